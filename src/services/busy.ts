@@ -1,14 +1,17 @@
 import type { Deps } from './deps.ts';
 
-/** PostgreSQL's code for a row that somebody else holds, where nobody wants to wait for it. */
+/**
+ * PostgreSQL's code for a row that another transaction
+ * holds, when the statement does not want to wait for it.
+ */
 const LOCK_NOT_AVAILABLE = '55P03';
 const MIN_MS = 250;
 const SPREAD_MS = 750;
 
 /**
  * A step never waits in the database for a row that another transaction holds: each that did would keep
- * a connection from the steps of everybody else. It comes back a moment later instead, 250 to 1,000 ms,
- * spread so that those that met do not meet again. Runs `step`, or says so with `whose` rows they were.
+ * a connection from all other steps. It comes back a moment later instead, after 250 to 1,000 ms, spread
+ * so that those that met do not meet again. Runs `step`, or says that it was busy and with `whose` rows.
  */
 export async function unlessBusy<T>(
   deps: Deps,
@@ -37,7 +40,7 @@ function isBusy(error: unknown): boolean {
   return false;
 }
 
-/** Another one at each time and for each id. */
+/** A different pause each time and for each id. */
 function pauseMs(deps: Deps, id: string): number {
   let mixed = deps.now().getTime() % 1_000_003;
   for (let index = 0; index < id.length; index += 1) mixed = (mixed * 31 + id.charCodeAt(index)) % 1_000_003;

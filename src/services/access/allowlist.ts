@@ -21,12 +21,12 @@ import { Refusal } from '../refusal.ts';
 /** Enough for every office and server; each request with a live key looks through the list. */
 export const MAX_ALLOWED_NETWORKS = 100;
 
-/** A merchant's whole list, in order. Empty: its live keys work from everywhere. */
+/** A merchant's whole list, in order. When it is empty, the live keys work from everywhere. */
 export type Allowlist = { readonly merchantId: string; readonly networks: readonly string[] };
 
 /**
  * True when the list is empty or the address lies in one of its
- * networks. An address that is none is only let in by an empty list.
+ * networks. A text that is no address is let in by an empty list only.
  */
 export function isAllowedFrom(networks: readonly string[], address: string): boolean {
   if (networks.length === 0) return true;
@@ -62,8 +62,8 @@ export async function allowNetwork(
 }
 
 /**
- * Takes a network off the list. Throws a {@link Refusal} when it is
- * not on it: nobody should believe that a door is closed which is not.
+ * Takes a network off the list. Throws a {@link Refusal} when it is not on
+ * it: an operator must not believe that a network is shut out when it is not.
  */
 export async function disallowNetwork(
   deps: Deps,
@@ -91,7 +91,7 @@ export async function listAllowedNetworks(
 
 type Change = (em: Em, listed: readonly string[]) => Promise<void>;
 
-/** The lock on the merchant keeps two changes apart. Without an action nothing is changed. */
+/** The lock on the merchant keeps two changes from running at once. Without an action nothing is changed. */
 async function change(
   deps: Deps,
   merchantId: string,

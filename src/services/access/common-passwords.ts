@@ -10,12 +10,12 @@ const WORDS: ReadonlySet<string> = new Set(
     .split(/\s+/)
     .filter(Boolean),
 );
-/** More than any of the words; what is longer is cut in no more pieces. */
+/** More repeats than any of the words needs; what is longer is not cut into more pieces. */
 const MAX_REPEATS = 8;
 
 /**
  * Whether a password is one of the first that are guessed: such a
- * word, in any case, with digits and signs around it, also repeated.
+ * word, in any case, with digits and signs around it, or repeated.
  */
 export function isCommonPassword(password: string): boolean {
   const core = lettersWithin(password.toLowerCase());
@@ -27,8 +27,8 @@ export function isCommonPassword(password: string): boolean {
 }
 
 /**
- * From the first letter to the last. Walked, not matched: a pattern
- * that is bound to the end alone takes the square of the length.
+ * The text from its first letter to its last. It is walked and not matched: a
+ * pattern that is bound to the end alone takes time in the square of the length.
  */
 function lettersWithin(text: string): string {
   const characters = [...text];
@@ -37,7 +37,10 @@ function lettersWithin(text: string): string {
   return first < 0 ? '' : characters.slice(first, characters.findLastIndex(isLetter) + 1).join('');
 }
 
-/** Nothing but the word, with what is no letter between. */
+/**
+ * Whether no letter is left when the word is taken out wherever
+ * it stands: the text is that word alone, once or repeated.
+ */
 function isRepeated(core: string, word: string): boolean {
   return !/\p{L}/u.test(core.replaceAll(word, ''));
 }

@@ -4,20 +4,20 @@ import type { Deps } from '../deps.ts';
 const NOTE_EVERY_MS = 60_000;
 const WRITE_AFTER_MS = 100;
 /**
- * Keys that one process remembers; the one that came first is
- * forgotten for one too many, and may be written a second time.
+ * How many keys one process remembers. One more makes it forget the
+ * key that came first, whose use may then be written a second time.
  */
 const MAX_REMEMBERED = 50_000;
 
-/** Takes down that a key is used, and from which network. Returns at once and never throws. */
+/** Notes that a key is used, and from which network. Returns at once and never throws. */
 export type KeyUse = (keyId: string, site: string) => void;
 
 type Use = { readonly at: Date; readonly site: string };
 
 /**
- * Notes of use, written for all keys by one statement some moments later, and for
- * each at most once a minute whatever the number of processes. No request waits for
- * it; where the database is away the note is lost, and the next use makes another.
+ * Notes of use, written for all keys by one statement some moments later, and for each
+ * at most once a minute whatever the number of processes. No request waits for it;
+ * when the database does not answer the note is lost, and the next use makes another.
  */
 export function createKeyUse(deps: Deps): KeyUse {
   const notedAt = new Map<string, number>();
@@ -54,7 +54,7 @@ export function createKeyUse(deps: Deps): KeyUse {
         write().catch((error: unknown) =>
           deps.log.debug({ err: error }, 'the use of keys could not be noted'),
         );
-      // The limit of the request that happens to begin it is not the limit of the note.
+      // The time limit of the request that happens to begin it is not the limit of the note.
       beyondLimit(() => setTimeout(() => void inTurn(), WRITE_AFTER_MS).unref());
     }
     unwritten.set(keyId, { at, site });

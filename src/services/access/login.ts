@@ -21,7 +21,10 @@ import { type Attempt, giveBack, takeAttempt } from './throttle.ts';
 import { stepOfCode } from './totp.ts';
 import { normaliseEmail } from './users.ts';
 
-/** Hashing takes 19 MiB and a thread of four that files and names need too: two at a time, whatever comes. */
+/**
+ * Hashing takes 19 MiB and one of the four threads that files and
+ * name lookups need too: so two at a time, however many come.
+ */
 const LINE: LineLimits = {
   running: 2,
   places: 256,
@@ -36,15 +39,15 @@ const MAX_SITES_OF_USER = 100;
 export type LoginInput = {
   readonly email: string;
   readonly password: string;
-  /** The code of an authenticator app; not looked at for a user without one. */
+  /** The code of an authenticator app; ignored for a user without one. */
   readonly totp?: string | undefined;
   /** Where the caller comes from: an IPv4 address, or the /64 of an IPv6 one. */
   readonly site: string;
-  /** Tokens of sessions that came along; they end when this login succeeds. */
+  /** Tokens of sessions that the request carried; they end when this login succeeds. */
   readonly previousTokens?: readonly string[];
 };
 
-/** `refused` is one answer for every wrong thing, so that nobody learns which it was. */
+/** `refused` is the same for everything that can be wrong, so that nobody learns which it was. */
 export type LoginResult =
   | {
       readonly kind: 'signed-in';
@@ -75,7 +78,7 @@ type Candidate = {
 
 /**
  * A login of one process. Each try is counted before its password is looked at, wrong ones
- * stay counted, and an account that does not exist costs the same time as one that does.
+ * stay counted, and an account that does not exist takes the same time as one that does.
  */
 export function createLogin(deps: Deps, options: LoginOptions = {}): Login {
   const { within = (work) => work(), cost = PASSWORD_COST } = options;
@@ -91,8 +94,8 @@ export function createLogin(deps: Deps, options: LoginOptions = {}): Login {
     const taken = await within(() => takeAttempt(deps, who));
     if (!taken.ok) return { kind: 'throttled', retryAfterSeconds: taken.retryAfterSeconds };
     const isRight = await isPassword(user?.password_hash ?? decoy, input.password);
-    // Looked at in any case: a code that is asked for only
-    // after the right password would give the password away.
+    // Checked in any case: if the code were asked for only after
+    // the right password, it would give the password away.
     const step = stepOf(deps, user, input.totp);
     if (!user || !isRight || step === 'wrong') return { kind: 'refused' };
     const newHash = isOutdated(user.password_hash, cost)
@@ -120,8 +123,8 @@ export function createLogin(deps: Deps, options: LoginOptions = {}): Login {
 }
 
 /**
- * Strangers share the places of the network around their site: a site is too easily had.
- * An owner at a known site has places of the account's own, which no neighbour can take.
+ * Strangers share the places of the network around their site, because a site is too easy to
+ * get. An owner at a known site has places of the account's own, which no neighbour can take.
  */
 function placeOf({ site }: LoginInput, user: Candidate | undefined): InLine {
   if (user?.known) return { key: user.id, known: true };
@@ -157,8 +160,8 @@ type Opening = {
 };
 
 /**
- * Opens the session, unless the code was used by another login or the user's password changed
- * since it was looked at: both are decided by the one update that holds the user's row.
+ * Opens the session, unless the code was used by another login or the user's password has
+ * changed since it was checked: both are decided by the one update that holds the user's row.
  */
 async function open(
   deps: Deps,
@@ -183,8 +186,8 @@ async function open(
 }
 
 /**
- * Where the owner comes from has a budget of its own, so that
- * strangers cannot lock the owner out. The latest hundred are kept.
+ * Remembers the site: an owner at a known site has a budget of its own, so
+ * that strangers cannot lock the owner out. The latest hundred are kept.
  */
 async function rememberSite(
   em: Em,

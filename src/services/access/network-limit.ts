@@ -9,24 +9,24 @@ import {
 } from './rate-limit.ts';
 
 /**
- * A limit by where clients come from: for a site, and a
- * multiple of it for each wider network around the site.
+ * A limit by where clients come from: one for each site, and
+ * a multiple of it for each wider network around the site.
  */
 export type NetworkLimiter = {
   /**
-   * Uses one of the client's site and of every network around it, unless nothing is
-   * left of one of them. The admission is the site's, or that of the network that
-   * refuses. Rejects as a query does where it has to ask a database that is away.
+   * Takes one use from the client's site and from every network around it, unless one of
+   * them has none left. The admission is the site's, or that of the network that
+   * refuses. Rejects as a query does when it has to ask a database that does not answer.
    */
   take(client: string): Promise<Admission>;
   /**
-   * What is left of the site's, or the admission of a network around
-   * it of which nothing is left, as far as this process knows.
+   * What the site has left, or the admission of a network around
+   * it that has nothing left, as far as this process knows.
    */
   peek(client: string): Admission;
 };
 
-/** `keyOf` is what a network is counted as in the limiters' table. */
+/** `keyOf` is the name under which a network is counted in the limiters' table. */
 export type NetworkLimiterOptions = RateLimiterOptions & { readonly keyOf: (network: string) => string };
 
 type Part = { readonly limiter: RateLimiter; readonly key: string };
@@ -61,7 +61,8 @@ export function createNetworkLimiter(deps: Deps, options: NetworkLimiterOptions)
     },
     take: async (client) => {
       const [site, ...wider] = partsOf(client);
-      // Before the site is counted: a network whose budget is spent must not fill the table with its sites.
+      // Asked before the site is counted: a network whose
+      // budget is spent must not fill the table with its sites.
       const spent = spentOf(wider);
       if (spent) return { ...spent, allowed: false };
       const admission = await site.limiter.take(site.key);

@@ -3,7 +3,9 @@ import type { Em } from '../../db/orm.ts';
 import { firstRow, run, sql } from '../../db/sql.ts';
 import type { Deps } from '../deps.ts';
 
-/** For so long a link opens: a day is enough to reach a person, and short where the link lies about. */
+/**
+ * How long a link opens: a day is enough to reach a person, and short should the link be left lying about.
+ */
 export const PASSWORD_LINK_MS = 24 * 3_600_000;
 
 const TOKEN_BYTES = 32;
@@ -12,7 +14,7 @@ const TOKEN_SHAPE = /^[A-Za-z0-9_-]{43}$/;
 /** A link as it is handed out, once: the token exists nowhere else. */
 export type NewPasswordLink = { readonly id: string; readonly token: string; readonly expiresAt: Date };
 
-/** A link that was not used, has not expired and was not replaced, with whose it is. */
+/** A link that was not used, has not expired and was not replaced, with the user it belongs to. */
 export type OpenLink = { readonly id: string; readonly userId: string; readonly email: string };
 
 /**
@@ -58,8 +60,8 @@ export async function findOpenLink(deps: Deps, token: string): Promise<OpenLink 
 }
 
 /**
- * Whether this is the one use of the link: of any number at the
- * same moment, one is told so. Inside the caller's transaction.
+ * Whether this is the one use of the link: of any number of calls at
+ * the same moment, one gets true. Runs inside the caller's transaction.
  */
 export async function takePasswordLink(em: Em, deps: Pick<Deps, 'now'>, id: string): Promise<boolean> {
   const now = deps.now();

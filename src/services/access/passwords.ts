@@ -10,7 +10,9 @@ export type PasswordCost = {
   readonly parallelism: number;
 };
 
-/** 19 MiB (in KiB), two passes, one lane. Raise it here: hashes follow at their owner's next login. */
+/**
+ * 19 MiB (in KiB), two passes, one lane. It is raised here: hashes are renewed at their owner's next login.
+ */
 export const PASSWORD_COST: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 const MIN_CHARACTERS = 12;
@@ -18,7 +20,7 @@ const MAX_BYTES = 256;
 const MIN_DISTINCT = 5;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
-/** What anybody tries and no list of real passwords has near its top. */
+/** Passwords that anybody tries, but that lists of real passwords do not have near their top. */
 const COMMON = /^[^a-z]*(passw0rd|administrator|admin|changeme)[^a-z]*$/;
 
 /**
@@ -37,7 +39,7 @@ export function checkNewPassword(password: string, email: string): string {
   return text;
 }
 
-/** The argon2id hash of a password that {@link checkNewPassword} gave back. */
+/** The argon2id hash of a password that {@link checkNewPassword} returned. */
 export async function hashPassword(password: string, cost: PasswordCost = PASSWORD_COST): Promise<string> {
   return await hash(password.normalize('NFKC'), cost);
 }
@@ -47,7 +49,7 @@ export async function isPassword(storedHash: string, password: string): Promise<
   return await verify(storedHash, password.normalize('NFKC'));
 }
 
-/** Whether a hash was made more cheaply than one is made now. One that cost more stays. */
+/** Whether a hash is cheaper than one that is made now. A hash that cost more stays. */
 export function isOutdated(storedHash: string, cost: PasswordCost = PASSWORD_COST): boolean {
   const used = parseOptions(storedHash);
   return (
@@ -64,7 +66,7 @@ export function decoyHash(cost: PasswordCost = PASSWORD_COST): string {
   return `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${random(SALT_BYTES)}$${random(HASH_BYTES)}`;
 }
 
-/** 123456789012, abcdefghijkl and the like: every character follows the one before it. */
+/** Whether every character follows the one before it, as in 123456789012 or abcdefghijkl. */
 function isRun(text: string): boolean {
   const steps = [...text]
     .slice(1)

@@ -6,23 +6,27 @@ import type { Deps } from '../deps.ts';
 export type Admission = {
   readonly allowed: boolean;
   readonly limit: number;
-  /** Whole uses that are left. */
+  /** How many whole uses are left. */
   readonly remaining: number;
-  /** Until everything is there again. */
+  /** How long until all uses are there again. */
   readonly resetMs: number;
-  /** Until one use is there again; 0 where one is there. */
+  /** How long until one use is there again; 0 when there is one now. */
   readonly retryAfterMs: number;
 };
 
 /** One limit for many clients, counted for all processes together. */
 export type RateLimiter = {
   /**
-   * Uses one, unless nothing is left. Rejects as a query does where it has to ask a database that is away.
+   * Takes one use, unless nothing is left. Rejects as a query
+   * does when it has to ask a database that does not answer.
    */
   take(client: string): Promise<Admission>;
   /** What is left, as far as this process knows. */
   peek(client: string): Admission;
-  /** Writes what was used and not yet written. Rejects while the database is away; nothing is lost then. */
+  /**
+   * Writes the uses that are not yet written. Rejects while
+   * the database does not answer; nothing is lost then.
+   */
   sync(): Promise<void>;
 };
 
@@ -31,9 +35,9 @@ export type RateLimiterOptions = {
   readonly name: string;
   readonly limit: Limit;
   /**
-   * Uses by one client that this process may allow before it has told the
-   * others: what N processes can allow too much is N times this, and it is a
-   * debt that the client waits off. Infinity: it never waits for the database.
+   * How many uses by one client this process may allow before it has told the
+   * others: N processes together can allow at most N times this too much, and the
+   * client has to wait that debt off. Infinity: it never waits for the database.
    */
   readonly creditPerClient: number;
   /** A clock that only goes forward. */
@@ -43,21 +47,21 @@ export type RateLimiterOptions = {
 const SYNC_EVERY_MS = 100;
 const RETRY_SYNC_MS = 1_000;
 const CLEAN_EVERY_MS = 60_000;
-/** Clients that one process remembers; the one that came first is forgotten for one too many. */
+/** How many clients one process remembers. One more makes it forget the client that came first. */
 const MAX_CLIENTS = 50_000;
 const MAX_ROWS_PER_SYNC = 1_000;
 /**
  * How often a request waits for the database before it is let through
- * or refused; each time at least the credit was used up by others.
+ * or refused; each time others have used up at least the credit.
  */
 const MAX_WAITS = 1_000;
 
 type Entry = { allowance: Allowance /** Used here and not yet written. */; spent: number };
 
 /**
- * Most uses are decided in memory; what was used is written for all clients in one
- * statement every 100 ms, and its answer says what the other processes used. So a
- * request costs no round trip, and a limit holds for all processes but for the credits.
+ * Most uses are decided in memory. All clients' uses are written in one statement every
+ * 100 ms, and its result says what the other processes used. So a request costs no
+ * round trip, and the limit holds for all processes together, apart from the credits.
  */
 export function createRateLimiter(deps: Deps, options: RateLimiterOptions): RateLimiter {
   const { limit, creditPerClient, nowMs } = options;
@@ -75,7 +79,7 @@ export function createRateLimiter(deps: Deps, options: RateLimiterOptions): Rate
     await writer.clean();
   };
   const sync = (): Promise<void> => {
-    // Everybody's, whoever's request it was that began it.
+    // One write serves all requests, whichever of them began it.
     running ??= beyondLimit(write).finally(() => {
       running = undefined;
     });
@@ -114,7 +118,7 @@ export function createRateLimiter(deps: Deps, options: RateLimiterOptions): Rate
       }
       if (entry.allowance.tokens < 1) return admissionOf(limit, entry.allowance, nowMs(), false);
       entries.spend(client, entry);
-      // Early enough that a busy client seldom waits.
+      // Begun early enough that a busy client seldom waits.
       if (entry.spent * 2 >= creditPerClient && !running) void syncInTurn();
       else syncSoon(SYNC_EVERY_MS);
       return admissionOf(limit, entry.allowance, nowMs(), true);
@@ -144,8 +148,8 @@ function createEntries(limit: Limit, nowMs: () => number) {
       unwritten.set(client, entry);
     },
     /**
-     * At most so many entries with something to write; those
-     * that have nothing any more are left out from now on.
+     * At most `most` entries that have something to write; entries
+     * that have nothing any more are removed from the list.
      */
     dirty: (most: number): (readonly [string, Entry])[] => {
       const found: (readonly [string, Entry])[] = [];
@@ -155,7 +159,7 @@ function createEntries(limit: Limit, nowMs: () => number) {
       }
       return found;
     },
-    /** Forgets whom an entry would tell nothing about. */
+    /** Forgets the clients whose entry says no more than no entry would. */
     clean: (): void => {
       for (const [client, entry] of all) {
         entry.allowance = refill(limit, entry.allowance, nowMs());
@@ -175,13 +179,16 @@ function admissionOf(limit: Limit, allowance: Allowance, nowMs: number, allowed:
   };
 }
 
-/** The shared part. Times are the database's own, so that the clocks of the processes need not agree. */
+/**
+ * The part that all processes share. Times are the database's
+ * own, so that the clocks of the processes need not agree.
+ */
 function createWriter(deps: Deps, { name, limit, nowMs }: RateLimiterOptions) {
   const sql = limit.kind === 'bucket' ? BUCKET_SQL : WINDOW_SQL;
   const pace = limit.kind === 'bucket' ? limit.perSecond : limit.windowMs / 1_000;
   let pool: Awaited<ReturnType<typeof poolOf>> | undefined;
   const query = async <T extends object>(text: string, values: unknown[]): Promise<T[]> => {
-    // Asked for once: the ORM would open a closed pool again, and nobody would close that one.
+    // Asked for only once: the ORM would open a closed pool again, and nobody would close that one.
     pool ??= await poolOf(deps);
     return (await pool.query<T>(text, values)).rows;
   };

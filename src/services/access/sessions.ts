@@ -9,13 +9,13 @@ import { notFound } from '../refusal.ts';
 
 const TOKEN_BYTES = 32;
 const TOKEN_SHAPE = /^[A-Za-z0-9_-]{43}$/;
-/** Use is written down at most this often; a shorter idle time asks for finer notes. */
+/** The use of a session is written down at most this often; a shorter idle time needs more frequent notes. */
 const NOTE_EVERY_MS = 60_000;
 const NOTES_OF_IDLE = 10;
 const MAX_SESSIONS_OF_USER = 50;
 const MAX_ENDED_AT_ONCE = 10;
 const PURGE_BATCH = 5_000;
-/** Where nobody has signed in from for so long is strange again. */
+/** After this long without a login from a site, it no longer counts as known. */
 const SITE_KEPT_MS = 365 * 86_400_000;
 
 /** Who is signed in. */
@@ -27,12 +27,12 @@ export type SessionOwner = {
   readonly subscribed: boolean;
 };
 
-/** Tells who is signed in with a token; undefined for a malformed, unknown, revoked or expired one. */
+/** Returns who is signed in with a token; undefined for a malformed, unknown, revoked or expired one. */
 export type SessionFinder = (token: string) => Promise<SessionOwner | undefined>;
 
 /**
- * Makes a session inside the caller's transaction and returns
- * its token, which exists nowhere else. The oldest above 50 end.
+ * Makes a session inside the caller's transaction and returns its token,
+ * which exists nowhere else. The user's oldest sessions beyond 50 end.
  */
 export async function addSession(em: Em, deps: Deps, userId: string): Promise<string> {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
@@ -53,7 +53,7 @@ export async function addSession(em: Em, deps: Deps, userId: string): Promise<st
 
 /**
  * One indexed query for each question, none for what cannot be a
- * token. That a session is used is written at most once a minute.
+ * token. The use of a session is written at most once a minute.
  */
 export function createSessionFinder(deps: Deps): SessionFinder {
   const { idleMs, maxMs } = deps.settings.sessions;
@@ -87,7 +87,7 @@ export function createSessionFinder(deps: Deps): SessionFinder {
     });
     const row = rows[0];
     if (!row) return undefined;
-    // Of simultaneous requests one writes; a session that was revoked meanwhile is gone, and stays so.
+    // Of simultaneous requests one writes; a session that was revoked meanwhile is gone, and stays gone.
     if (row.is_due)
       await pool.query('update sessions set last_seen_at = $2 where id = $1 and last_seen_at <= $3', [
         row.id,
@@ -103,14 +103,16 @@ export function createSessionFinder(deps: Deps): SessionFinder {
   };
 }
 
-/** Ends the sessions of these tokens at once, of the first ten. What is not there is no error. */
+/**
+ * Ends the sessions of these tokens at once, of the first ten at most. A token without a session is no error.
+ */
 export async function endSessions(em: Em, tokens: readonly string[]): Promise<void> {
   const good = tokens.filter((token) => TOKEN_SHAPE.test(token)).slice(0, MAX_ENDED_AT_ONCE);
   for (const token of good)
     await run(em, sql`delete from sessions where token_hash = ${hash('sha256', token)}`);
 }
 
-/** A session as its owner sees it; `current` is the one that asks. */
+/** A session as its owner sees it; `current` is the one that the request was made with. */
 export type SessionView = {
   readonly id: string;
   readonly current: boolean;
@@ -143,14 +145,17 @@ export async function listOwnSessions(deps: Deps, owner: SessionOwner): Promise<
 
 /**
  * Ends one session of the caller at once. Throws a NOT_FOUND
- * {@link Refusal} for one that is somebody else's or has ended.
+ * {@link Refusal} for one that belongs to somebody else or has ended.
  */
 export async function endOwnSession(deps: Deps, owner: SessionOwner, id: string): Promise<void> {
   const ended = isUuid(id) ? await endWhere(deps, owner, sql`id = ${id}`) : 0;
   if (ended === 0) throw notFound('session');
 }
 
-/** Ends every session of the caller but the one that asks; returns how many there were. */
+/**
+ * Ends every session of the caller except the one that
+ * the request was made with; returns how many there were.
+ */
 export async function endOtherSessions(deps: Deps, owner: SessionOwner): Promise<number> {
   return await endWhere(deps, owner, sql`id <> ${owner.sessionId}`);
 }
@@ -195,7 +200,7 @@ export async function purgeSessions(deps: Deps): Promise<void> {
   const em = deps.orm.em.fork();
   for (const [name, condition] of Object.entries(ended)) {
     const table = sql.table(name);
-    // The condition stands twice: a row that was renewed while the deletion waited for it stays.
+    // The condition is there twice: a row that was renewed while the deletion waited for it stays.
     await run(
       em,
       sql`delete from ${table} where ctid in (select ctid from ${table} where ${condition}
@@ -205,8 +210,8 @@ export async function purgeSessions(deps: Deps): Promise<void> {
 }
 
 /**
- * What was used later than this was used by a clock that ran ahead:
- * it has ended, or it would stay open until that time has come.
+ * A session whose last use is later than this was noted by a clock that ran ahead:
+ * it counts as ended, because otherwise it would stay open until that time has come.
  */
 function after(now: Date, ms: number): Date {
   return new Date(now.getTime() + ms);

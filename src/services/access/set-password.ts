@@ -8,7 +8,10 @@ import { checkNewPassword, hashPassword } from './passwords.ts';
 import { giveBack, takeAttempt } from './throttle.ts';
 import { changeProof } from './users.ts';
 
-/** Only who has a link gets here, and each link has one place: this bounds what many of them hash at once. */
+/**
+ * Only callers with a link get here, and each link has one
+ * place: this bounds how many passwords are hashed at once.
+ */
 const LINE: LineLimits = {
   running: 1,
   places: 64,
@@ -37,8 +40,8 @@ export type PasswordSetter = (input: SettingPassword) => Promise<PasswordSetting
 
 /**
  * Sets passwords by the links of this process. Each try is counted for the networks that it comes from,
- * together with logins, before the link is looked up; wrong ones stay counted. Who uses a link is not
- * signed in by it: the next login asks for the code too. `within` bounds each wait for the database.
+ * together with logins, before the link is looked up; wrong ones stay counted. Using a link does not
+ * sign the user in: the next login asks for the code too. `within` bounds each wait for the database.
  */
 export function createPasswordSetter(
   deps: Deps,
@@ -47,7 +50,7 @@ export function createPasswordSetter(
   const line = createWaitingLine(LINE);
 
   const attempt = async ({ token, password, site }: SettingPassword): Promise<PasswordSetting> => {
-    // What every link would be told alike comes first, so that a slip costs neither the link nor the budget.
+    // What would be refused for any link comes first, so that a slip costs neither the link nor the budget.
     checkNewPassword(password, '');
     const who = { site, email: null, known: false };
     const taken = await within(() => takeAttempt(deps, who));
@@ -74,8 +77,8 @@ export function createPasswordSetter(
 }
 
 /**
- * The user's row is held first, as everybody does who changes how
- * a user proves who he is. The merchant, where the link was open.
+ * The user's row is locked first, as by everything that changes how
+ * users prove who they are. Returns the merchant if the link was open.
  */
 async function take(
   deps: Deps,

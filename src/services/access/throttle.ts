@@ -7,8 +7,8 @@ import type { Deps } from '../deps.ts';
 const MINUTE_MS = 60_000;
 
 /**
- * Failures that are taken within a time: by one site (a network
- * around it has a multiple of that), and for one account.
+ * How many failures are allowed within a time: by one site (a
+ * network around it has a multiple of that), and for one account.
  */
 const BUDGETS = {
   site: { limit: 10, windowMs: 5 * MINUTE_MS },
@@ -16,8 +16,8 @@ const BUDGETS = {
 } as const;
 
 /**
- * Who tries: `known` is an address that the account has signed
- * in from before; `email` is null where no account is named.
+ * Who tries: `known` says that the account has signed in from
+ * this address before; `email` is null when no account is named.
  */
 export type Attempt = { readonly site: string; readonly email: string | null; readonly known: boolean };
 
@@ -35,9 +35,9 @@ class BudgetSpent extends Error {
 }
 
 /**
- * Counts a try before its password is looked at, so that of any number of simultaneous ones
- * no more than the budget get to the password. A try that succeeds is given back by {@link
- * giveBack}. Sliding windows, exact to the millisecond; a refused try is not counted.
+ * Counts a try before its password is looked at, so that of any number of simultaneous tries no more
+ * than the budget are compared with the password. A try that succeeds is given back by
+ * {@link giveBack}. The windows are sliding, exact to the millisecond; a refused try is not counted.
  */
 export async function takeAttempt(deps: Deps, attempt: Attempt): Promise<Taken> {
   const at = deps.now().getTime();
@@ -67,10 +67,10 @@ export async function giveBack(em: Em, attempt: Attempt, at: number): Promise<vo
 type Budget = { readonly key: string; readonly limit: number; readonly windowMs: number };
 
 /**
- * Always in this order, which is the order of the row locks: from the narrow to the
- * wide, then the account. Unknown accounts have budgets like any other: the key is
- * the email's hash. An owner at a known site does not depend on what the neighbours
- * do, and takes nothing from them: he can only guess at his own account from there.
+ * The budgets of a try, always in this order, which is the order of the row locks: from
+ * the narrow to the wide, then the account. Unknown accounts have budgets like any other:
+ * the key is the email's hash. Owners at a known site do not depend on what the neighbours
+ * do, and take nothing from them: from there they can only guess at their own account.
  */
 function budgetsOf({ site, email, known }: Attempt): Budget[] {
   const { limit, windowMs } = BUDGETS.site;

@@ -3,11 +3,11 @@ import { Secret, TOTP } from 'otpauth';
 const SECRET_BYTES = 20;
 const STEP_SECONDS = 30;
 const DIGITS = 6;
-/** Steps on either side of now whose code is taken: clocks differ. */
+/** How many steps before and after the present one have their codes accepted: clocks differ. */
 const WINDOW = 1;
 const ISSUER = 'Deposit Gateway';
 
-/** What an authenticator app takes: the URI (as a QR code, mostly), or the secret typed in base32. */
+/** What an authenticator app is set up with: the URI (mostly as a QR code), or the secret typed in base32. */
 export type NewTotp = { readonly uri: string; readonly secret: string };
 
 /** A new secret of 160 random bits (RFC 4226, section 4) for this account. */
@@ -17,8 +17,8 @@ export function newTotp(email: string): NewTotp {
 }
 
 /**
- * The step whose code this is, in the step of `now` or one beside it;
- * undefined for any other text. Spaces, as apps show them, are fine.
+ * The step that this code belongs to, if it is the step of `now` or one beside
+ * it; undefined for any other text. Spaces, as apps show them, are fine.
  */
 export function stepOfCode(secret: string, code: string, now: Date): number | undefined {
   const digits = code.replace(/\s/g, '');

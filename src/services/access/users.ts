@@ -25,16 +25,16 @@ export type UserView = {
   readonly lastLoginAt: Date | null;
 };
 
-/** The one spelling of an email under which a user is found: case and surrounding space do not count. */
+/** The one spelling of an email under which a user is found: case and surrounding spaces do not count. */
 export function normaliseEmail(email: string): string {
   return email.trim().normalize('NFC').toLowerCase();
 }
 
-/** What became of a user; `link` sets the password, and is there where the operator gave none. */
+/** What became of a user. `link` sets the password; it is null when the operator gave a password. */
 export type UserChange = { readonly userId: string; readonly link: NewPasswordLink | null };
 
 /**
- * Makes a user who signs in for the merchant; without a password one that nobody can sign in as before
+ * Makes a user who signs in for the merchant; without a password, nobody can sign in as this user until
  * the link was used. Throws a {@link Refusal}: unknown merchant, bad or used email, weak password.
  */
 export async function createUser(
@@ -105,8 +105,9 @@ export async function resetPassword(
 }
 
 /**
- * Asks the user for a code at every login from now on, by a new secret, which is returned and shown this
- * once. Ends every session: they were opened without the code. Throws a {@link Refusal} for an unknown email.
+ * From now on the user is asked for a code at every login. It comes from a new
+ * secret, which is returned and shown this once. Ends every session: they were
+ * opened without the code. Throws a {@link Refusal} for an unknown email.
  */
 export async function enableTotp(deps: Deps, input: { readonly email: string }): Promise<NewTotp> {
   const email = checkEmail(input.email);
@@ -118,7 +119,7 @@ export async function enableTotp(deps: Deps, input: { readonly email: string }):
   return totp;
 }
 
-/** Asks for no code any more and ends every session. Throws a {@link Refusal} for an unknown email. */
+/** From now on no code is asked for. Ends every session. Throws a {@link Refusal} for an unknown email. */
 export async function disableTotp(deps: Deps, input: { readonly email: string }): Promise<UserView> {
   return await changeTotp(deps, checkEmail(input.email), () => ({ totpSealed: null, totpLastStep: null }));
 }
@@ -143,13 +144,13 @@ type Changes = Partial<Pick<User, 'passwordHash' | 'totpSealed' | 'totpLastStep'
 export type ProofChange = {
   readonly action: ActionName;
   readonly changes: Changes;
-  /** What the audit row says besides. */
+  /** What the audit row says besides the change itself. */
   readonly facts?: Facts;
 };
 
 /**
- * Changes how a user proves who they are, and ends what was proven before: sessions, and the
- * networks that count as the owner's. Inside the caller's transaction, which holds the user's row.
+ * Changes how a user proves who they are, and ends what was proven before: sessions, and the networks
+ * that count as the owner's. Runs inside the caller's transaction, which holds the user's row.
  */
 export async function changeProof(
   em: Em,
@@ -169,7 +170,7 @@ export async function changeProof(
     after: { ...factsOf(user), ...facts },
   });
   await endSessionsOf(em, user.id);
-  // Where a thief came from must not keep the budget of an owner's own network.
+  // The network that a thief came from must not keep the budget of an owner's own network.
   await run(em, sql`delete from user_sites where user_id = ${user.id}`);
 }
 
@@ -181,12 +182,15 @@ async function changeTotp(deps: Deps, email: string, changesOf: (user: User) => 
   });
 }
 
-/** Without a password one that nobody has: at a login it costs the same time as any other. */
+/**
+ * The hash of the password; without a password, one that no
+ * password has: at a login it takes the same time as any other.
+ */
 async function hashOf(password: string | undefined, email: string): Promise<string> {
   return password === undefined ? decoyHash() : await hashPassword(checkNewPassword(password, email));
 }
 
-/** The id of a link opens nothing; it ties the use to whoever asked for it. */
+/** The id of a link opens nothing; it ties the use of the link to the person who asked for it. */
 function linkFacts(link: NewPasswordLink | null): Facts {
   return link ? { link: link.id } : {};
 }
@@ -197,7 +201,10 @@ async function lockUser(em: Em, email: string): Promise<User> {
   return user;
 }
 
-/** One @ with something on both sides and no space: whether the address exists is the operator's to know. */
+/**
+ * Requires one @ with something on both sides and no space:
+ * whether the address exists is for the operator to know.
+ */
 function checkEmail(given: string): string {
   const email = normaliseEmail(given);
   if (
@@ -215,7 +222,7 @@ function checkEmail(given: string): string {
   return email;
 }
 
-/** Nothing of a password, and no email: that stands in the user's own row. */
+/** Facts without anything of a password and without the email, which is in the user's own row. */
 function factsOf(user: User): Facts {
   return { totp: Boolean(user.totpSealed) };
 }

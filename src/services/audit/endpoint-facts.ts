@@ -5,8 +5,8 @@ import type { Facts } from './record.ts';
 const MARK_LENGTH = 8;
 
 /**
- * An endpoint as an audit row shows it. Path and query of a URL often hold a token: they are told by
- * a mark that changes with them. Of the signing secret there is the end that is shown everywhere.
+ * An endpoint as an audit row shows it. Path and query of a URL often hold a token: they are shown
+ * as a mark that changes with them. Of the signing secret only the end is shown, as everywhere.
  */
 export function endpointFacts(
   row: Pick<WebhookEndpoint, 'url' | 'events' | 'enabled' | 'secretHint'>,

@@ -41,7 +41,7 @@ export type Facts = Readonly<Record<string, string | number | boolean | null | r
 
 export type Change = {
   readonly action: ActionName;
-  /** The id of what was changed; a network or a hash where that has none. */
+  /** The id of what was changed; a network or a hash if it has no id. */
   readonly subject: string;
   readonly merchantId?: string | null;
   readonly mode?: Mode;
@@ -51,9 +51,8 @@ export type Change = {
 };
 
 /**
- * Writes the audit row of a change into the transaction of the change, where
- * a person makes it (`deps.actor`); what an API key or the gateway itself
- * does has none. Where both sides are given, only what differs is kept.
+ * Writes the audit row of a change into the transaction of the change, if a person makes it (`deps.actor`);
+ * what an API key or the gateway itself does gets none. If both sides are given, only what differs is kept.
  */
 export async function recordAction(
   em: Em,
