@@ -17,11 +17,14 @@ export type Logger = {
 export type SealBox = {
   seal(plaintext: string, associatedData: string): Buffer;
   open(sealed: Uint8Array, associatedData: string): string;
-  /** What every value begins with that is sealed under the present key, and no other. */
+  /** The first bytes of every value that is sealed under the present key, and of no other. */
   readonly mark: Buffer;
   /** Whether values of an earlier key open too. */
   readonly knowsPrevious: boolean;
-  /** A hash of the text that only who has the present key can make, as hex; for each purpose another one. */
+  /**
+   * A hash of the text, as hex, that only a holder of the
+   * present key can make; a different one for each purpose.
+   */
   keyedHash(text: string, purpose: string): string;
 };
 
@@ -30,7 +33,7 @@ export class ActorRefused extends Error {
   override readonly name = 'ActorRefused';
 }
 
-/** The door to Temporal. Each call is idempotent; it throws while Temporal is away. */
+/** The door to Temporal. Each call is idempotent; it throws while Temporal does not answer. */
 export interface ActorPort {
   /**
    * Starts the actor (or signals it with start, where the message carries a signal). An actor that
@@ -44,7 +47,7 @@ export interface ActorPort {
     options?: { readonly maxWaitMs?: number; readonly replace?: true },
   ): Promise<void>;
   /**
-   * Makes a waiting activity try at once. Where there is no such
+   * Makes a waiting activity try at once. If there is no such
    * activity, or no such actor, the actor is sent `otherwise`.
    */
   wake(workflowId: string, activityId: string, otherwise: ActorMessage): Promise<void>;
@@ -60,10 +63,10 @@ export interface ActorPort {
 /** What payment links depend on. */
 export type PaymentSettings = {
   readonly minimumCents: bigint;
-  /** Hundredths of a percent that a link may be short of and still counts as paid. */
+  /** How many hundredths of a percent a link may be short of and still count as paid. */
   readonly toleranceBasisPoints: bigint;
   /**
-   * The networks that this installation follows: a link
+   * The networks that this installation watches: a link
    * expires only when each of them was read past its time.
    */
   readonly watchedNetworks: readonly Network[];
@@ -73,11 +76,11 @@ export type PaymentSettings = {
 export type ServiceSettings = {
   readonly requiredConfirmations: Readonly<Record<Network, number>>;
   readonly contracts: Readonly<Record<Network, string>>;
-  /** What payers' wallets are told; undefined where a chain has no such number. */
+  /** What payers' wallets are told; undefined when a chain has no such number. */
   readonly chainIds: Readonly<Record<Network, number | undefined>>;
-  /** Base units by `CURRENCY.network`; an asset that is absent has no minimum. */
+  /** Base units by `CURRENCY.network`; an asset that is not in it has no minimum. */
   readonly minDepositUnits: ReadonlyMap<string, bigint>;
-  /** The same for what is too little to become a deposit at all. */
+  /** Base units by `CURRENCY.network` below which money is too little to become a deposit at all. */
   readonly dustFloorUnits: ReadonlyMap<string, bigint>;
   readonly stuckAfterMs: number;
   readonly webhookMaxAttempts: number;
@@ -90,11 +93,11 @@ export type ServiceSettings = {
     readonly allowedPorts?: readonly number[] | undefined;
     readonly caPem?: string | undefined;
   };
-  /** Blocks are expected this often, by network; only pauses between looks depend on it. */
+  /** How often blocks are expected, by network; only pauses between looks depend on it. */
   readonly blockIntervalMs: Readonly<Record<Network, number>>;
   /**
-   * A followed chain without a new block for so long stands;
-   * undefined where a chain may rest, as one for development does.
+   * A watched chain without a new block for this long counts as standing still;
+   * undefined when a chain may stand still, as one for development does.
    */
   readonly headMovesWithinMs?: number | undefined;
   readonly payments: PaymentSettings;

@@ -11,20 +11,20 @@ export const ANSWER_KEPT_MS = 24 * 3_600_000;
 const PURGE_BATCH = 1_000;
 const MAX_PURGE_BATCHES = 100;
 
-/** A request that is to be carried out once: the key counts for one merchant, mode, method and path. */
+/** A request that is to be carried out once: the key is valid within one merchant, mode, method and path. */
 export type KeyedRequest = Scope & {
   readonly method: string;
   readonly path: string;
   readonly key: string;
-  /** Of everything else that the request says; hex. */
+  /** Hash of everything else that the request says; hex. */
   readonly requestHash: string;
 };
 
 export type KeptAnswer = { readonly status: number; readonly body: string };
 
 /**
- * `other_request`: the key was used for another one.
- * `in_flight`: the same key is being worked on at this moment.
+ * `other_request`: the key was used for another request. `in_flight`:
+ * a request with the same key is being worked on at this moment.
  */
 export class IdempotencyConflict extends Error {
   override readonly name = 'IdempotencyConflict';
@@ -40,21 +40,24 @@ export class IdempotencyConflict extends Error {
 export type KeyedWork<P> = {
   /**
    * Asks the world outside, while no connection is held, for
-   * what the effect needs; undefined where that is nothing.
+   * what the effect needs; undefined if it needs nothing.
    */
   readonly prepare: (() => Promise<P>) | undefined;
-  /** The effect, all of it in this transaction. */
+  /** The effect; all of it happens in this transaction. */
   apply(tx: Tx, prepared: P | undefined): Promise<KeptAnswer>;
-  /** What is stored as the answer when the effect was refused so; undefined for what leaves no trace. */
+  /**
+   * What is stored as the answer when the effect was refused with
+   * this error; undefined for an error that leaves no trace.
+   */
   keptRefusal(error: unknown): KeptAnswer | undefined;
 };
 
 /**
- * Carries a request out once and keeps its answer for 24 h, in the very transaction of the effect:
- * after a crash at any moment there are both or neither. When `apply` throws, the effect is taken
- * back; what `keptRefusal` makes an answer of is stored all the same, everything else leaves no trace,
- * and so does what `prepare` throws. Throws {@link IdempotencyConflict} for a key that was used with
- * another request, or that another process or request works on right now: it never waits for that one.
+ * Carries a request out once and keeps its answer for 24 h, in the very transaction of the effect: after
+ * a crash at any moment there are both or neither. When `apply` throws, the effect is rolled back; what
+ * `keptRefusal` turns into an answer is stored all the same, everything else leaves no trace, nor does
+ * what `prepare` throws. Throws {@link IdempotencyConflict} for a key that was used with another
+ * request, or that another process or request works on right now: it never waits for that one.
  */
 export async function answerOnce<P>(
   deps: Deps,
@@ -62,8 +65,8 @@ export async function answerOnce<P>(
   { prepare, apply, keptRefusal }: KeyedWork<P>,
 ): Promise<KeptAnswer & { readonly replayed: boolean }> {
   if (prepare) {
-    // What was answered already, or is being worked on, asks nobody
-    // outside. The lock of this look is gone with its statement.
+    // For a request that was answered already, or is being worked on, nobody
+    // outside is asked. The lock of this query is gone with its statement.
     const known = await claimAndFind(deps.orm.em.fork(), deps, request);
     if (known) return { ...known, replayed: true };
   }
@@ -82,8 +85,8 @@ export async function answerOnce<P>(
 }
 
 /**
- * Removes answers whose time is over, which are no longer given
- * anyway. Returns how many; a turn is bounded, the next one goes on.
+ * Removes answers whose time is over, which are no longer given anyway.
+ * Returns how many; one turn is bounded, and the next one goes on.
  */
 export async function purgeAnswers(deps: Deps): Promise<number> {
   let purged = 0;
@@ -102,8 +105,8 @@ export async function purgeAnswers(deps: Deps): Promise<number> {
 
 /**
  * Takes the lock of the key until the end of the transaction, then looks
- * for the answer. These are two statements: the row of whoever had the
- * lock before is visible only to a snapshot that is taken after the lock.
+ * for the answer. These are two statements: the row of the lock's previous
+ * holder is visible only to a snapshot that is taken after the lock.
  */
 async function claimAndFind(em: Em, deps: Deps, request: KeyedRequest): Promise<KeptAnswer | undefined> {
   await claim(em, request);

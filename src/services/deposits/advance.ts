@@ -50,9 +50,9 @@ export type StepInput = { readonly depositId: string; readonly alarmed: boolean;
 /**
  * One step of a deposit: makes every transition that the chain permits now, each with its own
  * row, event and sequence, in one SQL transaction, or says why there is none and when to look
- * again. Reads only what the watcher wrote. Where the row is not where `known` has it, an
- * answer was lost on its way or somebody else moved the deposit: then that is the answer at
- * once, with every delivery that is not at its end. Otherwise `deliveries` are those of the
+ * again. Reads only what the watcher wrote. When the row is not where `known` has it, a result
+ * was lost on its way or somebody else moved the deposit: then the row as it is is returned at
+ * once, with every delivery that is not finished. Otherwise `deliveries` are those of the
  * transitions made here, in their order. Without `known` a repeated call goes on from the row.
  */
 export async function advanceDeposit(deps: Deps, input: StepInput): Promise<AdvanceResult> {
@@ -102,7 +102,7 @@ async function move(
   }
 }
 
-/** A simulated deposit is always where it is: nothing moves it. */
+/** Whether the row is elsewhere than `known` says. A simulated deposit never is: nothing moves it. */
 function isElsewhere(deposit: Deposit, known: Known | undefined): boolean {
   if (deposit.simulated) return true;
   return (
@@ -131,7 +131,7 @@ async function step(
   return await applyTransition(tx, deps, deposit, { to, failureCode, reason, headNumber });
 }
 
-/** What the decision looks at, from the row and from the chain as the watcher last saw it. */
+/** What the decision is based on, from the row and from the chain as the watcher last saw it. */
 export function factsOf(deps: Deps, deposit: Deposit, cursor: ChainCursor | null): AdvanceFacts {
   const minimum = deps.settings.minDepositUnits.get(`${deposit.currency}.${deposit.network}`);
   return {
@@ -228,15 +228,15 @@ function delayOf(
   if (decision.waitsFor === 'price' || decision.waitsFor === 'proof') return waitDelayMs(30_000);
   if (!cursor) return waitDelayMs(Number.POSITIVE_INFINITY);
   const now = deps.now().getTime();
-  // Our own watcher owes this one: it comes at once while the
-  // watcher reads, and ever later the longer it is silent.
+  // Our own watcher owes this one: the next look comes at once while
+  // the watcher reads, and ever later the longer the watcher is silent.
   if (decision.waitsFor === 'read')
     return waitDelayMs(MIN_WAIT_MS + Math.max(0, now - cursor.polledAt.getTime()));
   const stillAfterMs = Math.max(STILL_AFTER_MS, STILL_AFTER_BLOCKS * intervalMs);
   const stillMs =
     now - (decision.waitsFor === 'finality' ? cursor.finalizedMovedAt : cursor.movedAt).getTime();
   if (stillMs > stillAfterMs) return STILL_WAIT_MS;
-  // A chain that is late is looked at less and less often; one
+  // A chain that is late is asked about less and less often; one
   // that moves, in half the time of the blocks that are missing.
   const missing =
     deposit.blockNumber +

@@ -9,7 +9,7 @@ export type Decision = {
   readonly depositId: string;
   readonly by: string;
   readonly reason: string;
-  /** Only this generation of the deposit: one that came back later is another case. Any where absent. */
+  /** Only this generation of the deposit: one that came back later is another case. Unset means any. */
   readonly generation?: number;
 };
 
@@ -23,8 +23,8 @@ export class DecisionRefused extends Refused {
 
 /**
  * Writes down that an operator decided to fail this deposit in its present generation, in a
- * transaction of its own: before anybody is asked to carry it out, so that whoever is asked
- * can tell it from a text that somebody typed into Temporal. A repetition writes nothing.
+ * transaction of its own. This comes before anybody is asked to carry it out, so that they can
+ * tell the decision from a text that somebody typed into Temporal. A repetition writes nothing.
  */
 export async function recordDecision(deps: Deps, { depositId, by, reason }: Decision): Promise<void> {
   await run(
@@ -38,7 +38,7 @@ export async function recordDecision(deps: Deps, { depositId, by, reason }: Deci
 }
 
 /**
- * Throws {@link DecisionRefused} where nobody recorded this decision
+ * Throws {@link DecisionRefused} if nobody recorded this decision
  * about the deposit as it is: the database would refuse it too.
  */
 export async function requireDecision(

@@ -6,8 +6,8 @@ import type { TxDeps } from '../deps.ts';
 import { type LedgerPosting, nextPosting, postLedger, postLedgerAll } from '../ledger/post.ts';
 
 /**
- * A failed deposit whose money is held for an operator while its
- * transaction is in a block. The simulated ones have no chain.
+ * Whether this is a failed deposit whose money is held for an operator
+ * while its transaction is in a block. Simulated ones have no chain.
  */
 export function holdsMoney(deposit: Pick<Deposit, 'status' | 'failureCode' | 'simulated'>): boolean {
   return (
@@ -49,7 +49,7 @@ export async function unbindHeld(em: Em, deps: TxDeps, deposit: Deposit): Promis
 }
 
 /**
- * Holds the money of a failed deposit again, whose transaction was mined once
+ * Holds the money of a failed deposit again, because its transaction was mined once
  * more. The caller's transaction has the row locked and binds it to its new block.
  */
 export async function restoreHeld(em: Em, deps: TxDeps, deposit: Deposit): Promise<void> {

@@ -13,8 +13,8 @@ export type DepositKey = {
 };
 
 /**
- * The id of a deposit: a UUID (version 8: free form) made from its identity, so that the
- * same transfer can only ever become the same deposit, whoever records it and however often.
+ * The id of a deposit: a UUID (version 8: free form) made from its identity, so that the same
+ * transfer can only ever become the same deposit, whichever caller records it and however often.
  */
 export function depositIdOf(key: DepositKey): string {
   return idFrom(['deposit', key.mode, key.network, key.transactionHash, key.addressKey, key.currency]);

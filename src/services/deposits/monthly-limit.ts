@@ -7,10 +7,10 @@ const FOLD_BATCH = 5_000;
 const MAX_BATCHES = 100;
 
 /**
- * Counts a live deposit into its merchant's month, inside the transaction that completes it.
- * Returns false, with nothing counted, when it would cross the limit; reaching it exactly is
- * allowed. Of two at once exactly one crosses. Throws when another transaction that counts
- * under the same limit is not over yet, instead of waiting for it with a connection.
+ * Counts a live deposit into its merchant's month, inside the transaction that completes it. Returns
+ * false, with nothing counted, when it would cross the limit; reaching it exactly is allowed. Of two at
+ * once of which only one fits under the limit, exactly one is counted. Throws when another transaction
+ * that counts under the same limit is not over yet, instead of waiting for it with a connection.
  */
 export async function takeMonthlyLimit(em: Em, deposit: Deposit): Promise<boolean> {
   if (deposit.mode !== 'live') return true;
@@ -40,7 +40,7 @@ export async function giveBackMonthlyLimit(em: Em, deposit: Deposit): Promise<vo
 
 /**
  * Moves what completions have added into the totals of the months. Each batch
- * is one transaction of one statement, so that whoever reads total and changes
+ * is one transaction of one statement, so that a reader of totals and changes
  * sees each deposit exactly once. Returns how many changes were moved.
  */
 export async function foldMonths(deps: Deps): Promise<number> {
@@ -59,7 +59,7 @@ function monthOf(deposit: Deposit): string {
 }
 
 /**
- * A row and no more: nobody waits for anybody here, and every
+ * Adds one row and no more: nobody waits for anybody here, and every
  * deposit is counted, whether its merchant has a limit or not.
  */
 async function addToMonth(em: Em, deposit: Deposit, cents: bigint): Promise<void> {
@@ -71,9 +71,9 @@ async function addToMonth(em: Em, deposit: Deposit, cents: bigint): Promise<void
 }
 
 /**
- * What is counted of the deposit's month, itself included, while nobody else under
- * the limit can count. The lock is a statement before the look: what was counted
- * by whoever had it before is visible only to a snapshot that is taken after it.
+ * What is counted of the deposit's month, itself included, while no other deposit under the
+ * limit can be counted. The lock is taken by a statement of its own before the sum: what the
+ * previous holder of the lock counted is visible only to a snapshot that is taken after it.
  */
 async function countedUnderLock(em: Em, deposit: Deposit): Promise<bigint> {
   const { merchantId } = deposit;
@@ -99,8 +99,8 @@ async function countedUnderLock(em: Em, deposit: Deposit): Promise<bigint> {
 }
 
 /**
- * The totals are locked in the order of their key before any change is
- * taken: whoever counts under a limit has either all of it or none.
+ * The totals are locked in the order of their key before any change is taken:
+ * a transaction that counts under a limit sees either all of it or none.
  */
 const FOLD = sql<{ changes: number }>`with taken as (
     delete from monthly_changes where (deposit_id, sequence) in

@@ -16,8 +16,8 @@ import { applyTransition } from './transition.ts';
 
 /**
  * Fails an open deposit as REJECTED_BY_OPERATOR, or withdraws a completed one whose finality broke
- * (its block was replaced) as REORGED. Returns every delivery of it that is not at its end. Throws
- * {@link DecisionRefused}, also where the decision was not recorded before ({@link recordDecision}).
+ * (its block was replaced) as REORGED. Returns every delivery of it that is not finished. Throws
+ * {@link DecisionRefused}, also when the decision was not recorded before ({@link recordDecision}).
  */
 export async function failDeposit(
   deps: Deps,
@@ -30,7 +30,7 @@ export async function failDeposit(
       throw new DecisionRefused(
         `deposit ${depositId} came back as generation ${deposit.generation}; look at it with "deposit show"`,
       );
-    // The same decision once more: a repetition after a crash that came between the commit and its answer.
+    // The same decision once more: a repetition after a crash that came between the commit and its result.
     if (await isDecided(tx.em, deposit, { by, reason }))
       return { deposit, deliveries: await openDeliveriesOf(tx.em, deposit.id) };
     const refusal = refusalToFail(deposit);
@@ -45,13 +45,16 @@ export async function failDeposit(
     await applyTransition(tx, deps, deposit, { to: 'failed', failureCode, reason, by, headNumber });
     await record(tx.em, deps, 'deposit.fail', { deposit, by, reason, before });
     const deliveries = await openDeliveriesOf(tx.em, deposit.id);
-    // The actor may have ended, or be about to: it is started or told, whichever it takes.
+    // The actor may have ended, or be about to: this starts it or tells it, as needed.
     await tx.enqueue(workflowIdOf(deposit), depositWake(deposit));
     return { deposit, deliveries };
   });
 }
 
-/** Records the decision and carries it out without the deposit's actor. As {@link failDeposit} otherwise. */
+/**
+ * Records the decision and carries it out without the deposit's
+ * actor. Otherwise it works as {@link failDeposit} does.
+ */
 export async function decideToFail(deps: Deps, decision: Decision): ReturnType<typeof failDeposit> {
   await recordDecision(deps, decision);
   return await failDeposit(deps, decision);
@@ -136,7 +139,7 @@ type Decided = {
   readonly before: Facts;
 };
 
-/** Where the deposit's actor carries it out, nobody is left to say from where the decision came. */
+/** When the deposit's actor carries the decision out, it is no longer known where it came from. */
 async function record(
   em: Em,
   deps: Deps,

@@ -40,8 +40,8 @@ export const DEPOSIT_FIELDS = [
 export type DepositRow = Pick<Deposit, (typeof DEPOSIT_FIELDS)[number]>;
 
 /**
- * The names of the deposit's customer, the head of its network as
- * last seen (null: never), and the token of the link that it pays.
+ * The names of the deposit's customer, the head of its network as last
+ * seen (null: never seen), and the token of the link that it pays.
  */
 export type DepositContext = {
   readonly externalId: string | null;
@@ -90,8 +90,8 @@ export function presentDeposit(row: DepositRow, more: DepositContext): DepositVi
 }
 
 /**
- * A deposit whose block was replaced has none; a simulated one
- * shows what its state promises, because no chain counts for it.
+ * A deposit whose block was replaced has no confirmations; a simulated
+ * one shows what its state promises, because no chain counts for it.
  */
 function confirmationsOf(row: DepositRow, headNumber: number | null): number {
   if (row.blockHash === null || row.blockHash === undefined) return 0;

@@ -9,9 +9,9 @@ const PRICE_WAIT_MS = 2_000;
 const ONE_USD: bigint = 10n ** BigInt(RATE_DECIMALS);
 
 /**
- * The price to freeze on a deposit: the newest one that is known, at once; only before the first
- * one is known is it waited for, at most 2 s. USDT falls back to 1 USD; other coins give undefined
- * where no price is known. Never throws: a price must not stop a deposit from being recorded.
+ * The price to freeze on a deposit: the newest known one, at once; only before any price is known
+ * does it wait for the first, at most 2 s. USDT falls back to 1 USD; other coins give undefined
+ * when no price is known. Never throws: a price must not stop a deposit from being recorded.
  */
 export async function currentPrice(deps: Deps, currency: Currency): Promise<Price | undefined> {
   const fallback = (): Price | undefined =>
@@ -25,8 +25,8 @@ export async function currentPrice(deps: Deps, currency: Currency): Promise<Pric
 }
 
 /**
- * Has every price looked at, so that a deposit after a quiet time
- * does not get the price of the one before it. Never throws.
+ * Has every price fetched again, so that a deposit after a quiet
+ * time does not get the price of the one before it. Never throws.
  */
 export async function keepPricesFresh(deps: Deps): Promise<void> {
   await Promise.all(CURRENCIES.map((currency) => currentPrice(deps, currency)));

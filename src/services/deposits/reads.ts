@@ -93,7 +93,7 @@ function depositConditions(filters: DepositFilters): Condition[] {
   ];
 }
 
-/** Of a coin that one network alone has: the index of coins begins with the network. */
+/** The network of a coin that only one network has: the index of coins begins with the network. */
 function networkOf(currency: Currency | undefined): Network | undefined {
   const networks = ASSETS.filter((asset) => asset.currency === currency).map(({ network }) => network);
   return networks.length === 1 ? networks[0] : undefined;

@@ -36,9 +36,9 @@ export type IncomingTransfer = {
   readonly headNumber: number | null;
   readonly price: Price | undefined;
   readonly simulated: boolean;
-  /** The payment link that a simulation pays; matched by amount and age where absent. */
+  /** The payment link that a simulation pays; unset means matched by amount and age. */
   readonly paymentLinkId?: string | undefined;
-  /** No event for `detected`: a simulation that only announces its last state. */
+  /** Writes no event for `detected`: for a simulation that only announces its last state. */
   readonly silent?: boolean;
 };
 
@@ -50,7 +50,7 @@ export type Recorded = {
   readonly deliveries: readonly string[];
 };
 
-/** {@link recordDeposits} of one transfer. */
+/** {@link recordDeposits} for one transfer. */
 export async function recordDeposit(tx: Tx, deps: TxDeps, transfer: IncomingTransfer): Promise<Recorded> {
   const [recorded] = await recordDeposits(tx, deps, [transfer]);
   if (!recorded) throw new Error(`transfer ${transfer.transactionHash} was not recorded`);
@@ -58,13 +58,13 @@ export async function recordDeposit(tx: Tx, deps: TxDeps, transfer: IncomingTran
 }
 
 /**
- * Records transfers as deposits, or recognises them as ones that are known: the identity decides, and
- * no two of them may have the same. A known deposit is bound to the block it is in now; one that had
- * failed as REORGED begins a new generation, one that had failed otherwise stays failed and has its
- * money held again. New USDT deposits are matched with the payment links of their customers, whose
- * locks come before the deposits'. The number of statements does not depend on how many are new or
- * seen again; only where an amount is corrected, or a failed one comes back, are there some for each.
- * Does not enqueue the actor of a simulated deposit: its maker does. Answers in the order given.
+ * Records transfers as deposits, or recognises them as known ones: the identity decides, and no two of
+ * the transfers may have the same. A known deposit is bound to the block it is in now; one that had
+ * failed as REORGED begins a new generation, one that had failed otherwise stays failed and has its money
+ * held again. New USDT deposits are matched with the payment links of their customers, whose locks come
+ * before the deposits'. The number of statements does not depend on how many deposits are new or seen
+ * again; only when an amount is corrected, or a failed one comes back, are there some for each. Does not
+ * enqueue the actor of a simulated deposit: its maker does. Returns the results in the order given.
  */
 export async function recordDeposits(
   tx: Tx,
@@ -153,7 +153,7 @@ function unborn(deps: TxDeps, id: string, transfer: IncomingTransfer) {
   };
 }
 
-/** The caller flushes what changed. */
+/** Binds a known deposit to its block. The caller flushes what changed. */
 async function recogniseDeposit(
   tx: Tx,
   deps: TxDeps,
@@ -177,8 +177,8 @@ async function recogniseDeposit(
   // another amount, but money that was credited is never rewritten.
   if (amountDiffers && !revives && !held && !isOpen(deposit)) return reply('amount_differs');
   if (amountDiffers && held && deposit.blockHash != null) await unbindHeld(tx.em, deps, deposit);
-  // A failed deposit without a block: nothing is held for it until
-  // now, so there is nothing that could be rewritten either.
+  // A failed deposit without a block: so far nothing is held
+  // for it, so there is nothing that could be rewritten either.
   const returns = held && deposit.blockHash == null;
   if (amountDiffers) {
     if (isOpen(deposit)) await correctAmount(tx, deps, deposit, transfer.amountUnits);
@@ -212,7 +212,7 @@ function isOpen({ status }: Deposit): boolean {
   return status === 'detected' || status === 'confirming';
 }
 
-/** Takes the old posting back and writes the new one; only before `completed`. */
+/** Takes the old posting back and writes the new one; only done before `completed`. */
 async function correctAmount(tx: Tx, deps: TxDeps, deposit: Deposit, amountUnits: bigint): Promise<void> {
   const before = postingsOf({
     from: null,

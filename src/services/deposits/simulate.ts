@@ -23,24 +23,24 @@ export type Simulation = {
   readonly network: Network;
   readonly currency: Currency;
   readonly amountUnits: bigint;
-  /** The same hash, customer and currency give the same deposit; absent: a random one. */
+  /** The same hash, customer and currency give the same deposit; unset means a random one. */
   readonly transactionHash?: string | undefined;
   readonly fromAddress?: string | undefined;
-  /** The link that is paid, of this very customer; matched as live money is where absent. */
+  /** The link that is paid, of this very customer; unset means matched as live money is. */
   readonly paymentToken?: string | undefined;
   readonly outcome: SimulatedOutcome;
-  /** `final` announces only the state in which the deposit comes to rest, `full` every state on the way. */
+  /** `final` announces only the state in which the deposit ends, `full` every state on the way. */
   readonly events: 'final' | 'full';
 };
 
-/** A coin whose price is not known yet cannot be simulated to the end; the caller answers 503. */
+/** A coin whose price is not known yet cannot be simulated to the end; the API answers 503. */
 export class NoPriceYet extends Error {
   override readonly name = 'NoPriceYet';
 }
 
 /**
- * What {@link simulateDeposit} needs to know first: the price, which may have
- * to be waited for, so never inside a transaction. Throws {@link NoPriceYet}.
+ * What {@link simulateDeposit} needs to know first: the price. It may have to be
+ * waited for, so this is never called inside a transaction. Throws {@link NoPriceYet}.
  */
 export async function priceSimulation(
   deps: Deps,
@@ -53,9 +53,9 @@ export async function priceSimulation(
 }
 
 /**
- * Makes a test deposit that rests in the wanted state, through the same tables, postings,
- * events and actor as live money; only the chain is replaced. Promises that a repeated hash
- * returns the first deposit unchanged with `created: false`. Undefined: no such test customer.
+ * Makes a test deposit that ends in the wanted state, through the same tables, postings, events
+ * and actor as live money; only the chain is replaced. A repeated hash returns the first
+ * deposit unchanged with `created: false`. Returns undefined if there is no such test customer.
  */
 export async function simulateDeposit(
   tx: Tx,

@@ -27,17 +27,17 @@ const LISTED = 1_000;
 const COUNTED = 10_000;
 /**
  * An actor takes a step that the chain permits within a minute,
- * also after an outage; so long nobody needs to be told.
+ * also after an outage; for this long nobody needs to be told.
  */
 const UNMOVED_AFTER_MS = 5 * 60_000;
 
-/** Each implies the condition of an index. */
+/** Each of these conditions implies the condition of an index. */
 const WAITING = sql`status in ${literals(WAITING_STATES)} and not simulated`;
 const BLOCKLESS = sql`status in ${literals(CREDITED_STATES)} and block_hash is null and not simulated`;
 
 /**
- * How many deposits do not go on by themselves, from their rows and what the watcher
- * wrote: neither their actors nor a worker have to be alive for it. At most 10,000 that
+ * How many deposits do not go on by themselves, from their rows and what the watcher wrote:
+ * neither their actors nor a worker have to be alive for it. Counts at most 10,000 that
  * wait too long, as many whose block was replaced, and 1,000 whose actor does not move.
  */
 export async function countStuck(deps: Deps): Promise<number> {
@@ -84,8 +84,9 @@ export async function listStuck(deps: Deps): Promise<StuckDeposit[]> {
 }
 
 /**
- * Which of these deposits do not take a step that the chain has permitted for five minutes: their actors are
- * missing, paused, or fail. Those that lack a price are among them, because only their actors ask for one.
+ * Which of these deposits have not taken a step that the chain has permitted
+ * for five minutes: their actors are missing, paused, or fail. Those that
+ * lack a price are among them, because only their actors ask for one.
  */
 export async function unmovedAmong(deps: Deps, deposits: readonly Deposit[]): Promise<Deposit[]> {
   const cursors = await cursorsOf(deps.orm.em.fork());
@@ -93,8 +94,8 @@ export async function unmovedAmong(deps: Deps, deposits: readonly Deposit[]): Pr
 }
 
 /**
- * What is left to do for a deposit of which everything else has
- * been there for five minutes; undefined where it rightly waits.
+ * What is left to do for a deposit when everything else has
+ * been there for five minutes; undefined when it rightly waits.
  */
 function leftAlone(
   deps: Deps,
@@ -116,9 +117,9 @@ function leftAlone(
 }
 
 /**
- * Oldest first, at most 1,000, of the 10,000 that wait longest: on a chain that stands
- * more may wait than anybody should look through again and again. What is behind them
- * is counted when it has waited for `STUCK_AFTER`, and a repair goes through all.
+ * Returns the oldest first, at most 1,000, of the 10,000 that wait longest: on a chain that
+ * stands still more may wait than should be looked through again and again. Those behind
+ * them are counted once they have waited for `STUCK_AFTER`, and a repair goes through all.
  */
 async function findUnmoved(
   em: Em,
@@ -142,7 +143,7 @@ async function findUnmoved(
   return found.slice(0, LISTED);
 }
 
-// Those that are clearly not permitted need not be loaded; the others are asked of the rule itself.
+// Those that are clearly not permitted need not be loaded; for the others the rule itself is asked.
 const longestWaiting = (before: Date, after: { at: string; id: string }) => sql<{
   id: string;
   at: string;

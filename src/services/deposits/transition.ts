@@ -23,11 +23,11 @@ export type Transition = {
   readonly reason?: string | null;
   /** The operator, where a person decided. */
   readonly by?: string | null;
-  /** The head of the chain as the event's confirmations shall show it. */
+  /** The head of the chain, from which the event's confirmations are shown. */
   readonly headNumber: number | null;
   /** A simulation with `events: final` sends only its last state's event. */
   readonly silent?: boolean | undefined;
-  /** The only link that this money may pay; matched by amount and age where absent. */
+  /** The only link that this money may pay; unset means matched by amount and age. */
   readonly named?: string | undefined;
 };
 
@@ -38,7 +38,7 @@ export class IllegalTransition extends Error {
   override readonly name = 'IllegalTransition';
 }
 
-/** {@link applyTransitions} of one deposit. Returns the ids of the new deliveries. */
+/** {@link applyTransitions} for one deposit. Returns the ids of the new deliveries. */
 export async function applyTransition(
   tx: Tx,
   deps: TxDeps,
@@ -50,13 +50,13 @@ export async function applyTransition(
 }
 
 /**
- * Moves deposits, each of them once, which the caller's transaction holds locked or has just made:
- * state, audit row, ledger posting, payment link, event and deliveries together, in a number of
- * statements that does not depend on how many they are. A deposit whose sequence is 0 has no state yet:
- * this is its birth. One that is born or comes back is matched with a link, a failed one loses its own,
- * and the links are brought up to date; whoever moves a deposit that has a link, or may get one, holds
- * the customer's lock from before the deposit's own. Returns the ids of the new deliveries by deposit.
- * Throws {@link IllegalTransition} when the table does not allow a step; nothing was changed.
+ * Moves deposits, each of them once, which the caller's transaction holds locked or has just made: state,
+ * audit row, ledger posting, payment link, event and deliveries together, in a number of statements that
+ * does not depend on how many deposits there are. A deposit whose sequence is 0 has no state yet: this is
+ * its birth. One that is born or comes back is matched with a link, a failed one loses its own, and the
+ * links are brought up to date. A caller that moves a deposit which has a link, or may get one, has taken
+ * the customer's lock before the deposit's own. Returns the ids of the new deliveries by deposit. Throws
+ * {@link IllegalTransition} when the table does not allow a step; nothing was changed.
  */
 export async function applyTransitions(
   tx: Tx,
