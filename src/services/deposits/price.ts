@@ -25,8 +25,8 @@ export async function currentPrice(deps: Deps, currency: Currency): Promise<Pric
 }
 
 /**
- * Has every price fetched again, so that a deposit after a quiet
- * time does not get the price of the one before it. Never throws.
+ * Asks the price source for every price, so that a deposit after a
+ * quiet time does not get the price of the one before it. Never throws.
  */
 export async function keepPricesFresh(deps: Deps): Promise<void> {
   await Promise.all(CURRENCIES.map((currency) => currentPrice(deps, currency)));

@@ -51,7 +51,10 @@ const LOWEST = '00000000-0000-0000-0000-000000000000';
 const HIGHEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const MIN_ROWS = 250;
 const MAX_ROWS = 50_000;
-/** A page that takes longer is followed by a smaller one, one that takes a quarter of it by a larger one. */
+/**
+ * After a page that takes longer comes a smaller one; after
+ * a page that takes less than a quarter of it, a larger one.
+ */
 const LONG_MS = 1_500;
 
 const ASSET = sql`merchant_id, mode, network, currency`;
@@ -60,7 +63,7 @@ const E_ASSET = sql`e.merchant_id, e.mode, e.network, e.currency`;
 type Bound = { readonly id: string };
 type Range = { readonly after: string; readonly to: string };
 
-/** Every line of the ledger once, along its primary key. */
+/** Reads every line of the ledger once, along its primary key. */
 export async function* linePages(em: Em, size: number): AsyncGenerator<LinePage> {
   const bound = (after: string, offset: number) =>
     sql<Bound>`select transaction_id as id from ledger_entries where transaction_id > ${after}
@@ -77,9 +80,9 @@ export async function* linePages(em: Em, size: number): AsyncGenerator<LinePage>
 }
 
 /**
- * Every deposit once, and every ledger transaction by the deposit that it names,
- * whether that exists or not, along the deposits' ids: what does not lie where its
- * state demands, and what was credited another number of times than it was completed.
+ * Reads every deposit once, and every ledger transaction by the deposit that it
+ * names, whether that exists or not, along the deposits' ids. Finds what does not lie
+ * where its state demands, and what was not credited as often as it was completed.
  */
 export async function* depositPages(em: Em, size: number): AsyncGenerator<DepositPage> {
   const bound = (after: string, offset: number) =>
@@ -97,7 +100,7 @@ export async function* depositPages(em: Em, size: number): AsyncGenerator<Deposi
   });
 }
 
-/** The running totals with what was not added to them yet. */
+/** The running totals, together with what was not added to them yet. */
 export async function totalsOf(em: Em): Promise<LineSum[]> {
   const found = await rows(
     em,
@@ -110,8 +113,8 @@ export async function totalsOf(em: Em): Promise<LineSum[]> {
 }
 
 /**
- * Goes along a key in ranges that together hold every possible value
- * of it, none twice. `bound` finds the end of a page of so many rows.
+ * Goes along a key in ranges that together hold every possible value of it,
+ * none twice. `bound` finds the end of a page of the given number of rows.
  */
 async function* pages<T>(
   em: Em,
@@ -185,9 +188,9 @@ const homes = (range: Range): Statement<unknown> => sql`
   ) sides
   group by deposit_id, ${ASSET}, account having sum(expected) <> sum(found)`;
 
-// A deposit that came back after it had failed may be completed again: each completion
-// of the audit trail has one credit. Where months were detached the trail of an old
-// deposit may lack its beginning; credits of before what is left of it are not compared.
+// A deposit that came back after it had failed may be completed again: each completion of
+// the audit trail has one credit. When months were detached, the trail of an old deposit
+// may lack its beginning; credits from before what is left of it are not compared.
 const credits = (range: Range): Statement<unknown> => sql`
   select d.id as deposit_id, null::uuid as ledger_transaction_id, d.merchant_id, d.mode, d.network,
     d.currency, null::varchar as account,

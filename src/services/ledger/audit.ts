@@ -9,9 +9,10 @@ import { type LinkDifference, linkDifferences } from '../payment-links/money.ts'
 import { type AuditRow, depositPages, type LineSum, linePages, totalsOf } from './audit-pages.ts';
 
 /**
- * What does not agree. `deposit`: an account holds another amount of it than its state demands. `credit`:
- * it was credited more or less often than it was completed (a count, no amount). `posting`: the lines of
- * one ledger transaction do not sum to zero. `total`: a running total is not the sum of its lines.
+ * What does not agree. `deposit`: an account holds another amount of the deposit than
+ * its state demands. `credit`: the deposit was credited more or less often than it
+ * was completed (a count, no amount). `posting`: the lines of one ledger transaction
+ * do not sum to zero. `total`: a running total is not the sum of its lines.
  */
 export type AuditCheck = 'deposit' | 'credit' | 'posting' | 'total';
 
@@ -23,7 +24,7 @@ export type AuditDifference = {
   /** Null where there is no such deposit. */
   readonly state: DepositState | null;
   readonly failureCode: FailureCode | null;
-  /** Of a posting alone. */
+  /** Set for a posting alone. */
   readonly ledgerTransactionId: string | null;
   readonly merchantId: string;
   readonly mode: Mode;
@@ -31,7 +32,7 @@ export type AuditDifference = {
   readonly currency: Currency;
   /** Null for a credit and a posting. */
   readonly account: LedgerAccount | null;
-  /** Base units; a number of credits for a credit. */
+  /** In base units; for a credit, the number of credits. */
   readonly expected: bigint;
   readonly found: bigint;
   /** When the deposit, or the posting, was recorded; null for a total. */
@@ -51,21 +52,21 @@ export type LedgerAudit = {
 };
 
 const MAX_LISTED = 1_000;
-/** Before every id. */
+/** Sorts before every id. */
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 export type AuditOptions = {
   /** Rows of the first page; the next ones are as large as a second or two allows. */
   readonly pageRows?: number;
-  /** Hears how much of what is done; `total` is the database's own estimate. */
+  /** Called with how much of what is done; `total` is the database's own estimate. */
   readonly progress?: (what: 'lines' | 'deposits', done: number, total: number) => void;
 };
 
 /**
- * Compares the ledger with itself, with the deposits and with the running totals, in one
- * snapshot, so that it may run beside everything else; it changes nothing. What a state demands
- * is `accountOf`. Works in pages along primary keys, so that no statement takes long however many
- * lines there are; the whole takes time with their number, and holds its snapshot that long.
+ * Compares the ledger with itself, with the deposits and with the running totals, in one snapshot,
+ * so that it may run beside everything else; it changes nothing. `accountOf` says what a state
+ * demands. Works in pages along primary keys, so that no statement takes long however many lines
+ * there are; the whole takes longer the more lines there are, and holds its snapshot that long.
  */
 export async function auditLedger(
   deps: Deps,
@@ -121,7 +122,7 @@ async function differingLinks(em: Em, pageRows: number): Promise<LinkDifference[
   return found;
 }
 
-/** How many rows there are by the planner's estimate: to count them would be to read them. */
+/** How many rows there are by the planner's estimate: counting them would mean reading them. */
 async function sizeOf(em: Em): Promise<{ deposits: number; lines: number }> {
   const row = await firstRow(
     em,
@@ -156,7 +157,7 @@ class Found {
 }
 
 function age({ since }: AuditDifference): number {
-  // Not infinity: the difference of two of them is no number.
+  // Not infinity: the difference of two infinities is no number.
   return since?.getTime() ?? Number.MAX_SAFE_INTEGER;
 }
 

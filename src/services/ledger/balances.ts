@@ -24,8 +24,8 @@ type Amounts = {
 };
 
 /**
- * `updatedAt` of an asset: its last posting; the merchant's
- * creation where there is none. ISO-8601, whole seconds.
+ * `updatedAt` of an asset: its last posting, or the merchant's
+ * creation if there is none. ISO-8601, whole seconds.
  */
 type AssetBalance = Amounts & { readonly asset: Asset; readonly updatedAt: string };
 
@@ -33,7 +33,7 @@ type AssetBalance = Amounts & { readonly asset: Asset; readonly updatedAt: strin
  * The merchant's balances in one mode, one for each currency of the product in a fixed order, zeros
  * included. Money is exact; dollars are cents, rounded half up at the present rate. What is shown adds
  * up: the total is the sum of the currencies' `amount_usd`, and of `available_usd` and `pending_usd`.
- * A currency that has money but no price is not in the sums. Everything is of one moment.
+ * A currency that has money but no price is not in the sums. All values are of one moment.
  */
 export async function getBalance(deps: Deps, scope: Scope): Promise<BalanceView> {
   const assets = await readAssets(deps, scope);
@@ -50,7 +50,7 @@ export async function getBalance(deps: Deps, scope: Scope): Promise<BalanceView>
     currency: 'USD',
     total_usd: total((cents) => cents.amount),
     available_usd: total((cents) => cents.available),
-    // Not rounded by itself: available and pending are exactly the total.
+    // Not rounded separately, so that available and pending add up to exactly the total.
     pending_usd: total((cents) => cents.amount - cents.available),
     settled_usd: total((cents) => cents.settled),
     balances: valued.map(({ one, cents }) => ({
@@ -82,8 +82,8 @@ export async function listMerchantBalances(
 
 const BALANCES = {
   name: 'balances-of-merchant',
-  // One statement is one snapshot: every answer is the state
-  // between two postings, never within one or within a fold.
+  // One statement is one snapshot: every result is the state between
+  // two postings, never one in the middle of a posting or of a fold.
   text: `
     select b.network, b.currency, b.available, b.pending, b.settled, ${isoText('b.posted_at')} as posted_at,
       ${isoText('m.created_at')} as since
@@ -108,7 +108,7 @@ function sumText(account: LedgerAccount): string {
   return `coalesce(sum(amount_units) filter (where account = '${account}'), 0)::text as ${account}`;
 }
 
-/** Everything but `since` is null in the one row of a merchant without a posting. */
+/** For a merchant without a posting there is one row, in which everything but `since` is null. */
 type BalanceRow = {
   readonly network: Network | null;
   readonly currency: Currency | null;
@@ -142,7 +142,7 @@ async function readAssets(deps: Deps, scope: Scope): Promise<AssetBalance[]> {
   });
 }
 
-/** Times of one format sort as texts do. */
+/** The latest time. Times of one format sort as texts do. */
 function latest(times: readonly string[]): string | undefined {
   return times.toSorted().at(-1);
 }
@@ -170,7 +170,7 @@ function hasMoney(amounts: Amounts): boolean {
 
 type Cents = { readonly amount: bigint; readonly available: bigint; readonly settled: bigint };
 
-/** Undefined where there is money and no rate for it. */
+/** Undefined when there is money but no rate for it. */
 function centsOf(amounts: Amounts, rateUnits: bigint | undefined): Cents | undefined {
   if (rateUnits === undefined)
     return hasMoney(amounts) ? undefined : { amount: 0n, available: 0n, settled: 0n };
@@ -209,7 +209,7 @@ function presentRow(deps: Deps, scope: Scope, one: AssetBalance, rates: Rates): 
   };
 }
 
-/** The same for ever, without a row that would have to be kept. */
+/** The id of a row: always the same, without a database row that would have to be kept for it. */
 function rowId({ merchantId, mode }: Scope, { network, currency }: Asset): string {
   return idFrom(['balance', merchantId, mode, network, currency]);
 }

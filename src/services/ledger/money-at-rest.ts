@@ -19,7 +19,7 @@ export type OpenDeposits = {
   readonly state: 'detected' | 'confirming';
   readonly count: number;
   readonly units: bigint;
-  /** When the one that has been in this state longest came into it. */
+  /** When the deposit that has been in this state longest came into it. */
   readonly since: Date;
 };
 
@@ -46,7 +46,7 @@ export const MONEY_AT_REST = sql<{
       where mode = 'live' and account = any(${ACCOUNTS})
   ) parts group by 1, 2, 3`;
 
-/** Reads only what waits, by the partial index of it. */
+/** Reads only the deposits that wait, by the partial index of them. */
 export const OPEN_DEPOSITS = sql<Omit<OpenDeposits, 'units' | 'since'> & { units: string; since: string }>`
   select network, currency, status as state, count(*)::int as count, sum(amount_units)::text as units,
     min(state_since)::text as since
@@ -55,7 +55,7 @@ export const OPEN_DEPOSITS = sql<Omit<OpenDeposits, 'units' | 'since'> & { units
 
 /**
  * Live money of all merchants that is credited, paid out or held,
- * from one snapshot of the ledger. What is nowhere has no row.
+ * from one snapshot of the ledger. A place without money has no row.
  */
 export async function readMoneyAtRest(deps: Pick<Deps, 'orm'>): Promise<MoneyAtRest[]> {
   const found = await rows(deps.orm.em.fork(), MONEY_AT_REST);

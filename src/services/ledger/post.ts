@@ -8,8 +8,8 @@ export type LedgerPosting = {
   readonly deposit: Deposit;
   readonly kind: string;
   /**
-   * From {@link nextPosting}: the id is made of it, so a second
-   * posting with the same number fails the caller's transaction.
+   * From {@link nextPosting}: the id is made from it, so a second
+   * posting with the same number makes the caller's transaction fail.
    */
   readonly number: number;
   readonly postings: readonly Posting[];
@@ -26,14 +26,16 @@ export function nextPosting(deposit: Pick<Deposit, 'postingCount'>): number {
 }
 
 /**
- * Writes one balanced posting inside the caller's transaction; nothing where
- * there is nothing to move. The database checks the balance at commit.
+ * Writes one balanced posting inside the caller's transaction; writes nothing
+ * if there is nothing to move. The database checks the balance at commit.
  */
 export async function postLedger(em: Em, deps: TxDeps, posting: LedgerPosting): Promise<void> {
   await postLedgerAll(em, deps, [posting]);
 }
 
-/** The same for any number of postings, in one statement: either all of them are written or none. */
+/**
+ * {@link postLedger} for any number of postings, in one statement: either all of them are written or none.
+ */
 export async function postLedgerAll(em: Em, deps: TxDeps, postings: readonly LedgerPosting[]): Promise<void> {
   const rows = postings
     .map((posting) => ({ ...posting, lines: posting.postings.filter(moves) }))

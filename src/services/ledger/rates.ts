@@ -4,23 +4,20 @@ import { RATE_DECIMALS } from '../../domain/money.ts';
 import type { Deps } from '../deps.ts';
 import type { Scope } from '../scope.ts';
 
-/** USD of one coin by currency, with 8 decimals. A currency whose price nobody knows is absent. */
+/** USD of one coin by currency, with 8 decimals. A currency without a known price is not in it. */
 export type Rates = ReadonlyMap<Currency, bigint>;
 
-/**
- * A balance does not wait for a slow price feed: an older
- * rate is nearly as good, an answer that is late is not.
- */
+/** A balance does not wait for a slow price feed: an older rate is nearly as good, a late response is not. */
 const PRICE_WAIT_MS = 300;
 const ONE_USD: bigint = 10n ** BigInt(RATE_DECIMALS);
 
 /**
- * The rates at which balances are valued: the present price; without one USDT is a
- * dollar, and a coin that the merchant has is worth what it was in the merchant's
- * newest deposit that has a rate. Never throws for a price source that is away.
+ * The rates at which balances are valued: the present price. Without one, a USDT is
+ * a dollar, and a coin that the merchant has is worth what it was in the merchant's
+ * newest deposit that has a rate. Never throws when a price source does not answer.
  */
 export async function valuationRates(deps: Deps, scope: Scope, owned: ReadonlySet<Currency>): Promise<Rates> {
-  // By hand: AbortSignal.timeout costs several times as much, and this is asked all day.
+  // Written by hand: AbortSignal.timeout costs several times as much, and this is asked all day.
   const wait = new AbortController();
   const timer = setTimeout(() => wait.abort(new Error('no price in time')), PRICE_WAIT_MS);
   const { signal } = wait;
@@ -41,7 +38,7 @@ async function lastFrozenRate(
   { merchantId, mode }: Scope,
   currency: Currency,
 ): Promise<bigint | undefined> {
-  // "<> 'USDT'" is what the partial index says: without the very words it would not be used.
+  // "<> 'USDT'" are the words of the partial index: without exactly these words the index would not be used.
   const row = await firstRow(
     deps.orm.em.fork(),
     sql<{ rate: string }>`select rate_units::text as rate from deposits

@@ -2,13 +2,16 @@ import { firstRow, sql } from '../../db/sql.ts';
 import type { Deps } from '../deps.ts';
 
 const BATCH_LINES = 5_000;
-/** A backlog of a day without a worker is folded in one go; the rest waits for the next turn. */
+/**
+ * A backlog of a day without a worker is folded in one go; what is left after that waits for the next turn.
+ */
 const MAX_BATCHES = 1_000;
 
 /**
- * Moves lines from `balance_changes` into `balance_totals`, until few are left. No balance changes by that:
- * each batch is one statement, so a reader sees a line either here or there. Postings add rows only and
- * never wait for it; several workers may run it, each takes other lines. Returns how many lines were moved.
+ * Moves lines from `balance_changes` into `balance_totals`, until few are left. No
+ * balance changes by that: each batch is one statement, so a reader sees a line in
+ * exactly one of the two. Postings only add rows and never wait for it; several workers
+ * may run it, because each takes other lines. Returns how many lines were moved.
  */
 export function foldBalances(deps: Deps): Promise<number> {
   return inBatches(() => foldLines(deps));
