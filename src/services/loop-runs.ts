@@ -8,26 +8,26 @@ export type LoopAge = {
   readonly name: string;
   readonly everyMs: number;
   /**
-   * How long ago it last ran well, or how far ahead by the clock
-   * of another worker; since it is known where it never did.
+   * How long ago it last ran well, or how far ahead by the clock of
+   * another worker; if it never did, how long it has been known.
    */
   readonly ageMs: number;
-  /** Why its last turn failed; null where it went well. */
+  /** Why its last turn failed; null when it went well. */
   readonly fault: string | null;
 };
 
-/** A turn may be late by some of its own length and by this much before anybody is told. */
+/** A turn may be late by some of its own length and by this much before an alarm is raised. */
 const GRACE_MS = 60_000;
 const TURNS_MISSED = 3;
 /**
- * Turns of several workers begin at different moments; one
- * that is early by so much of its interval is not left out.
+ * Turns of several workers begin at different moments; one that
+ * is early by up to this share of its interval is not left out.
  */
 const EARLY_SHARE = 0.1;
 
 /**
  * Makes the rows of these loops, so that one which never runs
- * is missed, and removes those of loops that are no more.
+ * is missed, and removes those of loops that no longer exist.
  */
 export async function registerLoops(
   deps: Deps,
@@ -46,10 +46,10 @@ export async function registerLoops(
 }
 
 /**
- * Takes the turn of a loop that one worker at a time runs for all. False while another one
- * runs it, or has begun less than an interval ago; the `first` turn of a process comes at
- * once. A worker that dies gives its turn back after `leaseMs`, and one whose clock was
- * ahead holds nobody up: a turn that was begun in what is the future here counts as over.
+ * Takes the turn of a loop that one worker at a time runs for all. Returns false while another
+ * one runs it, or began it less than an interval ago; the `first` turn of a process comes at
+ * once. If a worker dies, its turn is free again after `leaseMs`. A worker whose clock was ahead
+ * holds nobody up: a turn whose beginning lies in the future by this clock counts as over.
  */
 export async function takeTurn(
   deps: Deps,
@@ -58,8 +58,8 @@ export async function takeTurn(
   const now = deps.now();
   const after = (ms: number): Date => new Date(now.getTime() + ms);
   const begunBefore = loop.first ? now : after(-loop.everyMs * (1 - EARLY_SHARE));
-  // A worker of another version removes the rows of loops that it
-  // does not know: the turn of one that runs here brings it back.
+  // A worker of another version removes the rows of loops that it does
+  // not know: the turn of a loop that runs here brings its row back.
   const taken = await run(
     deps.orm.em.fork(),
     sql`insert into loop_runs as l (name, every_ms, known_since, lease_until, started_at)
@@ -72,7 +72,7 @@ export async function takeTurn(
   return taken === 1;
 }
 
-/** Notes that a turn went well, and gives it back where it was taken. */
+/** Notes that a turn went well, and gives it back if it was taken. */
 export async function noteGoodRun(deps: Deps, name: string): Promise<void> {
   await run(
     deps.orm.em.fork(),
@@ -81,7 +81,7 @@ export async function noteGoodRun(deps: Deps, name: string): Promise<void> {
   );
 }
 
-/** Notes why a turn failed, and gives it back where it was taken. */
+/** Notes why a turn failed, and gives it back if it was taken. */
 export async function noteFailedRun(deps: Deps, name: string, reason: string): Promise<void> {
   await run(
     deps.orm.em.fork(),
@@ -91,7 +91,7 @@ export async function noteFailedRun(deps: Deps, name: string, reason: string): P
   );
 }
 
-/** Every loop of the workers, by name. Empty where no worker ever ran over this database. */
+/** Every loop of the workers, by name. Empty when no worker ever ran over this database. */
 export async function listLoopRuns(deps: Pick<Deps, 'orm' | 'now'>): Promise<LoopAge[]> {
   const rows = await deps.orm.em.fork().find(LoopRun, {}, { orderBy: { name: 'asc' } });
   const now = deps.now().getTime();

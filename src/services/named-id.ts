@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 /**
  * The UUID (version 8) of a thing that is known by words alone: the
- * same words, the first of them its kind, always give the same id.
+ * same words, the first of which is its kind, always give the same id.
  */
 export function idFrom(words: readonly [kind: string, ...names: string[]]): string {
   const name = words.join('\n');

@@ -27,18 +27,18 @@ export type PageOf<T> = {
   readonly page: number | null;
   readonly limit: number;
   readonly total: number;
-  /** True where there may be more than `total`: it was not worth counting them. */
+  /** True when there may be more than `total`: it was not worth counting the rest. */
   readonly totalIsAtLeast: boolean;
 };
 
-/** Whose rows the database counts for each merchant and mode, in `row_counts`. */
+/** The tables whose rows the database counts for each merchant and mode, in `row_counts`. */
 const COUNTED_TABLES: readonly ListQuery['table'][] = ['customers', 'deposits'];
 
 /**
- * The ids of one page, newest first, ties by id. Walking with a cursor sees each
- * row once, whatever arrives meanwhile; page numbers count from the newest row, so
- * they shift with it. A list that is searched or filtered is counted up to {@link
- * COUNTED_ROWS}. Throws a {@link Refusal} for a cursor that is not in the scope.
+ * The ids of one page, newest first, ties by id. Walking with a cursor sees each row
+ * once, whatever arrives meanwhile; page numbers count from the newest row, so they
+ * shift with it. A list that is searched or filtered is counted up to
+ * {@link COUNTED_ROWS}. Throws a {@link Refusal} for a cursor that is not in the scope.
  */
 export async function listPage(em: Em, query: ListQuery): Promise<PageOf<string>> {
   const { page } = query;
@@ -71,7 +71,7 @@ export function inOrder<T extends { readonly id: string }>(ids: readonly string[
 }
 
 /**
- * Between two whole seconds, both included: answers show whole seconds, so a shown time finds its own row.
+ * Between two whole seconds, both included: the API shows whole seconds, so a shown time finds its own row.
  */
 export function createdBetween({ createdFrom, createdTo }: CreatedBetween): Condition[] {
   const conditions: Condition[] = [];
@@ -90,15 +90,15 @@ async function findFiltered(em: Em, query: ListQuery, wanted: Wanted): Promise<F
 }
 
 /**
- * A whole list of these tables costs nothing to count; what a filter
- * lets through is kept nowhere, and counted one by one up to a limit.
+ * A whole list of these tables costs nothing to count. No counter is kept
+ * of what a filter lets through: it is counted row by row up to a limit.
  */
 async function count(em: Em, query: ListQuery): Promise<{ total: number; atLeast: boolean }> {
   const { table, scope, filters } = query;
   if (filters.length === 0 && COUNTED_TABLES.includes(table) && 'merchantId' in scope)
     return { total: await keptCount(em, table, scope), atLeast: false };
   const conditions = [scopeCondition(query), ...filters];
-  // Without a filter the total stays exact, also of the tables that nobody counts.
+  // Without a filter the total stays exact, also for tables whose rows the database does not count.
   const most = filters.length === 0 ? sql`` : sql`limit ${COUNTED_ROWS + 1}`;
   const row = await firstRow(
     em,

@@ -1,7 +1,7 @@
 import { type Statement, sql } from '../../db/sql.ts';
 import type { Scope } from '../scope.ts';
 
-/** What can stand behind WHERE. */
+/** An expression that can stand behind WHERE. */
 export type Condition = Statement<unknown>;
 
 /**
@@ -19,7 +19,7 @@ export type ListQuery = {
   readonly table: 'customers' | 'deposits' | 'webhook_endpoints' | 'webhook_deliveries' | 'payment_links';
   /**
    * Which rows exist for the caller at all: those of a merchant
-   * and mode, or narrower ones. A cursor outside of it is refused.
+   * and mode, or fewer. A cursor outside of it is refused.
    */
   readonly scope: Scope | Condition;
   readonly filters: readonly Condition[];
@@ -27,11 +27,11 @@ export type ListQuery = {
   readonly page: PageRequest;
 };
 
-/** Text that is looked for in the rows of a list. */
+/** A text that is looked for in the rows of a list. */
 export type Search = {
-  /** Whether a row holds the text; in words that no index serves. */
+  /** Whether a row holds the text; a condition that no index serves. */
   readonly test: Condition;
-  /** By each part of the text that an index can find; none for a text without such a part. */
+  /** One way for each part of the text that an index can find; none for a text without such a part. */
   readonly ways: readonly SearchWay[];
 };
 
@@ -44,8 +44,8 @@ export type SearchWay = {
 };
 
 /**
- * A filtered list is counted so far; above it nobody reads
- * page after page, and counting costs more than the page.
+ * A filtered list is counted up to this number; above it nobody
+ * reads page after page, and counting costs more than the page.
  */
 export const COUNTED_ROWS = 10_000;
 
@@ -57,7 +57,7 @@ export type Wanted = {
   readonly cursor: readonly Condition[];
 };
 
-/** `more`: whether rows may follow, where the number of ids does not tell. */
+/** `more`: whether rows may follow, when the number of ids does not show it. */
 export type Found = {
   readonly ids: readonly string[];
   readonly total: number;
@@ -80,7 +80,7 @@ export function scopeCondition({ scope }: ListQuery): Condition {
   return 'merchantId' in scope ? sql`merchant_id = ${scope.merchantId} and mode = ${scope.mode}` : scope;
 }
 
-/** The columns that have the values given; one that is undefined may have any. */
+/** Conditions that the columns have the values given; a column whose value is undefined may have any. */
 export function matching(columns: Readonly<Record<string, unknown>>): Condition[] {
   return Object.entries(columns).flatMap(([column, value]) =>
     value === undefined ? [] : sql`${sql.ref(column)} = ${value}`,

@@ -15,18 +15,19 @@ import {
 } from './query.ts';
 
 /**
- * An index is asked for a text that so many rows of the table hold, of all merchants; each of them is read.
+ * An index is used for a text that fewer rows of the table
+ * hold than this, of all merchants; each of those is read.
  */
 export const INDEXED_ROWS = 20_000;
-/** So many rows are looked through one by one, from the page's place on, for a text that more rows hold. */
+/** For a text that more rows hold, this many rows are looked through one by one, from the page's place on. */
 export const WALKED_ROWS = 20_000;
 
 /**
- * The rows that hold a text. Three ways, each bounded whatever the text is. Among the newest rows
- * first: a text that is in many of them fills its page there, and a list that is no longer than that
- * is known in full. Then by an index, for a text of which some part is in few rows of the table, as
- * its statistics say. A text whose every part is in very many is looked for in a stretch of the list,
- * and one that no index can find among the newest rows only; `atLeast` says that there may be others.
+ * The rows that hold a text. There are three ways, each bounded whatever the text is. First it is looked
+ * for among the newest rows: a text that is in many of them fills its page there, and a list that is no
+ * longer than that is known in full. Then an index is used, if some part of the text is in few rows of the
+ * table, as its statistics say. A text whose every part is in very many rows is looked for in a stretch of
+ * the list; one that no index can find, among the newest rows only. `atLeast` says that there may be more.
  */
 export async function findSearched(em: Em, query: ListQuery, search: Search, wanted: Wanted): Promise<Found> {
   const newest = await amongNewest(em, query, search, wanted);
@@ -96,8 +97,8 @@ async function byIndex(em: Em, query: ListQuery, wanted: Wanted): Promise<Found>
 }
 
 /**
- * Whoever walks on from the last row that was found sees the next
- * stretch, so a list is walked to its end while each has a row.
+ * A caller that walks on from the last row that was found sees the next
+ * stretch, so a list is walked to its end as long as each stretch has a row.
  */
 async function walk(em: Em, query: ListQuery, search: Search, wanted: Wanted): Promise<Found> {
   const rows = [scopeCondition(query), ...wanted.cursor];

@@ -5,7 +5,7 @@ import type { Condition, Search, SearchWay } from './query.ts';
 const FINDABLE = /[\p{L}0-9]{3}/u;
 /** Letters or digits in a row, with the signs beside them: the index knows where a word begins and ends. */
 const PARTS = /(?<=(?<before>[ -~]?))(?<letters>[\p{L}0-9]+)(?=(?<after>[ -~]?))/gu;
-/** More letters of a part find hardly fewer rows, and each costs the index a look. */
+/** More letters of a part find hardly fewer rows, and each of them costs one more search in the index. */
 const PART_LENGTH = 16;
 const PARTS_ASKED = 6;
 
@@ -24,14 +24,14 @@ export type SearchedTexts = {
 /** The column in which the database keeps all texts of a customer, in small letters. */
 const SEARCH_TEXT = sql`search_text`;
 
-/** Of customers. */
+/** The texts of customers. */
 export const CUSTOMER_TEXTS: SearchedTexts = {
   table: 'customers',
   columns: ['external_id', 'email', 'name'],
   index: SEARCH_TEXT,
 };
 
-/** Of payment links; who pays them has other texts. */
+/** The texts of payment links; those of the customers who pay them are kept with the customers. */
 export const LINK_TEXTS: SearchedTexts = {
   table: 'payment_links',
   columns: ['description', 'external_id', 'token'],
@@ -45,8 +45,8 @@ export function searchIn(texts: SearchedTexts, text: string): Search {
 
 /**
  * The parts of a text by which an index is asked; each row that holds the text
- * holds all of them. One is enough: the index would read the rows of every
- * group of letters that it is asked for, also of those that all rows hold.
+ * holds all of them. One part is enough for a search: the index would read the rows
+ * of every group of letters that it is asked for, also of those that all rows hold.
  */
 export function partsOf(text: string): Part[] {
   if (!FINDABLE.test(text)) return [];
@@ -73,8 +73,8 @@ export function holdsPart({ index }: SearchedTexts, { before, letters, after }: 
 }
 
 /**
- * The rows that the index reads for a part, as the planner
- * can estimate them: to it any sign is the end of a word.
+ * The rows that the index reads for a part, as the planner can
+ * estimate them: for the index any sign is the end of a word.
  */
 export function readForPart({ index }: SearchedTexts, { before, letters, after }: Part): Condition {
   const [begins, ends] = [before === '' ? '' : '(^|[^[:alnum:]])', after === '' ? '' : '($|[^[:alnum:]])'];
@@ -85,7 +85,10 @@ function wayBy(texts: SearchedTexts, part: Part): SearchWay {
   return { indexed: holdsPart(texts, part), asked: [{ table: texts.table, read: readForPart(texts, part) }] };
 }
 
-/** In one of the columns, not across the end of one. No pattern: a sign is a sign. */
+/**
+ * Whether the text is in one of the columns, not across the
+ * end of one. It is not a pattern: a sign stands for itself.
+ */
 export function holdsIn({ columns, index }: SearchedTexts, text: string): Condition {
   if (index === SEARCH_TEXT && !text.includes('\n')) return sql`strpos(search_text, lower(${text})) > 0`;
   return sql.join(
