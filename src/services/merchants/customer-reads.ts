@@ -38,7 +38,7 @@ export async function getCustomer(deps: Deps, input: Scope & { readonly id: stri
 
 /**
  * One page of the customers of this merchant and mode. Throws a
- * {@link Refusal} for a foreign cursor or an address that is none.
+ * {@link Refusal} for a foreign cursor or a text that is no address.
  */
 export async function listCustomers(
   deps: Deps,
@@ -132,8 +132,9 @@ const VIEWS = {
 } as const;
 
 /**
- * The views of customers, in the order of their ids: everything of a whole page in one prepared query,
- * without an entity for each row of it. For reads only: it sees nothing of a transaction around the use case.
+ * The views of customers, in the order of their ids: everything for a whole
+ * page in one prepared query, without an entity for each of its rows. For
+ * reads only: it sees nothing of a transaction around the use case.
  */
 async function viewsOf(deps: Deps, ids: readonly string[]): Promise<CustomerView[]> {
   if (ids.length === 0) return [];

@@ -22,7 +22,7 @@ export type NewCustomer = Scope & {
   readonly metadata: Readonly<Record<string, unknown>>;
 };
 
-/** What a new customer takes of its merchant's quotas. */
+/** How much a new customer takes from its merchant's quotas. */
 export const NEW_CUSTOMER = { customers: 1, events_per_day: 1 } as const;
 
 type Names = Scope & { readonly externalId: string | null; readonly email: string | null };
@@ -33,7 +33,7 @@ type Names = Scope & { readonly externalId: string | null; readonly email: strin
  * one wins; the others throw a CUSTOMER_EXISTS {@link Refusal} that names the field.
  */
 export async function createCustomer(tx: Tx, deps: TxDeps, input: NewCustomer): Promise<CustomerView> {
-  // Most repeats end here: no address, no wallet index is spent on them.
+  // Most repeats end here: no address and no wallet index is spent on them.
   await refuseTaken(tx.em, input);
   await roomForTests(tx.em, input);
   await refuseOverQuota(tx.em, deps, input, ['customers', 'events_per_day']);
@@ -53,9 +53,9 @@ export async function createCustomer(tx: Tx, deps: TxDeps, input: NewCustomer): 
 }
 
 /**
- * The customer with exactly this email, made in the caller's transaction
- * where there is none, with its addresses and event. Of parallel calls with
- * one new email one makes it and the others wait for that and find it.
+ * The customer with exactly this email. If there is none, it is made in the
+ * caller's transaction, with its addresses and event. Of parallel calls
+ * with one new email one makes it and the others wait for that and find it.
  */
 export async function findOrCreateByEmail(
   tx: Tx,

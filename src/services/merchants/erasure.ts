@@ -19,9 +19,9 @@ type Person = { readonly id: string; readonly merchantId: string; readonly mode:
 
 const SUBJECTS_AT_A_TIME = 500;
 const ANSWERS_AT_A_TIME = 500;
-/** Below every id. */
+/** Sorts before every id. */
 const NO_ID = '00000000-0000-0000-0000-000000000000';
-/** No transaction of a request or a step lasts so long. */
+/** No transaction of a request or a step lasts this long. */
 const EARLIER_ENDS_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 100;
 
@@ -30,7 +30,7 @@ const LOOK_EVERY_MS = 100;
  * payment link, the bodies of events, what receivers answered to them, and kept answers to requests. Webhooks
  * that are still to be sent go out without them. Addresses, deposits and the ledger stay. What a row says
  * instead is the same each time, so that it can be repeated, also after a crash. Throws a {@link Refusal} for
- * an unknown customer, and an OperatorError where somebody else's transaction does not end within a minute.
+ * an unknown customer, and an OperatorError when another transaction does not end within a minute.
  */
 export async function eraseCustomer(
   deps: Deps,
@@ -42,7 +42,7 @@ export async function eraseCustomer(
   return { customerId: person.id, events, answers: await eraseAnswers(deps, person) };
 }
 
-/** First, so that whatever is written from now on says no more. */
+/** Done first, so that whatever is written from now on no longer holds the names. */
 async function eraseRows(
   deps: Deps,
   { customerId, reason }: { customerId: string; reason: string },
@@ -79,9 +79,9 @@ async function eraseRows(
 }
 
 /**
- * Whoever read the names before they were gone may still write them down: into an
- * event, or a kept answer. Every transaction that is older than this moment is waited
- * for. Whose it is does not matter; what the service does not see is not the service's.
+ * A transaction that read the names before they were gone may still write them down: into an event,
+ * or a kept answer. So this waits for every transaction that is older than this moment, whichever
+ * client it belongs to. What the service's database role cannot see does not belong to the service.
  */
 async function waitForEarlier(em: Em): Promise<void> {
   const [{ at } = { at: '' }] = await rows(em, sql<{ at: string }>`select clock_timestamp()::text as at`);
@@ -121,7 +121,7 @@ async function eraseEvents(deps: Deps, person: Person): Promise<number> {
 }
 
 async function eraseEventsOf(em: Em, person: Person, subjects: readonly string[]): Promise<number> {
-  // A receiver may have repeated what it was sent.
+  // A receiver may have repeated in its response what it was sent.
   await run(
     em,
     sql`update webhook_attempts a set response_body = null from webhook_deliveries d
@@ -137,8 +137,8 @@ async function eraseEventsOf(em: Em, person: Person, subjects: readonly string[]
 }
 
 /**
- * Kept answers are sealed, so that each of the merchant's last
- * day is opened, and sealed again where it tells of the customer.
+ * Kept answers are sealed, so each of the merchant's answers of the
+ * last day is opened, and sealed again if it tells of the customer.
  */
 async function eraseAnswers(deps: Deps, person: Person): Promise<number> {
   const em = deps.orm.em.fork();
@@ -151,7 +151,7 @@ async function eraseAnswers(deps: Deps, person: Person): Promise<number> {
           limit ${ANSWERS_AT_A_TIME}`,
     );
     for (const { id, bodySealed } of page) {
-      // What no key opens tells nobody anything, and goes with its day.
+      // What no key opens tells nobody anything, and is removed when its day is over.
       const body = openedIfKnown(deps.secretBox, bodySealed, id);
       const without = body === undefined ? undefined : withoutNames(body, person.id);
       if (without === undefined || without === body) continue;
@@ -169,7 +169,7 @@ async function eraseAnswers(deps: Deps, person: Person): Promise<number> {
 
 /**
  * The same answer without the names of this customer, wherever in
- * it they are; the very same text where it tells nothing of him.
+ * it they are; exactly the same text if it tells nothing of them.
  */
 function withoutNames(text: string, customerId: string): string {
   if (!text.includes(customerId)) return text;

@@ -15,7 +15,7 @@ export type KeyOwner = {
   readonly mode: Mode;
   readonly subscribed: boolean;
   readonly scopes: readonly KeyScope[];
-  /** Empty: from everywhere. Always empty for a test key. */
+  /** Empty means from everywhere. Always empty for a test key. */
   readonly allowedNetworks: readonly string[];
 };
 
@@ -25,8 +25,8 @@ export type KeyFinder = (key: string) => Promise<KeyOwner | undefined>;
 type Flight = { readonly startedAt: number; readonly owner: Promise<KeyOwner | undefined> };
 
 /**
- * A question that is older than this is not joined any more:
- * a hung connection must not hold everyone's next request.
+ * A question that is older than this is not shared any more: a connection
+ * that does not answer must not hold up everyone's next request.
  */
 const JOIN_MS = 50;
 
@@ -42,7 +42,7 @@ export function createKeyFinder(deps: Deps): KeyFinder {
     const startedAt = performance.now();
     const known = flights.get(keyHash);
     if (known && startedAt - known.startedAt < JOIN_MS) return await known.owner;
-    // Of those who wait for one answer, nobody's leaving may take it from the others.
+    // Several callers may wait for one result: a caller that leaves must not take it from the others.
     const flight = { startedAt, owner: beyondLimit(() => findKeyOwner(deps, keyHash)) };
     flights.set(keyHash, flight);
     try {

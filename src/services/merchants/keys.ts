@@ -28,7 +28,7 @@ export type KeyView = {
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
-  /** To the minute; null for one that was never used. */
+  /** To the minute; null for a key that was never used. */
   readonly lastUsedAt: Date | null;
   /** The network from which it was used then: an IPv4 address, or the /64 of an IPv6 one. */
   readonly lastUsedFrom: string | null;
@@ -37,7 +37,7 @@ export type KeyView = {
 /** A key that was just made. `key` exists nowhere else. */
 export type NewKey = { readonly id: string; readonly key: string };
 
-/** What a key is made with: everything and for ever where absent. */
+/** What a key is made with; unset means that it may do everything and never ends. */
 type KeyTerms = {
   readonly scopes?: readonly KeyScope[] | undefined;
   readonly expiresAt?: Date | null | undefined;
@@ -133,10 +133,10 @@ export async function revokeKey(deps: Deps, input: { keyId: string }): Promise<K
 }
 
 /**
- * Makes a second key with the same merchant, mode, label and scopes, and lets the old one
- * end after `graceMs` (0: at once). An earlier end stays. The new one ends at `expiresAt`,
- * or else when the old one would have ended: a rotation makes no key live longer unless it
- * is told to. Throws a {@link Refusal} for an unknown, revoked or expired key.
+ * Makes a second key with the same merchant, mode, label and scopes, and lets the old one end
+ * after `graceMs` (0: at once). If the old one would have ended earlier, it still does. The new
+ * one ends at `expiresAt`, or else when the old one would have ended: a rotation makes no key live
+ * longer unless it is told to. Throws a {@link Refusal} for an unknown, revoked or expired key.
  */
 export async function rotateKey(
   deps: Deps,

@@ -4,8 +4,8 @@ import { isUuid } from '../../domain/ids.ts';
 import { Refusal } from '../refusal.ts';
 
 /**
- * For a list of one merchant: an empty answer for a mistyped id would say that there is nothing. Throws
- * a {@link Refusal} with the next action for an id that nobody has; undefined names nobody and passes.
+ * Throws a {@link Refusal} with the next action for an id that no merchant has; undefined names no merchant
+ * and passes. For lists of one merchant: an empty result for a mistyped id would say that there is nothing.
  */
 export async function requireKnownMerchant(em: Em, merchantId: string | undefined): Promise<void> {
   if (merchantId === undefined) return;

@@ -20,7 +20,7 @@ export type MerchantView = {
   readonly id: string;
   readonly name: string;
   readonly withdraw: Readonly<Record<Network, string | null>>;
-  /** Null: no limit. */
+  /** Null means no limit. */
   readonly monthlyLimitCents: bigint | null;
   readonly subscriptionActive: boolean;
   readonly subscriptionUntil: Date | null;
@@ -148,7 +148,7 @@ async function change(
 
 /**
  * This lock waits for every completion that read the limit
- * before it, and every one after it reads the new one.
+ * before it, and every completion after it reads the new one.
  */
 async function lockMerchant(em: Em, merchantId: string): Promise<Merchant> {
   const merchant = isUuid(merchantId)

@@ -4,13 +4,13 @@ import { OPEN_STATUSES } from '../../domain/payment-link.ts';
 import { Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
 
-/** Webhooks that wait and payment links that are open, in test mode, of one merchant. */
+/** How many waiting webhooks and open payment links one merchant may have in test mode, together. */
 export const MAX_OPEN_TESTS = 1_000;
 
 /**
  * How much more may be begun in test mode; without a limit in live mode. Throws a
- * {@link Refusal} where nothing may. Counted from rows to the limit and no further;
- * calls at the same moment may together go a few over it, which does no harm.
+ * {@link Refusal} when nothing more may. Rows are counted up to the limit and no
+ * further; calls at the same moment may together go a few over it, which does no harm.
  */
 export async function roomForTests(em: Em, { merchantId, mode }: Scope): Promise<number> {
   if (mode === 'live') return Number.POSITIVE_INFINITY;

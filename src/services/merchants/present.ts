@@ -13,7 +13,7 @@ export type CustomerRow = Pick<Customer, 'id' | 'mode' | 'createdAt' | 'updatedA
 export type AddressRow = Pick<DepositAddress, 'network' | 'address' | 'createdAt'>;
 
 /**
- * What a customer's view holds beside the row: addresses, the
+ * What a customer's view needs beside the row: addresses, the
  * USDT contract of each network, and the sums over the deposits.
  */
 export type CustomerContext = {

@@ -10,7 +10,9 @@ import { Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
 import { noMerchant, requireKnownMerchant } from './known.ts';
 
-/** What an operator may limit for a merchant in a mode. Nothing is limited where he sets nothing. */
+/**
+ * What an operator may limit for a merchant in a mode. A quota that the operator does not set limits nothing.
+ */
 export const QUOTAS = ['customers', 'endpoints', 'events_per_day', 'open_links'] as const;
 export type Quota = (typeof QUOTAS)[number];
 /** The most that each may be; open links are counted one by one to their limit. */
@@ -28,7 +30,7 @@ export type QuotaView = {
   readonly most: number;
 };
 
-/** More than the merchant may have in this mode. The sentence says how much that is. */
+/** More than the merchant may have in this mode. The message says how much that is. */
 export class QuotaReached extends Refusal {
   readonly quota: Quota;
   readonly mode: Mode;
@@ -54,8 +56,8 @@ const SENTENCES: Readonly<Record<Quota, (most: number, mode: Mode) => string>> =
 type Row = { quota: Quota; most: string; used: string; today: boolean };
 
 /**
- * Throws {@link QuotaReached} where nothing of these kinds may
- * be made any more: a look before the work, which locks nothing.
+ * Throws {@link QuotaReached} when nothing more of these kinds
+ * may be made: a check before the work, which locks nothing.
  */
 export async function refuseOverQuota(
   em: Em,
@@ -71,8 +73,8 @@ export async function refuseOverQuota(
 
 /**
  * Takes what the caller's transaction has made from the quotas of its merchant, as its last
- * step; throws {@link QuotaReached} where that is more than there was. The rows are the
- * lock, and held for moments: of two calls at a limit one passes, and who has no quota waits
+ * step; throws {@link QuotaReached} when that is more than was left. The rows are the lock, and
+ * held for moments: of two calls at a limit one passes, and a merchant without a quota waits
  * for nobody. Only what calls ask for is counted or refused; money that arrives is neither.
  */
 export async function takeFromQuotas(
@@ -87,8 +89,9 @@ export async function takeFromQuotas(
 }
 
 /**
- * Locked in one order, so that two calls cannot lock crosswise. What was used tomorrow was used by a
- * clock that ran ahead: it counts for today, or a clock that is put right would open the quota again.
+ * Reads the quotas. They are locked in one order, so that two calls cannot lock
+ * crosswise. A use that is dated tomorrow was noted by a clock that ran ahead: it counts
+ * for today, because otherwise putting the clock right would open the quota again.
  */
 async function readQuotas(
   em: Em,
@@ -111,7 +114,7 @@ async function readQuotas(
 async function takeFrom(em: Em, deps: TxDeps, scope: Scope, row: Row, made: number): Promise<void> {
   const most = mostOf(row);
   const isDaily = row.quota === 'events_per_day';
-  // What was made is among the rows already, and not among the day's events.
+  // What was just made is among the rows already, but not yet in the day's count of events.
   const used = (await usedOf(em, scope, row, most + 1)) + (isDaily ? made : 0);
   if (used > most) throw new QuotaReached(row.quota, scope.mode, most);
   if (!isDaily) return;
@@ -126,7 +129,7 @@ function mostOf(row: Row): number {
   return Number.parseInt(row.most, 10);
 }
 
-/** How much of it there is, counted to `limit` where rows have to be counted. */
+/** How much of the quota is used, counted up to `limit` if rows have to be counted. */
 async function usedOf(em: Em, scope: Scope, row: Row, limit: number): Promise<number> {
   if (row.quota === 'events_per_day') return row.today ? Number.parseInt(row.used, 10) : 0;
   if (row.quota === 'customers') return await keptCount(em, 'customers', scope);
@@ -149,7 +152,7 @@ function isQuota({ merchantId, mode }: Scope, quota: Quota) {
 
 /**
  * Sets or takes away (null) quotas of a merchant in one mode, and leaves the others.
- * A quota below what is there takes nothing away; it only refuses more. Throws a
+ * A quota below what exists already removes nothing; it only refuses more. Throws a
  * {@link Refusal} for an unknown merchant or a number that is out of range.
  */
 export async function setQuotas(
