@@ -10,7 +10,7 @@ import { PARTITIONED_TABLES, partitionOf } from './tables.ts';
 const LOCK_TIMEOUT = '500ms';
 const TRIES = 20;
 const PAUSE_MS = 500;
-/** What PostgreSQL says when a lock could not be had in time. */
+/** PostgreSQL's code for a lock that could not be had in time. */
 const LOCK_NOT_AVAILABLE = '55P03';
 
 export type ArchiveMonth = {
@@ -19,7 +19,7 @@ export type ArchiveMonth = {
   readonly until: Month | null;
   readonly detachedAt: Date | null;
   readonly detachedBy: string | null;
-  /** Of the tables that may be detached, without the ledger. */
+  /** The size of the tables that may be detached, without the ledger. */
   readonly bytes: bigint;
 };
 
@@ -58,8 +58,8 @@ export function archivedTables(month: Month): string[] {
 const ARCHIVED = PARTITIONED_TABLES.filter(({ archived }) => archived).map(({ name }) => name);
 
 /**
- * Why a month cannot be detached, with what to do; undefined where it can. Only the oldest
- * month that is left, so that what is missing of a deposit's trail is always its beginning,
+ * Why a month cannot be detached, with what to do; undefined if it can. Only the oldest month
+ * that is left can be, so that what is missing of a deposit's trail is always its beginning,
  * and only when no delivery of it can be sent or resent any more and no deposit of it is open.
  */
 export async function refusalToDetach(
@@ -106,7 +106,7 @@ async function unfinished(em: Em, month: Month): Promise<string | undefined> {
 /**
  * Takes events, deliveries, attempts and audit rows of a month out of the tables,
  * together; they become tables of their own, which nothing reads any more, and the
- * ledger stays. Who did it and why is kept. Throws {@link ArchiveRefused} where it
+ * ledger stays. Keeps who did it and why. Throws {@link ArchiveRefused} when it
  * must not be done now, also when the locks could not be had within some seconds.
  */
 export async function detachMonth(
@@ -139,8 +139,8 @@ async function detach(
   await run(em, sql`lock table partition_months in exclusive mode`);
   const refusal = await refusalToDetach(em, deps, await listMonths(em), month);
   if (refusal) throw new ArchiveRefused(refusal);
-  // A resend that is being written now is not seen by a look before its end:
-  // its merchant is told that it comes, and it would leave with the month.
+  // A resend that is being written now is invisible to the check until its transaction
+  // ends: its merchant is told that the webhook comes, and it would leave with the month.
   await run(em, sql`lock table ${sql.table(partitionOf('webhook_deliveries', month))} in share mode`);
   const late = await unfinished(em, month);
   if (late) throw new ArchiveRefused(late);

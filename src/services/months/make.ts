@@ -4,24 +4,24 @@ import { type Month, monthAfter, monthsToMake } from '../../domain/months.ts';
 import type { Deps } from '../deps.ts';
 import { PARTITIONED_TABLES, partitionOf } from './tables.ts';
 
-/** One worker at a time. The number means nothing. */
+/** Lets one worker at a time do this. The number means nothing. */
 const LOCK_KEY = 7_204_611;
 /**
- * Shorter than a second, after which PostgreSQL looks for a deadlock: so it is always this side that gives
+ * PostgreSQL looks for a deadlock after a second; this is shorter, so it is always this side that gives
  * up, never a transaction of money. It is also the longest that anybody has to wait behind this one.
  */
 const LOCK_TIMEOUT = '500ms';
 /**
- * Several months at once are some hundred tables and indexes;
- * shorter than the silence after which a connection is given up.
+ * Several months at once are some hundred tables and indexes; this
+ * is shorter than the silence after which a connection is given up.
  */
 const WORK_TIMEOUT = '20s';
 
 /**
- * Makes the partitions of the next three months by the clock of `deps`, and ends the newest ones, which
- * until then take every later row. Where nobody did that for a long time, the newest ones end behind
- * the next month and are larger than others. Nothing to do, and another worker at it, are no errors.
- * Returns the months made. Throws when a lock cannot be had at once: the next turn tries again.
+ * Makes the partitions of the next three months by the clock of `deps`, and gives the newest ones an end,
+ * which until then take every later row. When nobody did that for a long time, the newest ones end behind the
+ * next month and are larger than others. It is no error when there is nothing to do, or when another worker
+ * does it. Returns the months made. Throws when a lock cannot be had at once: the next turn tries again.
  */
 export async function makeMonthsAhead(deps: Deps): Promise<readonly Month[]> {
   const em = deps.orm.em.fork();
@@ -55,9 +55,9 @@ export async function newestMonth(em: Em): Promise<Month | undefined> {
 }
 
 /**
- * A partition that holds rows is read through when it gets its end, under a lock that
- * keeps everybody out. A check that says the same, and was proven before under a lock
- * that keeps nobody out, saves that. Those ahead of time are empty and need none.
+ * A partition that holds rows is read through when it gets its end, under a lock that keeps
+ * everybody out. A check constraint that says the same, and was proven before under a lock that
+ * keeps nobody out, avoids that. Partitions that were made ahead of time are empty and need none.
  */
 async function proveEnd(em: Em, newest: Month, end: Month): Promise<void> {
   for (const table of PARTITIONED_TABLES) {

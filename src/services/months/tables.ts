@@ -2,7 +2,7 @@ import type { Month } from '../../domain/months.ts';
 
 type PartitionedTable = {
   readonly name: string;
-  /** May leave the database when its month is over. The ledger never does. */
+  /** Whether the table may leave the database when its month is over. The ledger never does. */
   readonly archived: boolean;
 };
 

@@ -21,8 +21,8 @@ export async function insertOutbox(
     message,
     mode: message.owner?.mode ?? 'live',
   }));
-  // The ids are drawn first, so that each is known to belong to its
-  // message: the rows of an insert come back in no promised order.
+  // The ids are drawn first, so that each is known to belong to its message:
+  // an insert does not promise in which order its rows are returned.
   const drawn = await rows(
     em,
     sql<{ id: string; place: number }>`

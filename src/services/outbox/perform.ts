@@ -5,32 +5,33 @@ import { ActorRefused, type Deps } from '../deps.ts';
 import { BATCH, type Taken, take, takePage } from './take.ts';
 
 /**
- * Less than the grace: a start that waited so long is left to the loop, instead of being performed by both.
+ * Less than the grace: a start that has waited this long
+ * is left to the loop, instead of being performed by both.
  */
 const MAX_TURN_WAIT_MS = 4_000;
-/** So many of those that failed before are tried also where new ones would fill the batch. */
+/** This many of the messages that failed before are tried also when new ones would fill the batch. */
 const TRIED_BATCH = 20;
 /**
- * Few of them are started at a time, and nearly all within their lease;
- * one that another process starts too finds its actor or its row's end.
+ * Few messages of test mode are started at a time, and nearly all within their
+ * lease; one that another process starts too finds its actor or its row's end.
  */
 const TEST_BATCH = 16;
 const PARALLEL_STARTS = 8;
 /**
- * As many as one process starts at a time: more would wait with their
- * leases running, and each would ask a Temporal that is away itself.
+ * As many as one process starts at a time: more would wait while their leases run
+ * out, and while Temporal does not answer each would find that out for itself.
  */
 const PARALLEL_TEST_STARTS = 2;
 const MAX_BACKOFF_MS = 30_000;
-/** Temporal answered and would not have it so many times: it will not be otherwise the next time either. */
+/** After Temporal has answered and refused a message this many times, it will refuse it the next time too. */
 const REFUSALS = 10;
 /**
- * What is in quarantine is tried this often: what Temporal
+ * How often a message in quarantine is tried: what Temporal
  * lacked (a search attribute, say) may be there by then.
  */
 const QUARANTINE_EVERY_MS = 10 * 60_000;
 const QUARANTINE_BATCH = 10;
-/** The rest of a batch when Temporal turned out to be away. */
+/** How long the rest of a batch waits when Temporal turned out not to answer. */
 const UNRESPONSIVE_PAUSE_MS = 2_000;
 const MAX_ERROR_LENGTH = 480;
 
@@ -60,10 +61,10 @@ export async function performOutboxRows(deps: Deps, enqueued: readonly OutboxRow
 }
 
 /**
- * Performs what is due and was left by a crash or by an absence of Temporal. Several workers
- * may run it: each takes rows by a lease, so no lock is held while Temporal is asked. A
- * message that Temporal refuses holds up no other one: what was never tried comes first, and
- * after ten refusals a message goes into quarantine, where it is kept, tried seldom, and seen
+ * Performs messages that are due and were left by a crash or while Temporal did not answer.
+ * Several workers may run it: each takes rows by a lease, so no lock is held while Temporal is
+ * asked. A message that Temporal refuses holds up no other one: what was never tried comes first,
+ * and after ten refusals a message goes into quarantine, where it is kept, tried seldom, and seen
  * by operators. `quarantined: 'all'` tries each one there now. Those of test mode are left to
  * {@link performTestOutbox}. Returns how many messages were performed and how many failed.
  */
@@ -83,15 +84,16 @@ export async function performOutbox(
     sum.performed += performed;
     sum.failed += failed;
     after = page.at(-1)?.id ?? after;
-    // One message without an answer is no sign that Temporal is away; a page without any is.
+    // One message without an answer does not show that
+    // Temporal is unreachable; a page without any answer does.
     if (page.length < BATCH || !answered) break;
   }
   return { performed: sum.performed, failed: sum.failed };
 }
 
 /**
- * The same for messages of test mode, apart from the others:
- * they may take their time, and no live one lies behind them.
+ * {@link performOutbox} for messages of test mode, apart from the
+ * others: they may take their time, and no live one lies behind them.
  */
 export async function performTestOutbox(deps: Deps): Promise<{ performed: number; failed: number }> {
   if (!deps.actors) return { performed: 0, failed: 0 };
@@ -121,8 +123,8 @@ async function performTaken(
       if (outcome === 'away') away = true;
       else answered = true;
       if (away && queue.length > 0) {
-        // One that does not answer is enough to know it: the
-        // others wait for their turn, and none of them has failed.
+        // One message without an answer is enough to know it: the
+        // others wait for their turn, and no try of theirs is counted.
         const rest = queue.splice(0).map(({ id }) => id);
         failed += rest.length;
         await postponeUntried(deps, rest);
@@ -180,7 +182,7 @@ async function postponeUntried(deps: Deps, ids: readonly string[]): Promise<void
 }
 
 /**
- * Two processes may have performed the same row; whoever finds it
+ * Two processes may have performed the same row; the one that finds it
  * locked leaves it to the other instead of waiting with a connection.
  */
 async function removeRow(deps: Deps, id: string): Promise<void> {

@@ -4,14 +4,14 @@ import { GRACE_MS } from './insert.ts';
 import { BATCH } from './take.ts';
 
 /**
- * What waits in the outbox, for operators: how old its oldest live message
+ * What waits in the outbox, for operators: how old the oldest live message
  * is that should be on its way, and what Temporal refuses for good.
  */
 export type OutboxState = {
   readonly oldestMs: number;
   readonly oldestError: string | null;
   readonly quarantined: readonly { readonly workflowId: string; readonly error: string }[];
-  /** Only the first of the quarantine were read. */
+  /** True when only the first messages of the quarantine were read. */
   readonly mayBeMore: boolean;
 };
 
@@ -20,7 +20,8 @@ export async function readOutbox(deps: Pick<Deps, 'orm' | 'now'>): Promise<Outbo
   const em = deps.orm.em.fork();
   const now = deps.now();
   const facts = { fields: ['workflowId', 'createdAt', 'nextTryAt', 'lastError'] as const };
-  // One that was never tried is late since its time came: those of many resends are spread over minutes.
+  // A message that was never tried has been late since its
+  // time came: those of many resends are spread over minutes.
   const due = { mode: 'live' as const, quarantinedAt: null, tries: 0, nextTryAt: { $lte: now } };
   const triedBefore = { mode: 'live' as const, quarantinedAt: null, tries: { $gt: 0 } };
   const [fresh] = await em.find(OutboxMessage, due, {

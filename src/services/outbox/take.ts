@@ -4,15 +4,15 @@ import type { Deps } from '../deps.ts';
 
 /** The most that is taken or read at once. */
 export const BATCH = 100;
-/** A row that was taken is tried by others after this long, should its taker have died. */
+/** If the process that took a row dies, others try the row after this long. */
 const LEASE_MS = 10_000;
 
 /** A message that this process may perform until its lease is over. */
 export type Taken = { id: string; workflowId: string; message: ActorMessage; tries: number };
 
 /**
- * Each is an index of its own, in this order: whatever lies in the
- * outbox, the first ones that are due are found without the others.
+ * Each kind has an index of its own, in this order: whatever lies in
+ * the outbox, the first ones that are due are found without the others.
  */
 const KINDS = {
   fresh: sql`quarantined_at is null and tries = 0 and mode = 'live'`,
@@ -21,12 +21,12 @@ const KINDS = {
   seldom: sql`quarantined_at is not null`,
 } as const;
 
-/** Takes the oldest messages of a kind that are due by a lease. */
+/** The statement that takes the oldest messages of a kind that are due, by a lease. */
 export function takeSql(kind: keyof typeof KINDS, limit: number, now: Date): Statement<Taken> {
   return leaseSql(now, sql`${KINDS[kind]} and next_try_at <= ${now} order by next_try_at, id limit ${limit}`);
 }
 
-/** Takes the next messages of the quarantine, due or not, with ids above `after`. */
+/** The statement that takes the next messages of the quarantine, due or not, with ids above `after`. */
 export function takePageSql(after: string, now: Date): Statement<Taken> {
   return leaseSql(now, sql`${KINDS.seldom} and id > ${after} order by id limit ${BATCH}`);
 }
