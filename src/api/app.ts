@@ -26,17 +26,17 @@ export type AppOptions = {
   readonly deps: Deps;
   /** Where callers reach us, without a path; shown in the API's description. */
   readonly publicUrl?: string | undefined;
-  /** Client addresses and limits; where absent, no proxy is trusted and the limits are the contract's own. */
+  /** Client addresses and limits; without it, no proxy is trusted and the limits are the contract's own. */
   readonly guards?: Guards | undefined;
-  /** The connections that lists have for themselves; those of `deps` where absent. */
+  /** The connections that lists have for themselves; without it, lists use those of `deps`. */
   readonly listOrm?: Deps['orm'] | undefined;
   /** The pages of `/login`; without them nobody can sign in here. */
   readonly loginPages?: (LoginPages & PasswordPages) | undefined;
-  /** Makes the reference page at `/docs` from the API's description; without it there is none. */
+  /** Makes the reference page at `/docs` from the API's description; without it there is no such page. */
   readonly docsPage?: ((description: object) => (ctx: Context) => void) | undefined;
   /** Compare answers with their schemas. On everywhere but in production. */
   readonly checkResponses: boolean;
-  /** Sees each request from outside of the frame: errors are answers already. */
+  /** Sees each request from outside of the frame, where errors have already become answers. */
   readonly observe?: Middleware;
   /**
    * What else the server answers at its root (health, metrics,
@@ -51,8 +51,8 @@ export type AppOptions = {
 export function createApp(options: AppOptions): Koa {
   const { deps, routes = ROUTES } = options;
   const app = new Koa();
-  // Koa would print errors to stderr; ours are logged by
-  // the frame. What still gets here is a broken connection.
+  // Koa would print errors to stderr; ours are logged by the frame. An error that
+  // still gets here is a broken connection.
   app.silent = true;
   app.on('error', (error: unknown) =>
     deps.log.debug({ err: error }, 'a connection broke while it was answered'),
@@ -114,15 +114,15 @@ export function createApp(options: AppOptions): Koa {
 }
 
 /**
- * Whoever was here once by https comes by nothing else for a
- * year: a first request in the clear could be led elsewhere.
+ * Tells a browser that came by https to come by nothing else for a year: a first
+ * request without TLS could be redirected elsewhere.
  */
 async function strictTransport(ctx: Context, next: Next): Promise<void> {
   ctx.set('Strict-Transport-Security', 'max-age=31536000');
   await next();
 }
 
-/** Nothing matched: 404, or for a known path the methods that it has. */
+/** Answers what no route matched: 404, or for a known path the methods that it has. */
 function refuseUnrouted(ctx: Context, router: Router): void {
   const layers = router.match(ctx.path, ctx.method).path.filter((layer) => layer.methods.length > 0);
   if (layers.length === 0) throw new ApiError('NOT_FOUND', 'There is no such route.');

@@ -74,7 +74,7 @@ const OF_REFUSAL: Readonly<Record<RefusalCode, ErrorCode>> = {
   DAILY_QUOTA_REACHED: 'DAILY_QUOTA_REACHED',
 };
 
-/** When to ask again, of refusals that time alone undoes. */
+/** In how many seconds to ask again, for refusals that go away with time alone. */
 const AGAIN_AFTER_S: Partial<Record<RefusalCode, number>> = { TOO_MUCH_OPEN: 10, DAILY_QUOTA_REACHED: 3_600 };
 
 /**
@@ -101,7 +101,7 @@ export function isUnauthorized(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'UNAUTHORIZED';
 }
 
-/** The answer while a part that we need is away. */
+/** The answer while a part that we need is unreachable. */
 export function unavailable(
   cause: unknown,
   sentence = 'The service is not available at the moment. Try again in a few seconds.',
@@ -110,8 +110,8 @@ export function unavailable(
 }
 
 /**
- * The answer to whoever had no turn in time: 429 where his own requests were before him, which is
- * nobody's outage, and 503 where those of others were. `what` is the plural of what takes turns.
+ * The answer to a caller that had no turn in time: 429 where the caller's own requests were before it, which
+ * is no outage, and 503 where those of others were. `what` is the plural of what takes turns.
  */
 export function noTurn(error: GateFull, what: string): ApiError {
   if (!error.behindOwn)
@@ -146,7 +146,7 @@ const SOCKET_CODES = new Set([
  */
 const OUTAGE_SQLSTATE = /^(08|28|40|53|57|58)[0-9A-Z]{3}$|^(3D000|55P03|25P03|25006)$/;
 
-/** pg has no codes for these. */
+/** The messages of connection errors, for which pg has no codes. */
 const OUTAGE_TEXT =
   /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Query read timeout/;
 

@@ -10,7 +10,7 @@ export type Refusal = { readonly method: string | undefined; readonly status: nu
 
 const bad = (sentence: string): HttpFault => ({ status: 400, reason: 'Bad Request', sentence });
 
-/** Faults that the server meets outside of a request's own lines. */
+/** Faults that the server meets outside of a request's own log lines. */
 export const FAULTS = {
   malformed: bad('The request is not valid HTTP.'),
   headers: {
@@ -29,15 +29,15 @@ export const FAULTS = {
 } as const satisfies Record<string, HttpFault>;
 
 /**
- * How long a connection that we have ended stays, so that the sender gets
- * to read the answer. Not longer: who never ends their side would keep it.
+ * How long a connection that we have ended stays open, so that the sender gets to read the answer. Not
+ * longer: a sender who never ends their side would keep it.
  */
 const LINGER_MS = 2_000;
 
 /**
- * What the parser takes and we do not, because a proxy in front of us may read it as another
- * request: no or several hosts, another transfer coding than plain `chunked`, a target with a
- * fragment or without a path, versions from before or after ours. Undefined for a plain request.
+ * What the parser accepts and we do not, because a proxy in front of us may read it as another request: no or
+ * several hosts, another transfer coding than plain `chunked`, a target with a fragment or without a path,
+ * versions from before or after ours. Undefined for a plain request.
  */
 export function httpFault(request: IncomingMessage): HttpFault | undefined {
   const { httpVersion, headers, rawHeaders, url = '' } = request;
@@ -57,8 +57,8 @@ export function httpFault(request: IncomingMessage): HttpFault | undefined {
 }
 
 /**
- * A request's target as a path with its query. Of an absolute URL, which a client sends to a
- * proxy, the rest behind its host, letter by letter; `*` stays. Undefined for what is neither.
+ * A request's target as a path with its query. Of an absolute URL, which a client sends to a proxy, it is
+ * everything behind the host, letter by letter; `*` stays. Undefined for anything else.
  */
 export function originForm(target: string): string | undefined {
   if (target.startsWith('/') || target === '*') return target;
@@ -69,9 +69,9 @@ export function originForm(target: string): string | undefined {
 }
 
 /**
- * Keeps watch over connections whose next bytes must not be taken for a request: an answer
- * left before the body of its request had come, or the request itself was refused. What
- * follows was sent by somebody who did not know that. Each refusal is told to `onRefusal`.
+ * Guards connections whose next bytes must not be taken for a request: an answer left before the body
+ * of its request had come, or the request itself was refused. The client sent what follows without
+ * knowing that. Each refusal is told to `onRefusal`.
  */
 export function createHttpGuard(onRefusal: (refusal: Refusal) => void = () => undefined) {
   const over = new WeakSet<Duplex>();
@@ -91,12 +91,13 @@ export function createHttpGuard(onRefusal: (refusal: Refusal) => void = () => un
     refuseConnection,
     isOver: (request: IncomingMessage): boolean => over.has(request.socket),
     /**
-     * Sees to it that an answer which leaves before the whole body has come says that it is the last, and is.
+     * Makes sure that an answer which leaves before the whole body has come says that
+     * it is the last on its connection, and is.
      */
     watch: (request: IncomingMessage, response: ServerResponse): void => {
       running.set(request.socket, { request, response });
       const writeHead = response.writeHead;
-      // Node calls it for implicit headers too: it is the last moment at which a header can be added.
+      // Node calls writeHead for implicit headers too: it is the last moment at which a header can be added.
       response.writeHead = ((...given: Parameters<typeof writeHead>) => {
         if (!request.complete) {
           over.add(request.socket);
@@ -106,7 +107,7 @@ export function createHttpGuard(onRefusal: (refusal: Refusal) => void = () => un
         return writeHead.apply(response, given);
       }) as typeof writeHead;
     },
-    /** Refuses one request in its turn, and what follows it. */
+    /** Refuses one request in its turn, and everything that follows it. */
     refuse: (request: IncomingMessage, response: ServerResponse, fault: HttpFault): void => {
       over.add(request.socket);
       const { body, headers } = answerTo(fault);
@@ -114,7 +115,7 @@ export function createHttpGuard(onRefusal: (refusal: Refusal) => void = () => un
       response.writeHead(fault.status, fault.reason, headers).end(body);
       onRefusal({ method: request.method, status: fault.status });
     },
-    /** Refuses what follows a request that is whole; its own answer comes first. */
+    /** Refuses what follows a request that is complete; that request's own answer comes first. */
     refuseRest: (socket: Duplex, fault: HttpFault): void => {
       if (over.has(socket)) return;
       over.add(socket);
@@ -126,7 +127,7 @@ export function createHttpGuard(onRefusal: (refusal: Refusal) => void = () => un
   };
 }
 
-/** In the form of every error; the connection ends with it. */
+/** The answer in the form of every error; the connection ends with it. */
 function answerTo({ status, sentence }: HttpFault) {
   const body = JSON.stringify({
     error: sentence,
@@ -144,8 +145,8 @@ function answerTo({ status, sentence }: HttpFault) {
 }
 
 /**
- * Closing with unread bytes resets the connection, and the sender would
- * lose the answer: our side ends, and theirs is read out for a while.
+ * Closing with unread bytes would reset the connection, and the sender would lose the answer.
+ * So we end our side, and read theirs for a while.
  */
 function linger(socket: IncomingMessage['socket']): void {
   socket.destroySoon = () => endSoon(socket);

@@ -6,15 +6,17 @@ import { ApiError, toApiError } from './errors.ts';
 import { readRawBody } from './requests/body.ts';
 import type { Caller, Route } from './route.ts';
 
-/** The request's header; in lower case as Node has it. */
+/** The request's header, in lower case as Node names it. */
 const KEY_HEADER = 'idempotency-key';
 /** Set on an answer that was given before. */
 export const REPLAYED_HEADER = 'Idempotency-Replayed';
-/** One to 255 visible characters; a header that was sent twice is joined with a space, which is none. */
+/**
+ * One to 255 visible characters; a header that was sent twice is joined with a space, so it does not match.
+ */
 export const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/;
 const RETRY_AFTER_S = 1;
 
-/** Whether requests of a route may carry a key: every POST of a known caller. */
+/** Whether requests of a route may carry a key: every POST of a known caller may. */
 export function takesKey(route: Route): boolean {
   return route.method === 'post' && route.auth === 'merchant';
 }
@@ -23,14 +25,15 @@ export function takesKey(route: Route): boolean {
 export type Once = { readonly key: string; readonly requestHash: string };
 
 /**
- * The key of a POST that carries one, with the hash of what else the request says: the
- * body byte by byte, and the query. Throws 400 for a key that is none, and what reading
- * the body throws. Undefined for other requests, for which the header means nothing.
+ * The key of a POST that carries one, with the hash of what else the request says: the body byte by
+ * byte, and the query. Throws 400 for a malformed key, and what reading the body throws. Undefined for
+ * other requests, for which the header means nothing.
  */
 export async function readOnce(route: Route, ctx: Context): Promise<Once | undefined> {
   const key = ctx.req.headers[KEY_HEADER];
   if (key === undefined || !takesKey(route)) return undefined;
-  // A route that takes no body is sent one at times; whether it is the same request depends on that as well.
+  // A route that takes no body is sometimes sent one; whether two requests
+  // are the same depends on that as well.
   const bytes = await readRawBody(ctx);
   if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) {
     throw new ApiError(
@@ -68,8 +71,8 @@ export async function replyOnce<P>(
 }
 
 /**
- * A conflict is an answer about the data, and the same request must
- * hear it again; every other refusal may be put right and tried again.
+ * A conflict is an answer about the data, and the same request must get it again; every
+ * other refusal may be put right and tried again.
  */
 function keptRefusal(error: unknown): KeptAnswer | undefined {
   const refusal = toApiError(error);

@@ -8,7 +8,9 @@ import type { Caller } from './route.ts';
 
 const SHORT_TOKEN = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** Refusals that tell of guessing, of a stolen key or of a flood: an operator looks for them. */
+/**
+ * The status of refusals that tell of guessing, of a stolen key or of a flood: an operator looks for them.
+ */
 const TOLD: ReadonlySet<number> = new Set([401, 403, 429, 503]);
 
 /**
@@ -21,7 +23,7 @@ export function frame(
 ): (ctx: Context, next: Next) => Promise<void> {
   return async (ctx, next) => {
     const startedAt = performance.now();
-    // Now: when the caller leaves, the connection's address goes with him.
+    // Read now: when the caller leaves, the connection's address is gone too.
     const network = networkOf(ctx.req);
     let code: string | undefined;
     const requestId = requestIdOf(ctx);
@@ -68,8 +70,8 @@ function whoOf(caller: Caller | undefined): Record<string, string> {
 
 function renderError(ctx: Context, log: Logger, requestId: string, thrown: unknown): string {
   const error = toApiError(thrown);
-  // Whoever asks for more than his share learns it from the answer;
-  // nothing failed here, and the request's own line tells of it.
+  // A caller who asks for more than their share learns it from the answer; nothing failed
+  // here, and the request's own log line tells of it.
   if (error.status >= 500 && !(error.cause instanceof GateFull))
     log.error({ requestId, code: error.code, err: error.cause ?? error }, 'a request failed');
   ctx.status = error.status;

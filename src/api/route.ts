@@ -5,7 +5,7 @@ import type { Deps, TxDeps } from '../services/deps.ts';
 import type { Tx } from '../services/transact.ts';
 import type { ErrorCode } from './errors.ts';
 
-/** What a route answers that makes something permanent and tells of it. */
+/** The codes of a route that makes something permanent and has a quota for it. */
 export const OVER_QUOTA = ['QUOTA_REACHED', 'DAILY_QUOTA_REACHED'] as const;
 
 /**
@@ -44,7 +44,7 @@ type RouteInput<A, P, Q, B> = {
   readonly params: Output<P>;
   readonly query: Output<Q>;
   readonly body: Output<B>;
-  /** Where people reach this service, without a slash at the end: what an answer's links begin with. */
+  /** Where people reach this service, without a slash at the end: the links in an answer begin with it. */
   readonly publicUrl: string;
 };
 
@@ -62,7 +62,7 @@ type Work<Input, Answer, Prepared> =
     }
   | {
       /**
-       * Asks the world outside what the change needs to know, while no connection is held: a name, a price.
+       * Finds out from outside what the change needs to know, while no connection is held: a name, a price.
        */
       readonly prepare?: (deps: Deps, input: Input) => Promise<Prepared>;
       readonly apply: (
@@ -88,11 +88,11 @@ export type RouteDeclaration<
   /** What an API key must be allowed to do; `none` for a route that takes no key. */
   readonly scope: A extends 'merchant' ? RouteScope : 'none';
   /**
-   * `test`: the other mode gets 403 before anything else of
-   * the request is looked at. `session`: an API key gets 403.
+   * `test`: the other mode gets 403 before anything else of the request is
+   * checked. `session`: an API key gets 403.
    */
   readonly only?: 'test' | 'session';
-  /** Starts work for nobody's money: its rate has a limit of its own. */
+  /** True for a route that starts work for which nobody pays: its rate has a limit of its own. */
   readonly isTest?: true;
   readonly tag: string;
   readonly summary: string;
@@ -105,7 +105,7 @@ export type RouteDeclaration<
   readonly statuses: readonly (200 | 201)[];
   /** Codes that only this kind of route answers, for the description. */
   readonly errors?: readonly ErrorCode[];
-  /** Allowed beside the wait for the database: a name lookup, say. */
+  /** Time that is allowed beside the wait for the database: for a name lookup, say. */
   readonly extraMs?: number;
 };
 

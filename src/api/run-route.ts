@@ -25,8 +25,8 @@ export type RunOptions = Finders & {
   readonly lists: ListDoor;
   readonly largeBodies: LargeBodies;
   /**
-   * What links in answers begin with; this machine's own name where
-   * nothing is configured. Never what a request says of itself.
+   * What links in answers begin with; this machine's own name where nothing is
+   * configured. It is never taken from the request.
    */
   readonly publicUrl?: string | undefined;
   /** Compare every answer with its schema before it is sent; an answer that differs becomes a 500. */
@@ -34,9 +34,9 @@ export type RunOptions = Finders & {
 };
 
 /**
- * The way of every request, in the order of the contract: 401, 403, 429, 413, 415, 400, 404,
- * and what the use case itself refuses. A POST with an Idempotency-Key is then carried out
- * once, or its stored answer is given again. Throws what the renderer turns into an answer.
+ * The steps of every request, in the order of the contract: 401, 403, 429, 413, 415, 400, 404, and what the
+ * use case itself refuses. A POST with an Idempotency-Key is then carried out once, or its stored answer is
+ * given again. Throws what the renderer turns into an answer.
  */
 export async function runRoute(options: RunOptions, route: Route, ctx: Context): Promise<void> {
   const startedAt = performance.now();
@@ -46,7 +46,7 @@ export async function runRoute(options: RunOptions, route: Route, ctx: Context):
   const budgetMs = Math.max(0, BUDGET_MS - (performance.now() - startedAt));
   const enteredAt = performance.now();
   await options.largeBodies.run(ctx, caller, budgetMs, () => {
-    // The wait for a turn is time of the request; the time that the body takes is its sender's.
+    // The wait for a turn counts as the request's time; the time that the body takes counts as its sender's.
     const leftMs = Math.max(0, budgetMs - (performance.now() - enteredAt));
     return carryOut(options, route, { ctx, caller, budgetMs: leftMs });
   });
@@ -54,7 +54,7 @@ export async function runRoute(options: RunOptions, route: Route, ctx: Context):
 
 type Entered = { readonly ctx: Context; readonly caller: Caller | undefined; readonly budgetMs: number };
 
-/** What a caller who may do it asked for. */
+/** Does what a caller who may do it asked for. */
 async function carryOut(
   options: RunOptions,
   route: Route,
@@ -106,8 +106,8 @@ function actingFor(
 }
 
 /**
- * Everything that is decided before the request itself is looked
- * at: who calls, whether they may, and whether not too often.
+ * Everything that is decided before the request itself is read: who calls, whether
+ * they may, and whether they call too often.
  */
 async function enter(
   { guards, ...options }: RunOptions,
@@ -124,7 +124,7 @@ async function enter(
     throw error;
   });
   ctx.state['caller'] = caller;
-  // Before anything is refused: a stolen key that is held up at the allowlist is used all the same.
+  // Before anything is refused: a stolen key that the allowlist stops has been used all the same.
   if (caller.kind === 'key') options.noteKeyUse(caller.keyId, siteOf(guards.addressOf(ctx.req)));
   try {
     admit(

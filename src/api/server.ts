@@ -14,11 +14,11 @@ const LIMITS = {
   headersTimeout: 10_000,
   /** Headers and body together. */
   requestTimeout: 30_000,
-  /** Longer than the idle time of common load balancers, so that it is they who close. */
+  /** Longer than the idle time of common load balancers, so that they close a connection before we do. */
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 2_000,
   maxHeaderSize: 16 * 1024,
-  // We say it ourselves, in the form of every error.
+  // We refuse a missing host ourselves, in the form of every error.
   requireHostHeader: false,
 } as const;
 
@@ -48,7 +48,7 @@ export type ApiServer = {
   close(graceMs?: number): Promise<void>;
 };
 
-/** An HTTP server around the application. The times in `options` shorten the patience with slow clients. */
+/** An HTTP server around the application. The times in `options` shorten the limits for slow clients. */
 export function createServer(app: Koa, { onRefusal, ...timeouts }: ServerOptions = {}): ApiServer {
   const handle = app.callback();
   const guard = createHttpGuard(onRefusal);
@@ -76,7 +76,7 @@ export function createServer(app: Koa, { onRefusal, ...timeouts }: ServerOptions
     if (error.code === 'ECONNRESET') socket.destroy();
     else guard.refuseRest(socket, FAULT_OF[error.code ?? ''] ?? FAULTS.malformed);
   });
-  // The one who reads the body says "100 Continue"; whoever is refused before need not send it.
+  // The reader of the body sends "100 Continue"; a client that is refused before need not send the body.
   server.on('checkContinue', serve);
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
     guard.refuse(request, response, FAULTS.expectation),
@@ -102,7 +102,7 @@ export function createServer(app: Koa, { onRefusal, ...timeouts }: ServerOptions
 
 async function drain(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // A connection becomes idle only after its answer: it is looked for again and again.
+  // A connection becomes idle only after its answer, so idle ones are closed again and again.
   const poll = setInterval(() => server.closeIdleConnections(), DRAIN_POLL_MS);
   const force = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;

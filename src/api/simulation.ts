@@ -5,7 +5,7 @@ import { SIMULATED_AMOUNT, simulationRequest } from '../contract/deposit.ts';
 import { findAsset, NETWORKS } from '../domain/assets.ts';
 import { parseUnits } from '../domain/money.ts';
 
-/** What a rehearsal has that names none; documented, so the list keeps its order. */
+/** The network of a simulation that names none; it is documented, so the list keeps its order. */
 const [USUAL_NETWORK] = NETWORKS;
 const MAX_AMOUNT = 10n ** 12n;
 

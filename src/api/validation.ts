@@ -30,8 +30,8 @@ export function refuseDetails(details: readonly ErrorDetail[]): void {
 }
 
 /**
- * The query string's members; a repeated one is a list, which no
- * schema takes. Throws 400 for text that is not UTF-8 or holds a NUL.
+ * The query string's members; a repeated one is a list, which no schema accepts. Throws
+ * 400 for text that is not UTF-8 or holds a NUL.
  */
 export function readQuery(querystring: string): Record<string, unknown> {
   if (querystring === '') return {};
@@ -59,7 +59,7 @@ const ARTICLES: Readonly<Record<string, string>> = {
   record: 'an object',
 };
 
-/** What is wrong, as it reads after the field's name. Schemas that say it better themselves win. */
+/** What is wrong, as it reads after the field's name. A schema's own message wins where it has one. */
 function describeIssue(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined && issue.code !== 'custom') return 'is required';
   switch (issue.code) {

@@ -15,11 +15,11 @@ import {
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * Reads client addresses behind the given proxies (addresses or CIDRs). The socket's own address
- * is the client, unless it is a proxy of ours: then the last hop of `X-Forwarded-For`, which that
- * proxy appended itself, and so on to the left while the hop is a proxy of ours too. Everything
- * left of the first stranger is hearsay, and so is every other header (`X-Real-IP`, `Forwarded`,
- * …). A hop that is no address ends the walk at the last proxy. Throws for a block that is none.
+ * Reads client addresses behind the given proxies (addresses or CIDRs). The socket's own address is the
+ * client, unless it is one of our proxies: then it is the last hop of `X-Forwarded-For`, which that proxy
+ * appended itself, and so on to the left while the hop is one of our proxies too. Everything left of the
+ * first other address is hearsay, and so is every other header (`X-Real-IP`, `Forwarded`, …). A hop that is
+ * no address ends the walk at the last proxy. Throws for a block that is no CIDR.
  */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
   const proxies = trustedProxies.map((text) => {
@@ -41,7 +41,7 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
   };
 }
 
-/** What counts as one client where requests are counted: an IPv4 address, or the /64 around an IPv6 one. */
+/** What counts as one client in the rate limits: an IPv4 address, or the /64 around an IPv6 one. */
 export function siteOf(address: string): string {
   return networksOf(address)[0].network;
 }
@@ -58,12 +58,12 @@ function hopsOf(request: IncomingMessage): string[] {
   return (Array.isArray(value) ? value.join(',') : (value ?? '')).split(',');
 }
 
-/** Longer than any address with its port: nothing looks at such a hop. */
+/** Longer than any address with its port: a longer hop is not parsed. */
 const MAX_HOP = 64;
 
 /**
- * An address, with the port that some proxies add: `192.0.2.1:443`,
- * `[2001:db8::1]:443`. Undefined for `unknown` and other inventions.
+ * An address, with the port that some proxies add: `192.0.2.1:443`, `[2001:db8::1]:443`. Undefined
+ * for `unknown` and other texts that are no address.
  */
 function parseHop(text: string | undefined): IpAddress | undefined {
   const hop = text?.trim() ?? '';

@@ -12,9 +12,9 @@ const BEARER = /^Bearer +([^\s]+)$/i;
 export type Finders = { readonly findOwner: KeyFinder; readonly findSession: SessionFinder };
 
 /**
- * Who calls, by API key or by session cookie. Both may come together where they agree on
- * merchant and mode; the caller is the session then. Throws 401 for none, for one that is
- * unknown, revoked or expired, for two that differ, and for a key in the query string.
+ * Who calls, by API key or by session cookie. Both may come together where they agree on merchant and mode;
+ * the session then counts as the caller. Throws 401 for no credential, for one that is unknown, revoked or
+ * expired, for two that differ, and for a key in the query string.
  */
 export async function authenticate(
   { findOwner, findSession }: Finders,
@@ -33,7 +33,7 @@ export async function authenticate(
   if (key !== undefined && !owner) throw unauthorized('The API key is not valid.');
   if (token !== undefined && !session) throw unauthorized('The session has ended. Sign in again.');
   if (owner && !session) return { kind: 'key', ...owner };
-  // Live unless the header says exactly "test": so the contract has it.
+  // Live unless the header says exactly "test", as the contract says.
   const mode = request.headers['x-mode'] === 'test' ? 'test' : 'live';
   if (!session || (owner && (owner.merchantId !== session.merchantId || owner.mode !== mode)))
     throw differing();
@@ -53,8 +53,7 @@ function refuseKeyInQuery(url: string): void {
 
 function readKey(request: IncomingMessage): string | undefined {
   const keys = new Set<string>();
-  // Node keeps only the first of several Authorization
-  // headers, so that the raw list is what shows a second one.
+  // Node keeps only the first of several Authorization headers, so only the raw list shows a second one.
   for (let index = 0; index < request.rawHeaders.length; index += 2) {
     const name = request.rawHeaders[index]?.toLowerCase();
     const value = request.rawHeaders[index + 1]?.trim() ?? '';

@@ -7,12 +7,12 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 export type OriginRule = (request: IncomingMessage) => boolean;
 
 /**
- * A request that changes something is taken when every sign of a browser in it says that one of our
- * own pages sent it: `Sec-Fetch-Site` is `same-origin`, `Origin` is ours, or they are absent, which
- * no browser of today does. Ours is the origin of `publicUrl`. Where that is not set we are reached
- * directly, and the request's own host counts: an attacker's page can neither forge it nor get our
- * cookie for another. With a public URL the host proves nothing, because a proxy may have written
- * it, and neither the host nor a forwarded header can say whether the browser came by https.
+ * A request that changes something is accepted when every sign of a browser in it says that one of our own
+ * pages sent it: `Sec-Fetch-Site` is `same-origin` and `Origin` is ours. Either may be absent, but today's
+ * browsers send them. Ours is the origin of `publicUrl`. Where that is not set we are reached directly, and
+ * the request's own host counts: an attacker's page can neither forge it nor get our cookie for another. With
+ * a public URL the host proves nothing, because a proxy may have written it, and neither the host nor a
+ * forwarded header can say whether the browser came by https.
  */
 export function createOriginRule(publicUrl: string | undefined): OriginRule {
   const known = publicUrl === undefined ? undefined : originOf(publicUrl);
@@ -27,7 +27,7 @@ export function createOriginRule(publicUrl: string | undefined): OriginRule {
   };
 }
 
-/** The answer to a request that a stranger's page sent. */
+/** The answer to a request that a page of another origin sent. */
 export function forgedRequest(): ApiError {
   return new ApiError('CSRF', 'This request did not come from a page of this service.');
 }

@@ -111,7 +111,7 @@ function createSignIn(options: LoginRoutes): (ctx: Context) => Promise<SignedIn>
   const login = createLogin(deps, { within: (work) => withinBudget({ limitMs: BUDGET_MS }, work) });
   return async (ctx) => {
     if (!isOwnOrigin(ctx.req)) throw forgedRequest();
-    // Before the body: reading it is work that a stranger makes us do.
+    // Before the body is read: reading it is work that anybody could make us do.
     await withinBudget({ limitMs: BUDGET_MS }, () => options.countPublic(ctx));
     const { email, password, totp } = await readCredentials(ctx);
     const site = siteOf(options.addressOf(ctx.req));
@@ -127,7 +127,8 @@ function createSignIn(options: LoginRoutes): (ctx: Context) => Promise<SignedIn>
       ctx.set('Set-Cookie', sessionCookie(result.token));
       return result;
     }
-    // Into the line of the request, beside its code: whose account somebody tries, without a name.
+    // Goes into the request's log line, beside its code: it tells whose
+    // account somebody tries, without a name.
     ctx.state['account'] = accountHash(deps.secretBox, email);
     if (result.kind === 'refused')
       throw new ApiError('UNAUTHORIZED', 'The email, the password or the code is not right.');
@@ -140,12 +141,13 @@ function createSignIn(options: LoginRoutes): (ctx: Context) => Promise<SignedIn>
 }
 
 /**
- * A path of our own with its query, or nothing: whatever a browser would read as another origin is no path.
+ * A path of our own with its query, or nothing: anything that a browser
+ * would read as another origin is no path.
  */
 export function nextOf(given: unknown): { readonly next?: string } {
   if (typeof given !== 'string' || given.length > MAX_NEXT || !given.startsWith('/')) return {};
-  // Browsers take a backslash for a slash and drop tabs and line
-  // feeds, and a parser that starts from us shows what is left.
+  // Browsers take a backslash for a slash and drop tabs and line feeds; a parser with an origin of our own as
+  // its base does the same and shows what the browser would see.
   const base = 'http://own.invalid';
   if (!URL.canParse(given, base)) return {};
   const url = new URL(given, base);

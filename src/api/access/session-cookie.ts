@@ -2,15 +2,15 @@ import type { IncomingMessage } from 'node:http';
 
 const NAME = 'ch_session';
 /**
- * `Secure` always: browsers take localhost for secure, and nobody else may be served
- * sessions without TLS. The name is part of the contract, so it has no `__Host-` prefix, and
- * a neighbouring host may plant a cookie of the same name: two different ones are refused.
+ * `Secure` always: browsers treat localhost as secure, and nobody else may get sessions without TLS. The
+ * name is part of the contract, so it has no `__Host-` prefix, and a neighbouring host may plant a
+ * cookie of the same name: two different ones are refused.
  */
 const ATTRIBUTES = 'Path=/; HttpOnly; Secure; SameSite=Lax';
 
 /**
- * The different values that the request's session cookie has: none,
- * one, or more when somebody planted another. An empty one is none.
+ * The different values of the request's session cookie: none, one, or more when somebody
+ * planted another. An empty value does not count.
  */
 export function sessionTokens(request: IncomingMessage): string[] {
   const tokens = new Set<string>();

@@ -41,7 +41,7 @@ export type PasswordRoutes = {
 };
 
 const fields = z.object({
-  /** Whoever pastes by hand pastes the whole link. */
+  /** People who paste by hand paste the whole link. */
   code: z
     .string()
     .min(1)
@@ -52,10 +52,10 @@ const fields = z.object({
 });
 
 /**
- * `/set-password`, where a person uses the link that an operator handed over. The link's
- * token stands behind the `#`: a browser keeps that part to itself, so no request line,
- * log, proxy or `Referer` has it, and a mail scanner that follows the link uses nothing
- * up. The page puts it into the form, and it travels in the body of the one POST.
+ * `/set-password`, where a person uses the link that an operator handed over. The link's token
+ * stands behind the `#`: a browser does not send that part, so no request line, log, proxy or
+ * `Referer` has it, and a mail scanner that opens the link uses nothing up. The page puts it into
+ * the form, and it travels in the body of the one POST.
  */
 export function addPasswordRoutes(router: Router, options: PasswordRoutes): void {
   const { deps, pages, countPublic } = options;
@@ -63,7 +63,7 @@ export function addPasswordRoutes(router: Router, options: PasswordRoutes): void
 
   const set = async (ctx: Context): Promise<Extract<PasswordSetting, { kind: 'set' }>> => {
     if (!options.isOwnOrigin(ctx.req)) throw forgedRequest();
-    // Before the body: reading it is work that a stranger makes us do.
+    // Before the body is read: reading it is work that anybody could make us do.
     await withinBudget({ limitMs: BUDGET_MS }, () => countPublic(ctx));
     const { value, details } = check(fields, await readFields(ctx));
     refuseDetails(details);
@@ -103,7 +103,7 @@ export function addPasswordRoutes(router: Router, options: PasswordRoutes): void
     } catch (thrown) {
       const { status, message } = shownRefusal(ctx, thrown);
       const { code } = fieldsOf(ctx);
-      // What opens nothing is not tried again.
+      // A code that was refused is not filled in again.
       const shown = typeof code === 'string' && status !== 401 ? { code } : {};
       pages.choose(ctx, { status, problem: message, ...shown });
     }

@@ -15,7 +15,7 @@ import { describeWebhooks } from './webhooks.ts';
 
 export type DescribeInput = {
   readonly routes: readonly Route[];
-  /** Ends in the base path; absolute where it is known under which name clients reach us. */
+  /** Ends in the base path; absolute where the name under which clients reach us is known. */
   readonly serverUrl: string;
 };
 
@@ -83,8 +83,8 @@ export function describeApi({ routes, serverUrl }: DescribeInput): object {
 }
 
 /**
- * Puts the values of each route's example call beside its parameters;
- * the schemas, which several routes share, do not know them.
+ * Puts the values of each route's example call beside its parameters; the schemas do not
+ * hold them, because several routes share one.
  */
 function withExamples(document: ReturnType<typeof createDocument>, routes: readonly Route[]): object {
   for (const route of routes) {

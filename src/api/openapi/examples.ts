@@ -19,8 +19,8 @@ export type RouteExample = {
 const since = '2026-11-20T09:00:00Z';
 
 /**
- * By method and path as the routes declare them. A test holds
- * that every route is here and that each example fits its schema.
+ * Examples by method and path as the routes declare them. A test checks that every route
+ * is here and that each example fits its schema.
  */
 export const ROUTE_EXAMPLES: Readonly<Record<string, RouteExample>> = {
   'get /customers/exists': {

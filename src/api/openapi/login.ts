@@ -115,7 +115,7 @@ function errorsOf(codes: readonly ErrorCode[]) {
   );
 }
 
-/** What a login says differently. */
+/** The errors that a login describes in its own words. */
 const ERRORS: Partial<Record<ErrorCode, Told>> = {
   VALIDATION_ERROR: {
     summary: 'A member of the body is missing or wrong',
@@ -136,7 +136,9 @@ const ERRORS: Partial<Record<ErrorCode, Told>> = {
   },
 };
 
-/** What is counted here is failures, which no header tells. */
+/**
+ * Removes the headers that a login does not send: only its failures are counted, and no header tells of them.
+ */
 function uncounted(headers: object | undefined) {
   return Object.fromEntries(
     Object.entries(headers ?? {}).filter(([name]) => !/^(RateLimit-|WWW-)/.test(name)),

@@ -15,7 +15,7 @@ const HEAD = `// Made by "npm run docs" from the schemas that check every reques
 // changed by hand. Coin amounts are decimal strings: never make numbers of them. Members that
 // end in \`_usd\` are numbers with at most two decimals. Times are ISO-8601 in UTC, whole seconds.`;
 
-/** As wide as the code beside it. */
+/** The line width of the other code. */
 const MAX_COLUMNS = 110;
 
 /** Words that many members share, by the name under which the client has them. */
@@ -83,7 +83,7 @@ const TYPES: Readonly<Record<string, Named>> = {
   MerchantBalance: { schema: balances.merchantBalance },
 };
 
-/** The text of `src/sdk/types.ts`. Throws for a schema of a kind that it was not taught. */
+/** The text of `src/sdk/types.ts`. Throws for a kind of schema that it does not know. */
 export function renderSdkTypes(): string {
   const words = Object.entries(WORDS).map(([name, values]) =>
     union(`export type ${name} =`, values.map(quoted)),
@@ -104,7 +104,7 @@ type Def = z.core.$ZodTypes['_zod']['def'];
 const defOf = (schema: z.core.$ZodType): Def => (schema as z.core.$ZodTypes)._zod.def;
 const quoted = (value: unknown): string => (typeof value === 'string' ? `'${value}'` : String(value));
 
-/** A schema that is described again is another one over the same shape. */
+/** Schemas by their shape: a schema that is described again is another object with the same shape. */
 const NAMES = new Map<unknown, string>(
   Object.entries(TYPES).map(([name, { schema }]) => [membersOf(schema), name]),
 );

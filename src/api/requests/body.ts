@@ -5,17 +5,17 @@ import { ApiError } from '../errors.ts';
 
 /** Largest body of a request, in bytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
-/** Largest body of what anybody may send without a credential: an email, a password, a code and a path. */
+/** Largest body that anybody may send without a credential: an email, a password, a code and a path. */
 export const MAX_OPEN_BODY_BYTES = 8 * 1024;
 /** More values than any resource has members; each of them is work. */
 const MAX_VALUES = 20_000;
-/** Far deeper than any resource; what is deeper is an attack on whatever walks it. */
+/** Far deeper than any resource; a deeper value is an attack on the code that walks it. */
 const MAX_DEPTH = 32;
 
 /**
- * The request's JSON object; an empty one where there is no body. Throws 413 over `maxBytes`,
- * 1 MiB where absent, 415 for anything but plain UTF-8 JSON, and 400 for malformed, too deep
- * or too manifold JSON, for a value that is no object, and for text that cannot be stored.
+ * The request's JSON object; an empty one where there is no body. Throws 413 over `maxBytes` (unset means 1
+ * MiB), 415 for anything but plain UTF-8 JSON, and 400 for JSON that is malformed, too deep or has too many
+ * values, for a value that is no object, and for text that cannot be stored.
  */
 export async function readJsonBody(
   ctx: Context,
@@ -34,8 +34,8 @@ export async function readJsonBody(
 }
 
 /**
- * The members of a form as a browser posts it; of a repeated one the last.
- * Throws 413 over `maxBytes`, and 400 for text that cannot be stored.
+ * The members of a form as a browser posts it; the last one of a repeated member. Throws 413 over
+ * `maxBytes`, and 400 for text that cannot be stored.
  */
 export async function readFormBody(ctx: Context, maxBytes: number): Promise<Record<string, unknown>> {
   const members = [...new URLSearchParams((await readRawBody(ctx, maxBytes)).toString('utf8'))];
@@ -49,9 +49,9 @@ export function isCleanText(text: string): boolean {
 }
 
 /**
- * Takes the body as bytes: one character for each byte, so what follows decides on the
- * very bytes that were sent. `binary` is what Node has in itself; under the name `latin1`
- * the parser takes a table of its own, 20 times slower, and two bytes of memory for each.
+ * Takes the body as bytes: one character for each byte, so what follows decides on the very bytes that were
+ * sent. `binary` is a coding that Node has built in; under the name `latin1` the parser uses a table of its
+ * own, 20 times slower, and two bytes of memory for each character.
  */
 const takeBody = (textLimit: number) =>
   koaBody({
@@ -64,22 +64,22 @@ const takeBody = (textLimit: number) =>
     multipart: false,
   });
 
-/** Throws 413 for a request that says that its body is larger. */
+/** Throws 413 for a request whose header says that its body is larger. */
 export function refuseLarge(ctx: Context, maxBytes: number): void {
   // The parser of bodies reads lengths as 32 bits.
   if (Number(ctx.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
 }
 
 /**
- * The body as it was sent; it is read from the connection once. Throws
- * 413 over `maxBytes` and 415 for one without a type or compressed.
+ * The body as it was sent; it is read from the connection once. Throws 413 over `maxBytes` and
+ * 415 for a body without a type or a compressed one.
  */
 export async function readRawBody(ctx: Context, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
   const { body: taken } = ctx.request as { body?: unknown };
   if (typeof taken === 'string') return Buffer.from(taken, 'latin1');
   refuseLarge(ctx, maxBytes);
-  // A body without a type is no text to the parser, and would be left unread; a
-  // compressed one it would inflate, which is work for us and a lever for an attacker.
+  // The parser does not take a body without a type for text, and would leave it unread; it would inflate a
+  // compressed one, which is work for us and a lever for an attacker.
   if (hasBody(ctx) && (!ctx.headers['content-type'] || !isPlain(ctx.headers['content-encoding'])))
     throw unsupported();
   if (ctx.headers.expect !== undefined && hasBody(ctx)) ctx.res.writeContinue();
@@ -92,7 +92,7 @@ export async function readRawBody(ctx: Context, maxBytes = MAX_BODY_BYTES): Prom
   }
   const { body } = ctx.request as { body?: unknown };
   if (typeof body === 'string') return Buffer.from(body, 'latin1');
-  // The parser passes over a type that it cannot read; its body must not be taken for an empty one.
+  // The parser skips a type that it cannot read; such a body must not be taken for an empty one.
   if (hasBody(ctx)) throw unsupported();
   return Buffer.alloc(0);
 }
@@ -139,8 +139,8 @@ const [QUOTE, COMMA, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT
 ];
 
 /**
- * Looks at each byte once, before the parser does: half a million
- * brackets take it 200 ms, in which nobody else is answered.
+ * Scans each byte once, before the parser does: half a million brackets take the
+ * parser 200 ms, in which nobody else is answered.
  */
 function refuseManifold(bytes: Buffer): void {
   let [depth, commas, quoted] = [0, 0, false];

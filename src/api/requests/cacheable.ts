@@ -4,9 +4,9 @@ import type { Context, Next } from 'koa';
 const MAX_AGE_SECONDS = 300;
 
 /**
- * For a document that is the same for everybody: what comes after it may be kept
- * for five minutes, and whoever names the one they have gets 304 without it.
- * Only for a good answer that is a text; the tag is made once for each text.
+ * For a document that is the same for everybody: the answer may be kept for five minutes, and
+ * a client that names the version it has gets 304 without it. Only for a successful answer
+ * that is a text; the tag is made once for each text.
  */
 export function cacheable(): (ctx: unknown, next: Next) => Promise<void> {
   let known = { text: '', tag: '' };

@@ -3,8 +3,8 @@ import { type ApiError, toApiError } from '../errors.ts';
 import { MAX_OPEN_BODY_BYTES, readFormBody, readJsonBody } from './body.ts';
 
 /**
- * The members of what a person filled in, or of a program's JSON;
- * at most 8 KiB, because no credential is asked for before.
+ * The members of a form that a person filled in, or of a program's JSON; at most 8
+ * KiB, because no credential is checked before.
  */
 export async function readFields(ctx: Context): Promise<Record<string, unknown>> {
   const body = isForm(ctx)
@@ -22,14 +22,16 @@ export function fieldsOf(ctx: Context): Record<string, unknown> {
   return (ctx.state['form'] ?? {}) as Record<string, unknown>;
 }
 
-/** A browser posts a form and takes a page; a program that posts a form takes anything. */
+/**
+ * True for a browser, which posts a form and accepts a page; a program that posts a form accepts anything.
+ */
 export function wantsPage(ctx: Context): boolean {
   return isForm(ctx) && (ctx.headers.accept ?? '').toLowerCase().includes('text/html');
 }
 
 /**
- * A refusal that a page shows to a person; the request's line
- * has its code all the same. Throws again what is our own fault.
+ * A refusal that a page shows to a person; the request's log line has its code all the
+ * same. Rethrows an error that is our own fault.
  */
 export function shownRefusal(ctx: Context, thrown: unknown): ApiError {
   const error = toApiError(thrown);

@@ -4,28 +4,28 @@ import { noTurn } from '../errors.ts';
 import type { Caller } from '../route.ts';
 
 /**
- * More than a resource with all its metadata; what is larger,
- * or does not say its size, is read in turn. In bytes.
+ * More bytes than a resource has with all its metadata; a body that is larger, or does
+ * not say its size, waits for a turn to be read.
  */
 const LARGE_BODY_BYTES = 32 * 1024;
-/** So many large requests are in memory at a time, of all merchants: 64 MiB of bodies. */
+/** This many large requests are in memory at a time, of all merchants together: 64 MiB of bodies. */
 const LARGE_AT_A_TIME = 64;
-/** Of each mode. */
+/** The limit for one merchant in one mode. */
 const LARGE_OF_A_MERCHANT = 4;
 
 /** Where requests with large bodies wait. */
 export type LargeBodies = {
   /**
-   * Runs `work`, which reads the body; with a large body when the merchant has a turn: four of one mode
-   * at a time. Until then the body waits with its sender. When the turn does not come within
-   * `maxWaitMs`, throws 429 where the merchant's own were before it, and 503 where those of others were.
+   * Runs `work`, which reads the body; with a large body only when the merchant has a turn: four of one mode
+   * at a time. Until then the body waits at its sender. When the turn does not come within `maxWaitMs`,
+   * throws 429 where the merchant's own were before it, and 503 where those of others were.
    */
   run(ctx: Context, caller: Caller | undefined, maxWaitMs: number, work: () => Promise<void>): Promise<void>;
 };
 
 /**
- * The places of one process: whoever sends many bodies slowly
- * on purpose fills their own, and not the memory of all.
+ * The places of one process: a merchant who sends many bodies slowly on purpose fills
+ * their own places, and not the memory of all.
  */
 export function createLargeBodies(): LargeBodies {
   const gate = createFairGate({ places: LARGE_AT_A_TIME, placesOfKey: LARGE_OF_A_MERCHANT });
@@ -38,7 +38,7 @@ export function createLargeBodies(): LargeBodies {
         return work();
       };
       try {
-        // Bodies that a test key never ends stand in the way of no live one.
+        // Bodies that a test key never finishes block no live request.
         await gate.run(`${caller.merchantId}:${caller.mode}`, begin, maxWaitMs);
       } catch (error) {
         throw error instanceof GateFull && !begun ? noTurn(error, 'large requests') : error;

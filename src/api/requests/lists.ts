@@ -4,35 +4,39 @@ import type { Deps } from '../../services/deps.ts';
 import { noTurn } from '../errors.ts';
 import type { Route } from '../route.ts';
 
-/** So many lists are read at a time, of all merchants: no more than there are connections for them. */
+/**
+ * This many lists are read at a time, of all merchants together: no more than there are connections for them.
+ */
 export const LISTS_AT_A_TIME = 6;
 const LISTS_OF_A_MERCHANT = 3;
 /**
- * While more lists of a merchant wait, the place of a dear one rests in proportion to
- * how dear it was: three at a time without a pause fill the processors, and whoever
- * asks for a single row waits for all of them. A page by an index is not dear.
+ * While more lists of a merchant wait, the place of an expensive one stays empty in proportion to how
+ * expensive it was: three at a time without a pause fill the processors, and every caller that asks for a
+ * single row waits for all of them. A page by an index is not expensive.
  */
 const DEAR_MS = 15;
 const REST_OF_A_DEAR_LIST = 10;
 const MAX_REST_MS = 500;
 
-/** What is left of a request's time when its turn comes must do for a list. */
+/**
+ * The part of a request's time that is kept for reading the list: the wait for a turn ends this much earlier.
+ */
 const TIME_TO_READ_MS = 100;
 
 /** Where lists are read. */
 export type ListDoor = {
   /**
-   * Runs `work` with the connections for lists when its merchant has a turn: three
-   * lists of one at a time, with pauses after dear ones while more of them wait,
-   * merchants in turn. When the turn does not come within `maxWaitMs`, throws 429
-   * where the merchant's own lists were before it, and 503 where those of others were.
+   * Runs `work` with the connections for lists when its merchant has a turn: three lists of one
+   * merchant at a time, with pauses after expensive ones while more of them wait, merchants in
+   * turn. When the turn does not come within `maxWaitMs`, throws 429 where the merchant's own lists
+   * were before it, and 503 where those of others were.
    */
   run<T>(merchantId: string, maxWaitMs: number, work: (deps: Deps) => Promise<T>): Promise<T>;
 };
 
 /**
- * The door of one process. `orm` holds the connections that lists
- * have for themselves; those of everything else where absent.
+ * The door of one process. `orm` holds the connections that lists have for themselves;
+ * without it they use those of everything else.
  */
 export function createListDoor(deps: Deps, orm: Deps['orm'] = deps.orm): ListDoor {
   const restMs = (tookMs: number, waiting: number): number =>

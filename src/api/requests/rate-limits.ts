@@ -17,7 +17,7 @@ const MINUTE_MS = 60_000;
 /** This part of a burst may be used before the other processes know of it. */
 const CREDIT_SHARE = 0.1;
 const MAX_KNOWN_BAD = 10_000;
-/** So many seconds' worth of tests may come at once. */
+/** This many seconds' worth of tests may come at once. */
 const TEST_BURST_SECONDS = 10;
 /** One endpoint's share of what a merchant may ask for. */
 const ENDPOINT_SHARE = 5;
@@ -28,13 +28,14 @@ export type GuardOptions = {
   readonly trustedProxies?: readonly string[] | undefined;
 };
 
-/** Who asks from where, and how often he may. One for each process: it remembers. */
+/** Who asks from where, and how often they may. There is one for each process, because it remembers. */
 export type Guards = {
   readonly addressOf: ClientAddress;
   /** Counts a request of a caller who may make it. Sets the headers; throws 429. */
   countCaller(ctx: Context, caller: Caller): Promise<void>;
   /**
-   * Counts what starts work for nobody's money, by merchant and, where there is one, by endpoint. Throws 429.
+   * Counts a request that starts work for which nobody pays, by merchant and,
+   * where there is one, by endpoint. Throws 429.
    */
   countTest(ctx: Context, caller: Caller, endpointId: string | undefined): Promise<void>;
   /** The same headers on an answer that is not counted. */
@@ -47,9 +48,9 @@ export type Guards = {
    */
   refuseKnownBad(ctx: Context): void;
   /**
-   * After credentials failed: throws 429 when the address had used up its failures. Only
-   * failures are counted and refused, so whoever shares an address with a guesser goes
-   * on working. A request without any credentials is no failure: it guesses nothing.
+   * After credentials failed: throws 429 when the address had used up its failures. Only failures are
+   * counted and refused, so a caller who shares an address with a guesser can go on working. A request
+   * without any credentials is no failure: it guesses nothing.
    */
   countFailure(ctx: Context): Promise<void>;
 };
@@ -74,7 +75,7 @@ export function createGuards(deps: Deps, options: GuardOptions = {}): Guards {
     keyOf: (network) => network,
     name: 'failures',
     limit: { kind: 'window', capacity: badCredentialsPerMinute, windowMs: MINUTE_MS },
-    // A mistyped key is refused without the database, also while that is away.
+    // A mistyped key is refused without the database, also while that is unreachable.
     creditPerClient: Number.POSITIVE_INFINITY,
     nowMs,
   });
@@ -104,7 +105,7 @@ export function createGuards(deps: Deps, options: GuardOptions = {}): Guards {
   };
 }
 
-/** The limits that a test of this caller counts for. */
+/** The limits against which a test of this caller counts. */
 function createTestLimits(deps: Deps, perSecond: number) {
   const bucket = (name: string, rate: number) => {
     const capacity = Math.ceil(rate * TEST_BURST_SECONDS);
@@ -119,7 +120,8 @@ function createTestLimits(deps: Deps, perSecond: number) {
   const ofEndpoints = bucket('endpoint tests', perSecond / ENDPOINT_SHARE);
   return ({ merchantId, mode }: Caller, endpointId: string | undefined) => [
     { limiter: ofMerchants, client: `${merchantId}:${mode}` },
-    // Whatever stands in the path, and a stranger who names it uses up nothing of the owner's.
+    // The id is whatever stands in the path. It counts for this merchant alone, so another merchant
+    // who names it uses up nothing of the owner's share.
     ...(endpointId === undefined
       ? []
       : [{ limiter: ofEndpoints, client: shortHash(`${merchantId}:${endpointId}`) }]),
@@ -177,7 +179,7 @@ function createKnownBad() {
     isEmpty: () => hashes.size === 0,
     has: (request: IncomingMessage): boolean => hashes.has(hashOf(request)),
     add: (request: IncomingMessage): void => {
-      // Refused for its URL: the key in the header may be good.
+      // Refused because of its URL: the key in the header may be good.
       if (KEY_IN_URL.test(request.url ?? '')) return;
       if (hashes.size >= MAX_KNOWN_BAD) for (const first of hashes) if (hashes.delete(first)) break;
       hashes.add(hashOf(request));

@@ -8,7 +8,7 @@ import { listBody, pageOf } from '../page.ts';
 import { created, ok, route } from '../route.ts';
 import { simulation } from '../simulation.ts';
 
-/** A simulation looks the price up first. */
+/** A simulation asks for the price first. */
 const PRICE_WAIT_MS = 2_000;
 
 export const DEPOSIT_ROUTES = [
