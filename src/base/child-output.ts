@@ -10,8 +10,8 @@ const LOG_FILE_LIMIT = 10 * 1024 * 1024;
 export type ChildOutput = { readonly handle: number; tail(): string; close(): void };
 
 /**
- * A file takes the output, never a pipe: a pipe blocks the
- * child when we are busy, and breaks it when we are killed.
+ * The output goes to a file, never to a pipe: a pipe blocks the child when we
+ * are busy, and breaks it when we are killed.
  */
 export function openChildOutput(logFile: string | undefined): ChildOutput {
   const file = logFile ?? join(tmpdir(), `gateway-child-${randomUUID()}`);

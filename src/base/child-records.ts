@@ -3,14 +3,14 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isSameProcess, type ProcessIdentity } from './process-table.ts';
 
-/** A child as the file has it: how it is ended, and whose it is. */
+/** A child as the file records it: how to end it, and whose it is. */
 export type RecordedChild = ProcessIdentity & {
   readonly name: string;
   readonly stopSignal: NodeJS.Signals;
   readonly owner: ProcessIdentity;
 };
 
-/** What the file of this data folder records; nothing where there is none, or none that can be read. */
+/** What the file of this data folder records; nothing where there is no file, or none that can be read. */
 export function readRecords(dataDir: string): RecordedChild[] {
   try {
     const parsed: unknown = JSON.parse(readFileSync(join(dataDir, 'children.json'), 'utf8'));
@@ -25,7 +25,7 @@ export function readRecords(dataDir: string): RecordedChild[] {
   }
 }
 
-/** Writes what `change` makes of the records, without those of processes that are gone. */
+/** Writes what `change` makes of the records, without the records of processes that have ended. */
 export function writeRecords(dataDir: string, change: (records: RecordedChild[]) => RecordedChild[]): void {
   const file = join(dataDir, 'children.json');
   const next = `${file}.${process.pid}`;

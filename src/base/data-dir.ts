@@ -36,13 +36,12 @@ function writePrivate(file: string, text: string): void {
   renameSync(next, file);
 }
 
-// A database object that nobody refers to is collected, and its lock goes with it.
+// A database object without any reference is collected, and its lock goes with it.
 const held = new Set<DatabaseSync>();
 
 /**
- * Takes a lock that the operating system drops when this process ends in
- * whatever way: it is a lock on the file, held through SQLite, so there is
- * never a stale one to judge. Returns undefined while somebody else holds it.
+ * Takes a lock that the operating system drops when this process ends in whatever way: it is a lock on the
+ * file, held through SQLite, so a stale lock cannot exist. Returns undefined while another holder has it.
  */
 export function tryLock(file: string): Lock | undefined {
   const database = new DatabaseSync(file);
@@ -132,7 +131,7 @@ export function readRun(dataDir: string): Run | undefined {
   }
 }
 
-/** Takes back {@link writeRun}. */
+/** Removes what {@link writeRun} wrote. */
 export function removeRun(dataDir: string): void {
   rmSync(runFile(dataDir), { force: true });
 }

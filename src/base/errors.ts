@@ -32,8 +32,8 @@ export class SecretBoxError extends OperatorError {
 }
 
 /**
- * A known no of a use case, with nothing changed. The message
- * is one plain sentence for who asked and holds no secret.
+ * A use case refuses for a known reason, and nothing has changed. The message is one plain
+ * sentence for the caller and holds no secret.
  */
 export class Refused extends Error {}
 
@@ -47,7 +47,7 @@ export class UsageError extends Error {
   }
 }
 
-/** Somebody else holds what is wanted: asked for again, it may be free. */
+/** Another holder has what is wanted: a later try may find it free. */
 export class InUse extends Error {}
 
 /** The exit code for anything thrown: the error's own, else 1. */

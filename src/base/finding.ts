@@ -1,4 +1,4 @@
-/** What one part is like. `action` is what to do about it; null where there is nothing to do. */
+/** How one part is doing. `action` says what to do about it; null where there is nothing to do. */
 export type Finding = {
   readonly name: string;
   readonly ok: boolean;

@@ -17,9 +17,9 @@ const BARE = /^[\w.:/@+-]+$/;
 const MAX_CAUSES = 6;
 
 /**
- * A JSON line of the log as one line for a person: time, level, component, what, and
- * the members behind it as `name=value`. Where an error was thrown stands below it,
- * indented. No text of a value can end the line, colour it, or pass for another member.
+ * A JSON line of the log as one line for a person: time, level, component, what, and the members behind it
+ * as `name=value`. The place where an error was thrown stands below it, indented. No text of a value can
+ * end the line, colour it, or pass for another member.
  */
 export function prettyLine(json: string, { colour }: { readonly colour: boolean }): string {
   const { time, level, component, msg, ...members } = JSON.parse(json) as Record<string, unknown>;
@@ -75,7 +75,7 @@ function causesOf(error: LoggedError): string[] {
   return found;
 }
 
-/** Only what looks like a frame: a message with line feeds must not become lines of its own. */
+/** Keeps only lines that look like a frame: a message with line feeds must not become lines of its own. */
 function framesOf(value: unknown): string[] {
   if (!isError(value)) return [];
   return String(value.stack)

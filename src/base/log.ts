@@ -7,9 +7,9 @@ export type { Logger } from 'pino';
 
 export type LogOptions = {
   readonly level: string;
-  /** `auto`, which holds when it is absent: lines for a person where stderr is a terminal, JSON elsewhere. */
+  /** Unset means `auto`: lines for a person where stderr is a terminal, JSON elsewhere. */
   readonly format?: 'auto' | 'json' | 'pretty';
-  /** Where the lines go; stderr when absent, because stdout belongs to the command's own answer. */
+  /** Where the lines go; unset means stderr, because stdout belongs to the command's own result. */
   readonly destination?: DestinationStream;
 };
 
@@ -20,18 +20,20 @@ const MAX_MEMBERS = 200;
 /** Member names whose value is a secret, in any spelling (apiKey, api_key, X-Api-Key), at any depth. */
 const SECRET_NAME =
   /^(?:.*(?:secret|password|passwd|passphrase|authorization|cookie|mnemonic|credential|privatekey|apikey|secretskey|session|signature|token|seed)s?|key|phrase|xprv|pem|totp)$/;
-/** Names that would match but are safe, and without which a log is of little use. */
+/** Names that would match but are safe, and without which the log would be of little use. */
 const PUBLIC_NAME =
   /^(?:paymenttoken|contracttoken|secrethint|seedfile|passphrasefile|tokencontract|fairnesskey)$/;
 /** Secrets inside texts: our own tokens, extended private keys, user information of URLs. */
 const SECRET_TEXT =
   /\b(sk_(?:live|test)_|whsec_|set-password#)[A-Za-z0-9+/=_-]+|\b[a-z]prv[1-9A-HJ-NP-Za-km-z]{50,}|(:\/\/)[^\s/@]*@/gi;
 /**
- * Texts come from strangers too: so many characters of one
- * are looked through for secrets, and the rest is not shown.
+ * Texts come from strangers too: this many characters of one are searched
+ * for secrets, and the rest is not shown.
  */
 const MAX_TEXT = 2_000;
-/** Of a text that was cut, what the cut may have gone through: half a key has no end by which it is known. */
+/**
+ * The part of a text before a cut that may hold half a secret: half a key has no end by which it is known.
+ */
 const CUT_EDGE = 200;
 const MAX_NAME = 100;
 
@@ -70,8 +72,8 @@ export function createLogger(options: LogOptions): Logger {
 }
 
 /**
- * Both forms are made of the line that pino wrote, which is redacted
- * by then. NO_COLOR and FORCE_COLOR are heard by Node's own stream.
+ * Both forms are made from the line that pino wrote, which is redacted by then. Node's
+ * own stream obeys NO_COLOR and FORCE_COLOR.
  */
 function destinationOf({ format = 'auto', destination }: LogOptions): DestinationStream {
   const to = destination ?? pino.destination({ dest: 2, sync: true });
@@ -93,7 +95,7 @@ export function componentLogger(log: Logger, component: string): Logger {
  */
 export function hideInText(text: string): string {
   if (text.length <= MAX_TEXT) return hideSecrets(text);
-  // Whatever stands at the cut may be the beginning of a URL's user information.
+  // The text at the cut may be the beginning of a URL's user information.
   const kept = hideSecrets(`${text.slice(0, MAX_TEXT)}@`)
     .slice(0, -CUT_EDGE)
     .slice(0, MAX_TEXT - CUT_EDGE);
@@ -106,10 +108,7 @@ function hideSecrets(text: string): string {
   );
 }
 
-/**
- * pino takes the message of an error when there is none
- * of ours, and prints arguments of %s and %o as they are.
- */
+/** pino takes the message of an error when we give none, and prints arguments of %s and %o as they are. */
 function hideInArguments(args: readonly unknown[]): unknown[] {
   const [first, ...rest] = args;
   if (typeof first === 'string') return [hideInText(first), ...rest.map((item) => redact(item, 0))];
@@ -154,7 +153,10 @@ function redactError(error: Error, depth: number): Record<string, unknown> {
   };
 }
 
-/** Where it was thrown. The message stands beside it, and a long one would leave no room for this. */
+/**
+ * The frames that say where it was thrown. The message is written beside it, and
+ * a long one would leave no room for them.
+ */
 function framesOf({ message, stack = '' }: Error): string {
   const start = stack.indexOf(message);
   return start < 0 ? stack : stack.slice(start + message.length).replace(/^\n/, '');

@@ -32,8 +32,8 @@ function ps(args: readonly string[]): string {
 let bootId: string | undefined;
 
 /**
- * When a process began, as an opaque string, or undefined where it
- * is gone (a zombie counts as gone: it only waits to be reaped).
+ * When a process began, as an opaque string, or undefined where it has ended (a zombie
+ * counts as ended: it only waits to be reaped).
  */
 export function startedAt(pid: number): string | undefined {
   if (!Number.isInteger(pid) || pid <= 0) return undefined;

@@ -13,7 +13,7 @@ import {
 /** Takes one line of progress for a person. */
 export type Print = (line: string) => void;
 
-/** What to start, and how it likes to be stopped. */
+/** What to start, and how to stop it. */
 export type ChildSpec = {
   readonly name: string;
   readonly command: string;
@@ -21,7 +21,7 @@ export type ChildSpec = {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly user?: { readonly uid: number; readonly gid: number };
-  /** Where its output goes; without one only the last of it is kept in memory. */
+  /** Where its output goes; without it only the end of the output is kept, in memory. */
   readonly logFile?: string;
   /** Where it is recorded, so that the next start over the same folder finds it if we are killed. */
   readonly dataDir?: string;
@@ -41,7 +41,7 @@ export type Child = {
   stop(): Promise<void>;
   /** SIGKILL for it and everything it started, as a crash would: returns when all of it is gone. */
   kill(): Promise<void>;
-  /** Freezes it: its sockets stay open and answer nothing. */
+  /** Freezes it: its sockets stay open, and nothing answers on them. */
   pause(): void;
   resume(): void;
 };
@@ -61,8 +61,8 @@ const POLL_MS = 15;
 const STOP_TIMEOUT_MS = 10_000;
 const EXIT_GRACE_MS = 4_000;
 
-// Signals and exit belong to the process, not to a caller: this
-// list is the one place that knows what must not outlive it.
+// Signals and exit concern the whole process, not one caller: this list is the one place
+// that knows which children must not outlive it.
 const live = new Set<LiveChild>();
 
 async function waitGone(identities: readonly ProcessIdentity[], timeoutMs: number): Promise<boolean> {
@@ -91,9 +91,9 @@ async function end(identity: ProcessIdentity, signal: NodeJS.Signals, timeoutMs:
 }
 
 /**
- * Stops every process that a killed owner left behind in this data folder. A
- * process whose owner still runs is left alone, and so is one that was merely
- * given the number of a recorded process. Returns the names of what was stopped.
+ * Stops every process that a killed owner left behind in this data folder. A process whose
+ * owner still runs is left alone, and so is a process that merely got the number of a
+ * recorded one. Returns the names of what was stopped.
  */
 export async function stopLeftovers(dataDir: string, log: Print): Promise<string[]> {
   const orphans = readRecords(dataDir).filter(
@@ -138,16 +138,17 @@ function guardThisProcess(): void {
     ['SIGHUP', 129],
   ] as const) {
     process.on(signal, () => {
-      // Whoever else listens drains first and ends the process itself; the exit handler then does our part.
+      // Where another listener exists, it drains first and ends the process
+      // itself; the exit handler then does our part.
       if (process.listenerCount(signal) === 1) void stopAllChildren().finally(() => process.exit(status));
     });
   }
 }
 
 /**
- * Starts a child that ends with this process: on exit, on SIGINT, SIGTERM and SIGHUP, and after a
- * SIGKILL at the next start over its data folder. It gets a session of its own, so Ctrl-C in a terminal
- * reaches us alone and we choose the order of the end. Throws a sentence when the program cannot be run.
+ * Starts a child that ends with this process: on exit, on SIGINT, SIGTERM and SIGHUP, and after a SIGKILL at
+ * the next start over its data folder. It gets a session of its own, so Ctrl-C in a terminal reaches only us,
+ * and we choose the order in which things end. Throws a sentence when the program cannot be run.
  */
 export async function startChild(spec: ChildSpec): Promise<Child> {
   guardThisProcess();
@@ -181,7 +182,7 @@ export async function startChild(spec: ChildSpec): Promise<Child> {
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const afterEnd = () => {
     if (child.exitCode !== null || child.signalCode !== null) return undefined;
-    child.ref(); // whoever waits for the end must not be left alone with an empty event loop
+    child.ref(); // a caller that waits for the end must not be left with an empty event loop
     return exited;
   };
   return {

@@ -1,8 +1,8 @@
 import { hideInText } from './log.ts';
 
 /**
- * The first line of an error, without secrets. An AggregateError
- * (every address of a name failed) has no text of its own.
+ * The first line of an error, without secrets. An AggregateError (every address
+ * of a name failed) has no text of its own.
  */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);

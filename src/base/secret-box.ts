@@ -12,15 +12,17 @@ export type SecretBox = {
    * SecretBoxError} for any other key, place or content.
    */
   open(sealed: Uint8Array, associatedData: string): string;
-  /** What every value begins with that is sealed under the present key, and no other. */
+  /**
+   * The bytes at the beginning of every value that is sealed under the present key, and of no other value.
+   */
   readonly mark: Buffer;
-  /** Whether values of an earlier key open too. */
+  /** Whether values under the previous key open too. */
   readonly knowsPrevious: boolean;
-  /** A hash of the text that only who has the present key can make, as hex; for each purpose another one. */
+  /** A hash of the text as hex that cannot be made without the present key; it differs for each purpose. */
   keyedHash(text: string, purpose: string): string;
 };
 
-/** Without the mark of its key: what was sealed before keys could be changed. */
+/** The version of values without the mark of a key, which were sealed before keys could be changed. */
 const UNMARKED = 1;
 const MARKED = 2;
 const KEY_ID_BYTES = 4;
@@ -28,10 +30,10 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * AES-256-GCM under a 32-byte key; values of `previous` are opened too, and nothing is sealed
- * under it. Layout: version byte, four bytes that tell which key it was (of a hash, so they say
- * nothing of it), 96-bit random nonce, ciphertext, 128-bit tag. All of it is authenticated.
- * Random nonces are safe to about 2^32 values for one key (NIST SP 800-38D, 8.3).
+ * AES-256-GCM under a 32-byte key; values of `previous` are opened too, and nothing is sealed under it.
+ * Layout: version byte, four bytes that tell which key it was (taken from a hash, so they reveal nothing of
+ * the key), 96-bit random nonce, ciphertext, 128-bit tag. All of it is authenticated. Random nonces are safe
+ * to about 2^32 values for one key (NIST SP 800-38D, 8.3).
  */
 export function createSecretBox(key: Uint8Array, previous?: Uint8Array): SecretBox {
   const [mark, ...others] = [key, ...(previous ? [previous] : [])].map(markOf);
@@ -98,8 +100,8 @@ function markOf(key: Uint8Array): Buffer {
 }
 
 /**
- * SHA-256 of a token as lower-case hex, which is all that the database keeps of API keys and sessions.
- * No salt and no stretching: the tokens are 256 random bits, there is nothing to guess.
+ * SHA-256 of a token as lower-case hex: the database keeps only this of API keys and sessions. There is no
+ * salt and no stretching, because the tokens are 256 random bits and cannot be guessed.
  */
 export function hashToken(token: string): string {
   return createHash('sha256').update(token, 'utf8').digest('hex');

@@ -2,7 +2,7 @@ import { within } from './async/within.ts';
 import type { Logger } from './log.ts';
 
 export type Shutdown = {
-  /** Aborted as soon as the shutdown begins: long loops end by it. */
+  /** Aborted as soon as the shutdown begins; this ends long loops. */
   readonly signal: AbortSignal;
   /**
    * Registers one step. Steps run one after the other, the last
@@ -15,16 +15,16 @@ export type Shutdown = {
    */
   run(reason: string): Promise<boolean>;
   /**
-   * Listens for SIGTERM and SIGINT; the first drains and exits (0 when clean,
-   * else 1), the second exits at once with 130. Returns how to stop listening.
+   * Listens for SIGTERM and SIGINT; the first drains and exits (0 when clean, else 1), the second exits at
+   * once with 130. Returns a function that stops listening.
    */
   listen(exit?: (code: number) => void): () => void;
 };
 
 /**
- * An ordered shutdown with one time limit over all steps. A step that fails or
- * hangs is logged and never keeps the later ones from running: when the limit
- * is reached the remaining steps are still called, but no longer waited for.
+ * An ordered shutdown with one time limit over all steps. A step that fails or does not end is
+ * logged and never keeps the later ones from running: when the limit is reached the remaining
+ * steps are still called, but no longer waited for.
  */
 export function createShutdown(deps: { readonly log: Logger; readonly timeoutMs?: number }): Shutdown {
   const timeoutMs = deps.timeoutMs ?? 30_000;

@@ -3,12 +3,12 @@
  * hide or fake text. The joiners stay: scripts and emoji need them.
  */
 const ACTIVE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-/** The same beyond what JSON escapes by itself, which is everything below a space. */
+/** The same characters except those that JSON itself escapes, which are all below a space. */
 const ACTIVE_IN_JSON = /(?![\u200c\u200d])[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /**
- * Text of others for one line of a terminal: what could move
- * the cursor, colour, end the line or reorder it becomes a dot.
+ * Text from others for one line of a terminal: each character that could move the cursor,
+ * colour, end the line or reorder it becomes a dot.
  */
 export function harmless(text: string): string {
   return text.replace(ACTIVE, '·');

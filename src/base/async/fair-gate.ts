@@ -14,8 +14,8 @@ export type FairGate = {
 export class GateFull extends Error {
   override readonly name = 'GateFull';
   /**
-   * Whether places were taken by its own key at that moment: it
-   * waited for its own calls, and not for those of others alone.
+   * Whether calls of its own key held places at that moment: it then waited for its
+   * own calls, and not for those of others alone.
    */
   readonly behindOwn: boolean;
 
@@ -30,12 +30,12 @@ const MAX_WAITING = 10_000;
 export type FairGateOptions = {
   /** How many calls run at a time. */
   readonly places: number;
-  /** How many of them may be of one key; as many as there are where absent. */
+  /** How many of them may belong to one key; unset means all of them. */
   readonly placesOfKey?: number;
   readonly maxWaiting?: number;
   /**
-   * For how long a place stays empty after a call that took `tookMs`, while `waiting` others of its key
-   * wait: what a call takes tells how busy the server behind it is. The call itself is answered at once.
+   * For how long a place stays empty after a call that took `tookMs`, while `waiting` others of its key wait:
+   * the time that a call takes tells how busy the server behind it is. The call itself is answered at once.
    */
   readonly restMs?: (tookMs: number, waiting: number) => number;
 };
@@ -60,7 +60,7 @@ export function createFairGate(options: FairGateOptions): FairGate {
       next();
     };
     const ms = restMs?.(tookMs, lanes.lineOf(key)) ?? 0;
-    // A place that rests keeps no process alive.
+    // A place that stays empty for a while keeps no process alive.
     if (ms > 0) setTimeout(over, ms).unref();
     else over();
   };
@@ -82,7 +82,7 @@ export function createFairGate(options: FairGateOptions): FairGate {
   };
 }
 
-/** How many places are taken, and by whom. One that rests is taken. */
+/** How many places are taken, and by which keys. A place that stays empty for a while counts as taken. */
 function createPlaces(places: number) {
   const running = new Map<string, number>();
   let free = places;
@@ -104,11 +104,11 @@ function createPlaces(places: number) {
 
 type Waiter = { readonly enter: () => void };
 
-/** Who waits, by key. */
+/** The waiting calls, by key. */
 function createLanes() {
   /**
-   * Keys in the order of their turns: a Map keeps it, and a
-   * key that had its turn goes to the end. None is empty.
+   * Keys in the order of their turns: a Map keeps it, and a key that had its
+   * turn goes to the end. No lane is empty.
    */
   const lanes = new Map<string, Waiter[]>();
   let waiting = 0;
@@ -123,7 +123,7 @@ function createLanes() {
   return {
     waiting: (): number => waiting,
     lineOf: (key: string): number => lanes.get(key)?.length ?? 0,
-    /** Takes the first of the first key that may enter out of its lane. */
+    /** Takes the first call of the first key that may enter out of its lane. */
     next: (mayEnter: (key: string) => boolean): (Waiter & { readonly key: string }) | undefined => {
       for (const [key, lane] of lanes) {
         const [waiter] = lane;

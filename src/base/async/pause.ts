@@ -1,6 +1,6 @@
 import { setTimeout as elapse } from 'node:timers/promises';
 
-/** Waits, never less than asked for. Throws the signal's reason at once when it aborts, or has aborted. */
+/** Waits at least as long as asked for. Throws the signal's reason at once when it aborts, or has aborted. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   try {
     await elapse(Math.ceil(ms), undefined, signal ? { signal } : {});

@@ -1,11 +1,11 @@
-/** How old an answer may be when it is given once more, since its making began. */
+/** How old a result may be when it is given once more, counted from the beginning of its making. */
 const FRESH_MS = 1_000;
 
 /**
- * One answer for everybody who asks while it is being made, and for those who ask within a
- * second of its beginning. So any number of callers cost what one costs, and nobody hears
- * what was true longer ago than a second, or than the answer takes. A failure is told to
- * those who wait for it, and not kept. `now` is a clock in milliseconds that never goes back.
+ * One result for every caller that asks while it is being made, and for those who ask within a second of
+ * its beginning. So any number of callers cost what one costs, and nobody gets a result that is older than
+ * a second, or than the time it takes to make. A failure is told to those who wait for it, and not kept.
+ * `now` is a clock in milliseconds that never goes back.
  */
 export function sharedResult<T>(
   make: () => Promise<T>,

@@ -1,6 +1,6 @@
 /**
- * There is no place left in the line. `ofKey`: it is this
- * caller who holds too many places, not everybody together.
+ * There is no place left in the line. `ofKey` is true where this caller alone holds too many
+ * places, and false where everybody together does.
  */
 export class LineIsFull extends Error {
   override readonly name = 'LineIsFull';
@@ -17,27 +17,24 @@ export type LineLimits = {
   readonly running: number;
   /** Places in the line, the running ones included. */
   readonly places: number;
-  /** Places that only those who are known may take: however many strangers come, these are free. */
+  /** Places that only known callers may take: however many strangers come, these stay free. */
   readonly placesKept: number;
-  /** Places that one key may hold, of a stranger and of somebody known. */
+  /** Places that one key may hold, of a stranger and of a known caller. */
   readonly placesOfKey: number;
   readonly placesOfKnownKey: number;
   /** Longest wait for one's turn, in milliseconds. */
   readonly waitMs: number;
 };
 
-/**
- * Who takes a place: `key` is what places are counted by,
- * among those who are known or among those who are not.
- */
+/** The caller that takes a place: places are counted by `key`, among known callers or among strangers. */
 export type InLine = { readonly key: string; readonly known: boolean };
 
-/** Runs work in the order in which it came; where both wait, the known and the strangers take turns. */
+/** Runs work in the order in which it came; where both wait, known callers and strangers take turns. */
 export type WaitingLine = <T>(who: InLine, work: () => Promise<T>) => Promise<T>;
 
 /**
- * A line in front of work that is expensive. Throws {@link LineIsFull} at once where there is
- * no place, and after `waitMs` where the turn did not come; what has begun is never ended.
+ * A line in front of work that is expensive. Throws {@link LineIsFull} at once where there is no place, and
+ * after `waitMs` where the turn did not come; work that has begun is never ended.
  */
 export function createWaitingLine(limits: LineLimits): WaitingLine {
   const waiting = { known: [] as (() => void)[], strange: [] as (() => void)[] };
@@ -64,9 +61,9 @@ export function createWaitingLine(limits: LineLimits): WaitingLine {
       queue.push(begin);
     });
   };
-  // The turn is handed on, so that nobody who comes just now gets before those
-  // who wait. In turns, so that neither a crowd of strangers makes an owner
-  // wait for all of them, nor somebody who is known keeps strangers out.
+  // The turn is handed on, so that a caller who comes just now does not get in before those who wait.
+  // Known callers and strangers take turns: neither does a crowd of strangers make an owner wait for all
+  // of them, nor does a known caller keep strangers out.
   const endTurn = (): void => {
     const [first, second] = knownIsNext ? [waiting.known, waiting.strange] : [waiting.strange, waiting.known];
     knownIsNext = !knownIsNext;

@@ -1,6 +1,6 @@
 /**
- * The result of the work, or what `late` gives or throws when it takes longer than
- * `ms`. What is under way then ends by its own limits, and how it ends is forgotten.
+ * The result of the work, or what `late` gives or throws when the work takes longer than `ms`. Work that is
+ * under way then ends by its own limits, and its outcome is ignored.
  */
 export async function within<T, L>(ms: number, work: Promise<T>, late: () => L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined;
