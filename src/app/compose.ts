@@ -32,7 +32,7 @@ import {
   turnsOfMerchants,
 } from './pools.ts';
 
-/** What a process stands on: where the database and Temporal are, and the keys it may know. */
+/** What a process needs to run: where the database and Temporal are, and the keys it may know. */
 export type ProcessEnvironment = {
   readonly databaseUrl: string;
   /** Undefined for a command that runs without Temporal. */
@@ -42,38 +42,38 @@ export type ProcessEnvironment = {
 };
 
 type OpenChains = ReadonlyMap<Network, OpenChain>;
-/** Addresses of our own that pay the chains' fees, where a wallet file names them. */
+/** Our own addresses that pay the chains' fees, where a wallet file names them. */
 type GasWallets = Readonly<Partial<Record<Network, string>>>;
 
-/** The wired gateway of one process. `close` gives back pools and connections. */
+/** The wired gateway of one process. `close` gives pools and connections back. */
 export type Gateway = {
   readonly config: Config;
   readonly log: Logger;
   readonly deps: Deps;
   /**
-   * Connections of the API and of a worker's start: those of `deps`,
-   * but where health and metrics look at the gateway with their own.
+   * Connections of the API and of a worker's start: those of `deps`, unless health and metrics
+   * see the gateway with connections of their own.
    */
   readonly mainOrm: Orm;
-  /** Connections of the parts of a worker, each its own; undefined in a process that works nothing. */
+  /** Connections of the parts of a worker, each its own; undefined in a process that is no worker. */
   readonly pools: Pools | undefined;
   /** Connections of health and metrics; undefined in a process that serves neither. */
   readonly healthOrm: Orm | undefined;
   /** Connections of the API's lists; undefined in a process without an API. */
   readonly listOrm: Orm | undefined;
   readonly link: TemporalLink | undefined;
-  /** Those that are watched. */
+  /** The chains that are watched. */
   readonly chains: OpenChains;
   readonly metrics: Metrics;
   close(): Promise<void>;
 };
 
-/** Hundreds of blocks; a public chain that rests for so long is in the news. */
+/** Hundreds of blocks; a public chain that stands still for this long is in the news. */
 const HEAD_MOVES_WITHIN_MS = 5 * 60_000;
 
 /**
- * Wires services, database, prices and Temporal from the configuration.
- * Connects to nothing yet, so it fails only for a defect.
+ * Wires services, database, prices and Temporal from the configuration. Connects to
+ * nothing yet, so it fails only because of a defect.
  */
 export async function composeGateway(input: {
   config: Config;
@@ -88,8 +88,8 @@ export async function composeGateway(input: {
   /** True for a process that serves health and metrics: they get connections of their own. */
   observed?: boolean;
   /**
-   * True for one that serves the API: its lists get connections of
-   * their own, and no statement takes longer than a request may.
+   * True for a process that serves the API: its lists get connections of their own, and
+   * no statement takes longer than a request may.
    */
   serves?: boolean;
 }): Promise<Gateway> {
@@ -136,7 +136,7 @@ export async function composeGateway(input: {
   return { config, log, deps, mainOrm: orm, pools, healthOrm, listOrm, link, chains, metrics, close };
 }
 
-/** Opens what is configured; what happens to it goes to the log. */
+/** Opens the configured chains; what happens to them is logged. */
 async function open({ chains }: Config, log: Logger): Promise<OpenChains> {
   const rpc = componentLogger(log, 'rpc');
   return await openChains(chains, {
@@ -150,7 +150,7 @@ export function depsOf({ deps, pools }: Pick<Gateway, 'deps' | 'pools'>, part: P
   return pools ? { ...deps, orm: pools[part] } : deps;
 }
 
-/** The gateway as health and metrics see it, which take no connection from anything else. */
+/** The gateway as health and metrics use it, which take no connection from anything else. */
 export function observedBy(gateway: Gateway): Gateway {
   const { deps, healthOrm } = gateway;
   return healthOrm ? { ...gateway, deps: { ...deps, orm: healthOrm } } : gateway;
@@ -189,7 +189,7 @@ function thresholds(table: Config['payments']['minDepositUnits']): ReadonlyMap<s
   return units;
 }
 
-/** What the activities of a worker need beyond the services: the door to receivers and the chains. */
+/** What the activities of a worker need beyond the services: the transport of webhooks and the chains. */
 export function activityDepsOf(
   gateway: Gateway,
   gasWallets: GasWallets,

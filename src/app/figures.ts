@@ -11,15 +11,18 @@ import { withinTime } from '../services/time-limit.ts';
 import { readDueDeliveries, readUnwellEndpoints } from '../services/webhooks/waiting.ts';
 import type { Gateway } from './compose.ts';
 
-/** What the figures are read from; a process without one of these parts tells nothing of it. */
+/** What the figures are read from; a process without one of these parts reports nothing about it. */
 export type Observed = Pick<Gateway, 'deps' | 'metrics'> &
   Partial<Pick<Gateway, 'link' | 'chains' | 'pools' | 'mainOrm' | 'healthOrm' | 'listOrm'>>;
 
 /** Shorter than a scrape of Prometheus, which gives up after ten seconds. */
 const PART_WITHIN_MS = 4_000;
-/** Each alarm by itself, so that those that were read are told within the time of them all. */
+/**
+ * Each alarm is read separately, so that those that were read are reported
+ * within the time limit for all of them.
+ */
 const ALARM_WITHIN_MS = 3_500;
-/** An endpoint that nobody has asked for longer than this is neither well nor failing. */
+/** An endpoint that has not been asked for longer than this is reported as neither well nor failing. */
 const ENDPOINT_TOLD_WITHIN_MS = 5 * 60_000;
 
 const PARTS = {
@@ -35,9 +38,9 @@ const PARTS = {
 } as const;
 
 /**
- * Reads what PostgreSQL and Temporal know better than any process, and what this process knows of
- * its connections. Within about four seconds, whatever hangs, and never throws. Each part by
- * itself: one that cannot be read keeps its last figures, is counted in
+ * Reads what PostgreSQL and Temporal know better than any process, and what this process knows of its
+ * connections. Takes about four seconds at most, whatever does not answer, and never throws. Each part is
+ * read separately: one that cannot be read keeps its last figures, is counted in
  * `gateway_metrics_unread_total`, and `gateway_metrics_read_timestamp_seconds` says how old it is.
  */
 export async function refreshMetrics(observed: Observed): Promise<void> {
@@ -57,7 +60,7 @@ export async function refreshMetrics(observed: Observed): Promise<void> {
       }
     }),
   );
-  // Last, so that what the reading itself takes is over.
+  // Last, so that the connections that the reading itself takes are free again.
   await tellPools(observed);
 }
 
@@ -65,7 +68,7 @@ function tooSlow(cause: Error): Error {
   return new Error(`it took longer than ${PART_WITHIN_MS} ms`, { cause });
 }
 
-/** Of the chains that this installation follows: one that was switched off stands by choice. */
+/** Covers the chains that this installation watches: a chain that was switched off stands still by choice. */
 async function readHeights({ deps, metrics }: Observed): Promise<boolean> {
   const now = deps.now().getTime();
   const cursors = await deps.orm.em.fork().find(ChainCursor, {});
@@ -157,8 +160,8 @@ async function readAlarmCounts({ deps, metrics }: Observed): Promise<boolean> {
     if (count === undefined) metrics.metricsUnread.inc({ part: `alarms: ${kind}` });
     else metrics.alarms.set({ kind }, count);
   }
-  // What cannot be read keeps its last count: an alarm
-  // never ends because the database was too busy to say so.
+  // A count that cannot be read keeps its last value: an alarm never ends
+  // because the database was too busy to say so.
   const { values } = await metrics.alarms.get();
   if (values.length > 0) metrics.needsOperator.set(values.reduce((sum, { value }) => sum + value, 0));
   return alarms.every(({ count }) => count !== undefined);
@@ -193,8 +196,8 @@ async function readTemporal({ deps, link, metrics }: Observed): Promise<boolean>
 }
 
 /**
- * Only a worker asks its endpoints all the time; what
- * another process heard at its start would be told for ever.
+ * Only a worker asks its endpoints all the time; another process would
+ * report for ever what it heard at its start.
  */
 function tellEndpoints({ chains, pools, metrics }: Observed): void {
   if (!chains || !pools) return;

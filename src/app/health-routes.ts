@@ -4,7 +4,7 @@ import type { Gateway } from './compose.ts';
 import { refreshMetrics } from './figures.ts';
 import type { Readiness } from './health.ts';
 
-/** `/health/live` alone: that this process answers, which costs nothing and tells nothing. */
+/** `/health/live` alone: it says that this process answers, costs nothing and reveals nothing. */
 export function liveRoute(): Middleware {
   return async (context, next) => {
     const asked = context.path === '/health/live' && (context.method === 'GET' || context.method === 'HEAD');
@@ -14,9 +14,9 @@ export function liveRoute(): Middleware {
 }
 
 /**
- * What operators' tools ask: `/health/live`, `/health/ready` and `/metrics`, at the
- * server's root and without a key. Because anybody may ask, and as often as they like,
- * those who ask at the same time share one answer, which is at most about a second old.
+ * What operators' tools ask: `/health/live`, `/health/ready` and `/metrics`, at the server's root and
+ * without a key. Because anybody may ask, and as often as they like, callers that ask at the same time
+ * share one answer, which is at most about a second old.
  */
 export function healthRoutes(gateway: Gateway, ready: () => Promise<Readiness>): Middleware {
   const readiness = sharedResult(ready);

@@ -6,8 +6,8 @@ import { type Alarm, readAlarms } from '../services/alarms/alarms.ts';
 import type { Gateway } from './compose.ts';
 
 /**
- * `reasons` say why it is not ready. `notes` are worth an
- * operator's look, and no reason to send traffic elsewhere.
+ * `reasons` say why it is not ready. `notes` deserve an operator's attention, and
+ * are no reason to send traffic elsewhere.
  */
 export type Readiness = {
   readonly ready: boolean;
@@ -22,8 +22,9 @@ const POLLED_WITHIN_MS = 12_000;
 const SETTLED_AFTER_MS = 20_000;
 
 /**
- * Whether everything that money needs is there: PostgreSQL, Temporal, and for each chain in use a watcher
- * that reads it. Answers within about 3 s whatever hangs; each reason is a sentence that names the part.
+ * Whether everything that money needs is there: PostgreSQL, Temporal, and for each chain
+ * in use a watcher that reads it. Answers within about 3 s, whatever does not respond;
+ * each reason is a sentence that names the part.
  */
 export async function readiness(gateway: Gateway, startedAt: Date): Promise<Readiness> {
   const [database, temporal] = await Promise.all([
@@ -65,16 +66,16 @@ async function databaseReasons(
 }
 
 /**
- * A chain that stands is a reason; whatever else waits for a
- * person is a note, because another process would not do better.
+ * A chain that stands still is a reason; whatever else waits for a person is a note,
+ * because another process would do no better.
  */
 async function alarmsOf({ deps }: Gateway, startedAt: Date): Promise<Pick<Readiness, 'reasons' | 'notes'>> {
-  // Each by itself: a part of the database that is slow hides no chain that stands.
+  // Each is read separately: a slow part of the database hides no chain that stands still.
   const alarms = await readAlarms(deps, (reading) => inTime(DATABASE_WITHIN_MS, reading));
   const raised = alarms.filter(({ count }) => count !== 0);
   const sentence = ({ kind, count, reason, action }: Alarm): string =>
     `${count === undefined ? `${kind} ` : ''}${reason}; ${action}`;
-  // After a start the watcher has a moment to go on from where the one before it stopped.
+  // After a start the watcher gets a moment to go on from where the one before it stopped.
   const settled = deps.now().getTime() - startedAt.getTime() >= SETTLED_AFTER_MS;
   return {
     reasons: settled ? raised.filter(({ urgent }) => urgent).map(sentence) : [],
@@ -97,7 +98,7 @@ function readReasons(
   cursor: ChainCursor | undefined,
   { now, startedAt }: Moment,
 ): string[] {
-  // A process that has just started gives its watcher a moment before it says that nobody reads the chain.
+  // A process that has just started gives its watcher a moment before it says that nothing reads the chain.
   if (now - startedAt.getTime() < POLLED_WITHIN_MS && (!cursor || cursor.fault == null)) return [];
   if (!cursor) return [`${network} was never read: no worker watches it, or no RPC endpoint answers`];
   const silentMs = now - cursor.polledAt.getTime();

@@ -21,26 +21,28 @@ import { removeOldDeliveries } from '../services/webhooks/retention.ts';
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 /**
- * That all is well is written down at most this often, so
- * that an idle loop costs one statement a turn and no more.
+ * The row that says that all is well is written at most this often, so that an idle
+ * loop costs one statement a turn and no more.
  */
 const NOTE_EVERY_MS = 15 * SECOND_MS;
-/** Longer than any turn that goes well. */
+/** Longer than any turn that succeeds. */
 const LEASE_MS = 15 * MINUTE_MS;
 
 /** A piece of work that is done again and again. */
 export type Loop = {
   readonly name: string;
   readonly everyMs: number;
-  /** True where one worker at a time does it for all of them, because the others would only repeat it. */
+  /**
+   * True where one worker at a time does the work for all of them, because the others would only repeat it.
+   */
   readonly shared?: true;
   readonly work: () => Promise<unknown>;
 };
 
 /**
- * The loops of a worker process: left-over outbox rows, actors that should
- * run and do not, ended sessions, running totals, and the watchers of the
- * chains. When each last ran well is a row that every process can read.
+ * The loops of a worker process: left-over outbox rows, actors that should run and do not,
+ * ended sessions, running totals, and the watchers of the chains. The time at which each last
+ * ran well is in a row that every process can read.
  */
 export function startLoops(deps: Deps, networks: readonly Network[], signal: AbortSignal): Promise<void>[] {
   const loops = loopsOf(deps, networks);
@@ -55,7 +57,7 @@ export function startLoops(deps: Deps, networks: readonly Network[], signal: Abo
   return loops.map((loop) => turns(deps, loop, register, signal));
 }
 
-/** One row for each loop: a new one needs nothing else to be seen in metrics, readiness and "doctor". */
+/** There is one row for each loop: a new loop needs nothing else for metrics, readiness and "doctor". */
 function loopsOf(deps: Deps, networks: readonly Network[]): Loop[] {
   const places: RepairRun['places'] = new Map();
   return [
@@ -119,7 +121,7 @@ async function turns(
   for (let first = true; !signal.aborted; first = false) {
     const turn = await takenTurn(deps, loop, register, first, signal);
     const nowMs = performance.now();
-    // A shared turn is always noted, because that gives it back; it comes seldom.
+    // A shared turn is always noted, because noting gives the turn back; shared turns are rare.
     if (turn.taken && (loop.shared || noted?.good !== turn.good || nowMs - noted.atMs >= NOTE_EVERY_MS)) {
       noted = { good: turn.good, atMs: nowMs };
       await note(deps, loop, turn);
@@ -161,7 +163,7 @@ async function note(
     if (turn.good) await noteGoodRun(deps, name);
     else await noteFailedRun(deps, name, turn.reason);
   } catch (error) {
-    // The database is away: the age of the last good run tells it.
+    // The database is unreachable: the age of the last good run shows it.
     deps.log.debug({ err: error, loop: name }, 'the run of a loop could not be noted');
   }
 }

@@ -23,7 +23,8 @@ export function createMetrics(options: { readonly defaults?: boolean } = {}) {
     ...processMetrics(registers),
     ...readMetrics(registers),
   };
-  // A gauge without labels begins at zero, which nobody has read yet: until somebody has, there is no figure.
+  // A gauge without labels would begin at zero, which nobody has read yet:
+  // until it is read, there is no figure.
   for (const gauge of [metrics.needsOperator, metrics.outboxOldest, metrics.outboxQuarantined])
     gauge.remove();
   return metrics;
@@ -44,14 +45,14 @@ function trafficMetrics(registers: Registry[]) {
       labelNames: ['class'] as const,
       registers,
     }),
-    /** Deliveries that came to their end, once each; one that is resent ends again. */
+    /** Deliveries that reached their end, once each; one that is resent ends again. */
     webhookDeliveries: new Counter({
       name: 'gateway_webhook_deliveries_total',
       help: 'Webhooks that were delivered or given up',
       labelNames: ['mode', 'result'] as const,
       registers,
     }),
-    /** `step`: `first_attempt` or `success`. Resends are left out: they are late by wish. */
+    /** `step`: `first_attempt` or `success`. Resends are left out, because they are late by intention. */
     webhookLateness: new Histogram({
       name: 'gateway_webhook_lateness_seconds',
       help: 'Time from the making of a webhook to the start of its first attempt, and to its success',
@@ -76,8 +77,8 @@ function trafficMetrics(registers: Registry[]) {
 }
 
 /**
- * Heights, read from the database when the metrics are
- * asked for, and what the watchers of this process found.
+ * Heights, read from the database when the metrics are asked for, and
+ * what the watchers of this process found.
  */
 function chainMetrics(registers: Registry[]) {
   return {
@@ -159,7 +160,7 @@ function alarmMetrics(registers: Registry[]) {
       help: 'Messages to actors that Temporal refuses for good',
       registers,
     }),
-    /** Of all workers together: the row of a loop says when any of them last ran it well. */
+    /** Covers all workers together: the row of a loop says when any of them last ran it well. */
     loopAge: new Gauge({
       name: 'gateway_loop_age_seconds',
       help: 'Time since a background loop last ran well',
@@ -173,9 +174,9 @@ function alarmMetrics(registers: Registry[]) {
 function moneyMetrics(registers: Registry[]) {
   return {
     /**
-     * Whole units of the asset (1.5 is 1.5 USDT), as near as a floating-point
-     * number comes: a picture, never the ledger. `state`: detected and confirming
-     * from the open deposits; completed, settled and held from the ledger.
+     * Whole units of the asset (1.5 is 1.5 USDT), as near as a floating-point number comes: for
+     * an overview, never as the ledger. `state`: detected and confirming from the open
+     * deposits; completed, settled and held from the ledger.
      */
     money: new Gauge({
       name: 'gateway_money',
@@ -189,7 +190,7 @@ function moneyMetrics(registers: Registry[]) {
       labelNames: ['network', 'state'] as const,
       registers,
     }),
-    /** 0 while none waits. */
+    /** 0 while no deposit waits. */
     depositOldest: new Gauge({
       name: 'gateway_deposit_waiting_oldest_seconds',
       help: 'How long the live deposit that has been in a waiting state longest has been in it',
@@ -281,14 +282,14 @@ function readMetrics(registers: Registry[]) {
       labelNames: ['queue', 'kind'] as const,
       registers,
     }),
-    /** Rises while a part of these figures is old, because who knows it did not answer. */
+    /** Rises while a part of these figures is old, because its source did not answer. */
     metricsUnread: new Counter({
       name: 'gateway_metrics_unread_total',
       help: 'Reads of figures from the database or Temporal that failed, by part',
       labelNames: ['part'] as const,
       registers,
     }),
-    /** 0: never since this process began. */
+    /** 0 means never since this process began. */
     metricsRead: new Gauge({
       name: 'gateway_metrics_read_timestamp_seconds',
       help: 'When this process last read a part of these figures well, as Unix time',

@@ -4,13 +4,13 @@ import { OperatorError } from '../base/errors.ts';
 import { type Orm, openOrm } from '../db/orm.ts';
 import { rows, run, sql } from '../db/sql.ts';
 
-/** Any number, the same in every process: who holds this lock migrates. */
+/** Any number will do, as long as it is the same in every process: the holder of this lock migrates. */
 const MIGRATION_LOCK = 7_203_411_860;
 const LOCK_EVERY_MS = 500;
 const PROGRESS_EVERY_MS = 1_000;
 /**
- * Whoever waits for a lock of a whole table makes everybody wait who
- * comes after, so it is waited for in short turns with pauses between.
+ * A statement that waits for a lock of a whole table makes everything that comes after it wait
+ * too, so it waits in short turns with pauses between.
  */
 const TABLE_LOCK_TURN = '1 s';
 const LOOK_EVERY_MS = 250;
@@ -19,12 +19,12 @@ const CANCELLED = '57014';
 
 /**
  * Applies every migration that the database lacks, in order, and returns their names. Each is a
- * transaction of its own, but for those that build indexes beside the traffic. Runs without the
- * limits of the service: an index of a grown table takes hours. Of two at a time the second
- * waits for the first and finds nothing left. After a run that was killed the next one goes on;
- * an index that was left half-built is dropped and built again. Where somebody reads a table
- * for long (a backup), it tries again and again for a second, and nobody else waits for longer
- * than that. `report` hears what is being done, about once a second while an index grows.
+ * transaction of its own, except those that build indexes while the service runs. Runs without the
+ * limits of the service: an index of a grown table takes hours. Of two runs at a time the second waits
+ * for the first and finds nothing left. After a run that was killed the next one goes on; an index that
+ * was left half-built is dropped and built again. Where a table is read for long (by a backup), it tries
+ * again and again for a second, and nothing else waits for longer than that. `report` hears what is
+ * being done, about once a second while an index grows.
  */
 export async function migrate(orm: Orm, report: (line: string) => void = () => undefined): Promise<string[]> {
   const url = orm.config.get('clientUrl') ?? '';
@@ -64,8 +64,9 @@ export async function requireCurrentSchema(orm: Orm): Promise<void> {
 }
 
 /**
- * Holds the lock while `work` runs. It is asked for again and again instead of waited for: a statement
- * that waits holds a snapshot, and an index that is built beside the traffic waits for every snapshot.
+ * Holds the lock while `work` runs. It asks for the lock again and again instead of
+ * waiting for it: a statement that waits holds a snapshot, and an index that is built
+ * while the service runs waits for every snapshot.
  */
 async function alone<T>(orm: Orm, report: (line: string) => void, work: () => Promise<T>): Promise<T> {
   const pool = await orm.em.getConnection().getNativeClient();
@@ -81,7 +82,7 @@ async function alone<T>(orm: Orm, report: (line: string) => void, work: () => Pr
     }
     return await work();
   } finally {
-    // The lock goes with its connection.
+    // The lock ends with its connection.
     client.release(true);
   }
 }
@@ -111,8 +112,8 @@ async function applyAll(orm: Orm, report: (line: string) => void): Promise<strin
 }
 
 /**
- * Cancels the migration's own statement where it has waited
- * long enough for a lock that keeps everybody from a table.
+ * Cancels the migration's own statement where it has waited long enough for a
+ * lock that keeps everybody from a table.
  */
 async function stepAside(orm: Orm, signal: AbortSignal): Promise<void> {
   for (;;) {
@@ -122,7 +123,7 @@ async function stepAside(orm: Orm, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** An index that is built beside the traffic waits for others too, but keeps nobody out meanwhile. */
+/** An index that is built while the service runs waits for others too, but blocks nobody meanwhile. */
 const STEP_ASIDE = sql`select pg_cancel_backend(l.pid) from pg_locks l
   join pg_stat_activity a on a.pid = l.pid
   where not l.granted and l.locktype = 'relation'
@@ -137,8 +138,8 @@ function isCancelled(error: unknown): boolean {
 }
 
 /**
- * An index that nobody is building and that is not valid was left
- * by a run that was killed: "if not exists" would take it for done.
+ * Drops every index that is not valid and that nobody is building: a run that was killed left
+ * it, and "if not exists" would take it for done.
  */
 async function dropHalfBuilt(orm: Orm, report: (line: string) => void): Promise<void> {
   const left = await rows(
@@ -151,7 +152,7 @@ async function dropHalfBuilt(orm: Orm, report: (line: string) => void): Promise<
   );
   for (const { name } of left) {
     report(`Dropping ${name}, which an earlier run left half-built…`);
-    // A name as PostgreSQL itself wrote it, quoted where it must be.
+    // The name as PostgreSQL itself wrote it, quoted where it must be.
     await run(orm.em.fork(), sql`drop index concurrently if exists ${sql.raw(name)}`);
   }
 }

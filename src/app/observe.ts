@@ -10,8 +10,8 @@ import type { Metrics } from './metrics.ts';
 
 const NO_ROUTE = '(none)';
 /**
- * What routes are made for, and the tunnel that is refused by name. The
- * rest of what a parser lets in is the caller's choice, and counts as one.
+ * The methods that routes use, and CONNECT, which is refused by name. The parser accepts others
+ * too; those are the caller's choice and count as one.
  */
 const METHODS: ReadonlySet<string> = new Set([
   'GET',
@@ -36,8 +36,8 @@ const CLASSES = [
 ] as const;
 
 /**
- * Makes the series that count what happens seldom, at zero. One that only appeared with
- * its first event would never have risen for Prometheus, and no alarm of it would sound.
+ * Makes the series of rare events, with the value zero. A series that only appeared with its first event
+ * would never have risen for Prometheus, and no alarm on it would sound.
  */
 export function beginAtZero(metrics: Metrics, networks: readonly Network[]): void {
   for (const network of networks) metrics.foundLate.inc({ network }, 0);
@@ -50,9 +50,9 @@ export function beginAtZero(metrics: Metrics, networks: readonly Network[]): voi
 }
 
 /**
- * Times every request by its route pattern, so that ids in paths do not become series. The
- * status is the one that was sent, `aborted` where the caller left before anything was:
- * read when the answer leaves, because until then whatever is around may set another.
+ * Times every request by its route pattern, so that ids in paths do not become series. The status is the
+ * one that was sent, `aborted` where the caller left before any was sent: it is read when the answer
+ * leaves, because until then outer middleware may set another.
  */
 export function observeHttp(metrics: Metrics): Middleware {
   return async (context, next) => {
@@ -73,7 +73,7 @@ export function observeHttp(metrics: Metrics): Middleware {
     try {
       await next();
     } finally {
-      // The answer to a request that waited behind another one is never told that their connection is gone.
+      // The answer to a request that waits behind another one is never told that its connection is gone.
       if (context.req.socket.destroyed) count();
     }
   };
@@ -102,7 +102,7 @@ function methodOf(method: string | undefined): string {
   return METHODS.has(method) ? method : 'other';
 }
 
-/** The same transport, counted. */
+/** The same transport; it counts what passes through it. */
 export function observeTransport(transport: WebhookTransport, metrics: Metrics): WebhookTransport {
   return {
     post: async (input) => {
@@ -129,8 +129,8 @@ export function observeDeliveries(metrics: Metrics): DeliveryReport {
 }
 
 /**
- * What a watcher of this process reports, as metrics. Heights are
- * read from the database instead, where every process sees them.
+ * What a watcher of this process reports, as metrics. Heights are read from the
+ * database instead, where every process sees them.
  */
 export function observeChain(metrics: Metrics): ChainReport {
   return {

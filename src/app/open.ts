@@ -13,36 +13,38 @@ import { locateDatabase, locateKeys, locateTemporal } from './process.ts';
 
 const IDENTITY_WITHIN_MS = 10_000;
 
-/** What a role that needs the stores wants of its process. */
+/** What a role that needs the stores asks for in its process. */
 export type Wanted = {
   readonly name: string;
   /**
-   * Connections of the API and of a worker's start; those of a
-   * worker's parts, of lists, and of health and metrics come on top.
+   * Connections of the API and of a worker's start; those of a worker's parts, of
+   * lists, and of health and metrics come on top.
    */
   readonly poolSize: number;
   readonly works: boolean;
   readonly serves: boolean;
-  /** Starts the servers that are not configured, under a data folder of its own. */
+  /** True to start the servers that are not configured, under a data folder of its own. */
   readonly embeds?: boolean;
-  /** Outside production brings the schema up to date itself; in production `migrate` is a step of its own. */
+  /**
+   * True to bring the schema up to date itself outside production; in
+   * production `migrate` is a step of its own.
+   */
   readonly migrates?: boolean;
 };
 
-/** A wired gateway whose stores are located and whose schema and chains are the right ones. */
+/** A wired gateway whose stores were found and whose schema and chains are the right ones. */
 export type OpenedGateway = {
   readonly gateway: Gateway;
   readonly databaseUrl: string;
   readonly temporal: TemporalPlace;
   readonly temporalUi: string | null;
-  /** Addresses of our own that pay the chains' fees. */
+  /** Our own addresses that pay the chains' fees. */
   readonly gas: Readonly<Partial<Record<Network, string>>>;
 };
 
 /**
- * Opens everything that a role stands on, in order, and registers how
- * each part is closed. Throws OperatorError where one is missing or is
- * not what is configured; an endpoint that is away is waited for later.
+ * Opens everything that a role needs, in order, and registers how each part is closed. Throws OperatorError
+ * where a part is missing or is not what is configured; an endpoint that is unreachable is waited for later.
  */
 export async function openGateway(
   { config, log, shutdown }: { readonly config: Config; readonly log: Logger; readonly shutdown: Shutdown },
@@ -91,7 +93,7 @@ async function prepareSchema(gateway: Gateway, migrates: boolean): Promise<void>
   }
 }
 
-/** A wrong chain or token refuses to run; an endpoint that is away is waited for later. */
+/** Throws for a wrong chain or token; an endpoint that is unreachable is waited for later. */
 async function checkChains({ chains, log }: Gateway): Promise<void> {
   for (const { network, name, watchedBy, identifiedBy } of READABLE_CHAINS) {
     const chain = chains.get(network);

@@ -44,7 +44,7 @@ export type LocatedTemporal = {
   readonly embedded?: Embedded;
 };
 
-/** Temporal for this process, by the same order as {@link locateDatabase}. */
+/** Temporal for this process, found in the same order as in {@link locateDatabase}. */
 export async function locateTemporal(
   config: Config,
   log: Logger,
@@ -113,8 +113,8 @@ export async function locateSecretsKey(config: Config, log: Logger): Promise<Uin
 }
 
 /**
- * Outside production what is missing is made. Where some xpubs are given,
- * the rest come from a wallet of its own, so that the two never mix.
+ * Outside production the missing xpubs are made. Where some xpubs are given, the rest come from
+ * a wallet of their own, so that the two never mix.
  */
 async function developmentXpubs(config: Config, log: Logger): Promise<Readonly<Record<Mode, AccountXpubs>>> {
   const { seedFile, passphraseFile, xpubs } = config.wallet;

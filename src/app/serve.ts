@@ -20,7 +20,7 @@ type Serving = {
   readonly startedAt: Date;
   readonly shutdown: Shutdown;
 };
-/** Where the doors of this process are: the API with its path, and the operators' origin. */
+/** Where this process can be reached: the API with its path, and the operators' origin. */
 export type Doors = { readonly api: string | null; readonly ops: string };
 
 /**
@@ -54,7 +54,7 @@ export async function serveApi(serving: Serving): Promise<Doors> {
   return { api: `${origin}/api/v1`, ops: await serveHealthRoutes(serving, health) };
 }
 
-/** Opens the operators' port of a worker, and its `PORT` for whoever asks whether it lives. */
+/** Opens the operators' port of a worker, and its `PORT` for anything that asks whether it lives. */
 export async function serveWorker(serving: Serving): Promise<Doors> {
   const { gateway, config, shutdown } = serving;
   const health = healthOf(serving);
@@ -87,8 +87,8 @@ function healthServer(gateway: Gateway, health: Middleware): ApiServer {
 }
 
 /**
- * In production strangers reach this port: figures and
- * faults are not for them, and cost work in the database.
+ * In production strangers reach this port: figures and faults are not for
+ * them, and cost work in the database.
  */
 function publicHealth(config: Config, health: Middleware): Middleware {
   return config.production ? liveRoute() : health;
@@ -100,8 +100,8 @@ function healthOf({ gateway, startedAt }: Serving): Middleware {
 }
 
 /**
- * The origin under which this machine reaches the opened port. Outside
- * production another process's port is replaced by a free one.
+ * The origin under which this machine reaches the opened port. Outside production a port that
+ * another process holds is replaced by a free one.
  */
 async function open(
   server: ApiServer,

@@ -10,7 +10,7 @@ export type FairGate = {
   run<T>(key: string, work: () => Promise<T>, maxWaitMs?: number): Promise<T>;
 };
 
-/** The work was not begun. */
+/** Thrown for work that was not begun. */
 export class GateFull extends Error {
   override readonly name = 'GateFull';
   /**
