@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { TEST_CHAIN_ID } from '../../dev/support/chain.ts';
+import { startTestChain, TEST_CHAIN_ID, type TestChain } from '../../dev/support/chain.ts';
 import { type FaultProxy, startFaultProxy } from '../../dev/support/fault-proxy.ts';
 import { always } from '../../dev/support/faults.ts';
 import { createBscReader } from '../../src/chains/bsc/reader.ts';
@@ -7,10 +7,9 @@ import type { ChainReader } from '../../src/chains/reader.ts';
 import { createRpcPool, type RpcPool } from '../../src/chains/rpc/json-rpc.ts';
 
 const { signal } = new AbortController();
-/** No node is asked: every endpoint answers by itself, or is away. */
-const NOWHERE = 'http://127.0.0.1:9';
 
 describe('a pool of endpoints', () => {
+  let chain: TestChain;
   let bad: FaultProxy;
   const reports: string[] = [];
 
@@ -31,9 +30,13 @@ describe('a pool of endpoints', () => {
     );
 
   before(async () => {
-    bad = await startFaultProxy(NOWHERE);
+    chain = await startTestChain();
+    bad = await startFaultProxy(chain.url);
   });
-  after(() => bad.stop());
+  after(async () => {
+    await bad?.stop();
+    await chain?.stop();
+  });
   beforeEach(() => {
     bad.fault = undefined;
     reports.length = 0;
@@ -41,7 +44,7 @@ describe('a pool of endpoints', () => {
 
   it('says in one sentence what every endpoint does, the same each time', async () => {
     bad.fault = always({ status: 429, body: '' });
-    const gone = await startFaultProxy(NOWHERE);
+    const gone = await startFaultProxy(chain.url);
     await gone.stop();
     const rpc = pool([bad.url, gone.url]);
     const { message } = await failureOf(readerOf(rpc).head(signal));

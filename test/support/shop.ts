@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, IsolationLevel } from '@mikro-orm/postgresql';
 import { eventually } from '../../dev/support/eventually.ts';
 import { type LiveGateway, randomHash, startLiveGateway } from '../../dev/support/live-gateway.ts';
 import { ownTemporal } from '../../dev/support/parts.ts';
@@ -137,23 +137,30 @@ async function newMerchant(deps: Deps, receivers: Receiver[]): Promise<TestMerch
   };
 }
 
+/** Deliveries and their attempts as they were at one moment: an attempt may end between two statements. */
 async function deliveriesOf(em: EntityManager, endpointId: string): Promise<DeliveryRow[]> {
-  const rows = await em.execute<Omit<DeliveryRow, 'attempts'>[]>(
-    'select id, status, next_attempt_at from webhook_deliveries where endpoint_id = ? order by created_at, id',
-    [endpointId],
+  return await em.transactional(
+    async (tx) => {
+      const rows = await tx.execute<Omit<DeliveryRow, 'attempts'>[]>(
+        `select id, status, next_attempt_at from webhook_deliveries where endpoint_id = ?
+         order by created_at, id`,
+        [endpointId],
+      );
+      const attempts = await tx.execute<(AttemptRow & { delivery_id: string })[]>(
+        `select a.delivery_id, a.number, a.status_code, a.error, a.started_at, a.finished_at
+         from webhook_attempts a
+         join webhook_deliveries d on d.id = a.delivery_id where d.endpoint_id = ? order by a.number`,
+        [endpointId],
+      );
+      return rows.map((row) => ({
+        ...row,
+        attempts: attempts
+          .filter((attempt) => attempt.delivery_id === row.id)
+          .map(({ delivery_id: _, ...attempt }) => attempt),
+      }));
+    },
+    { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true },
   );
-  const attempts = await em.execute<(AttemptRow & { delivery_id: string })[]>(
-    `select a.delivery_id, a.number, a.status_code, a.error, a.started_at, a.finished_at
-     from webhook_attempts a
-     join webhook_deliveries d on d.id = a.delivery_id where d.endpoint_id = ? order by a.number`,
-    [endpointId],
-  );
-  return rows.map((row) => ({
-    ...row,
-    attempts: attempts
-      .filter((attempt) => attempt.delivery_id === row.id)
-      .map(({ delivery_id: _, ...attempt }) => attempt),
-  }));
 }
 
 async function openActors({ gateway: { link } }: LiveGateway): Promise<number> {
