@@ -17,7 +17,8 @@ export function paymentStart(link: PaymentLink): ActorMessage {
     args: [input],
     attributes: {
       MerchantId: link.merchantId,
-      // What operators filter by, for every actor: the type of the workflow tells whose stage it is.
+      // The attribute that operators filter by, for every actor:
+      // the type of the workflow tells whose stage it is.
       DepositStage: link.status,
       StageSince: isoSeconds(link.stateSince),
       NeedsOperator: false,
@@ -39,7 +40,9 @@ export function paymentWake(link: PaymentLink): ActorMessage {
   return { ...paymentStart(link), signal: { name: ROW_CHANGED, args: [] } };
 }
 
-/** The same, beside the fact that changed it. */
+/**
+ * Tells the link's actor in the same transaction as the fact that changed its row; see {@link paymentWake}.
+ */
 export async function wakePayment(tx: Tx, link: PaymentLink): Promise<void> {
   await tx.enqueue(paymentWorkflowId(link.id), paymentWake(link));
 }

@@ -17,28 +17,29 @@ export type LinkStep =
       readonly kind: 'at';
       readonly status: LinkStatus;
       readonly since: Date;
-      /** Every delivery of the link's own event that is not at its end. */
+      /** Every delivery of the link's own event that is not finished. */
       readonly deliveries: readonly string[];
       readonly note: string;
       /** How long nothing can happen unless somebody wakes the actor; null when the link is closed. */
       readonly waitMs: number | null;
     }
-  /** Its time is over, and it waits for the chains to be read up to there. */
+  /** The link's time is over, and it waits for the chains to be read up to that time. */
   | { readonly kind: 'wait'; readonly reason: string; readonly delayMs: number };
 
-/** Whatever changes an open deposit wakes the link's actor; this is only the safety net. */
+/** Whatever changes an open deposit wakes the link's actor; this sleep is only the safety net. */
 const LOOK_AT_OPEN_DEPOSIT_MS = 60 * 60_000;
 const MIN_SLEEP_MS = 1_000;
 /**
- * A chain that comes this little after the link's time is no news: a block or two have to be mined and read.
+ * A chain that is this few blocks behind the link's time
+ * is no news: a block or two have to be mined and read.
  */
 const BLOCKS_TO_WAIT = 2;
 
 /**
  * One look at a link by its actor: says what is to be delivered and how long to sleep,
- * and closes the link when its time is over. That is when every followed chain was
- * read past it, so that nothing can come to light any more that was mined in time, and
- * no assigned deposit is still open. Idempotent: a repeated look goes on from the row.
+ * and closes the link when its time is over. That is when every watched chain was read
+ * past it, so that nothing that was mined in time can come to light any more, and no
+ * assigned deposit is still open. Idempotent: a repeated look goes on from the row.
  */
 export async function advancePaymentLink(
   deps: Deps,
@@ -58,7 +59,7 @@ export async function advancePaymentLink(
 
 async function close(tx: Tx, deps: Deps, linkId: string): Promise<LinkStep> {
   const link = await recountLink(tx, deps, linkId);
-  // A simulated deposit rests in its state for ever: waiting for it would keep the link open for ever.
+  // A simulated deposit keeps its state for ever: waiting for it would keep the link open for ever.
   const waits = link.mode === 'live' && link.openCount > 0;
   if (!isOpenLink(link.status) || waits) return await currentStep(tx.em, deps, link);
   const behind = link.mode === 'live' ? await chainBehind(tx.em, deps, link) : undefined;
@@ -86,9 +87,9 @@ async function currentStep(em: Em, deps: Deps, link: PaymentLink): Promise<LinkS
 }
 
 /**
- * The network that was not yet read past the link's time, if there is one: of those that
- * are watched, and of those on which the link was offered at its making or came to be while
- * it was open, because money may have arrived on a chain that is only switched off for now.
+ * The network that was not yet read past the link's time, if there is one. Asked are the networks
+ * that are watched, those on which the link was offered when it was made, and those that were read
+ * while it was open, because money may have arrived on a chain that is only switched off for now.
  */
 export async function chainBehind(
   em: Em,

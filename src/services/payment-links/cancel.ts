@@ -12,8 +12,8 @@ import { lockLink, moveLink } from './recount.ts';
 
 /**
  * Closes a link, so that later money does not pay it. What was paid in part stays assigned,
- * for the merchant to decide. While a payment is on its way this is refused: it might
- * complete the link a moment later. A repeated cancel answers as the first one did. Throws
+ * for the merchant to decide. It is refused while a payment is on its way, which might
+ * complete the link a moment later. A repeated cancel returns what the first one did. Throws
  * a {@link Refusal}: NOT_FOUND, or INVALID for a link that is paid, expired or being paid.
  */
 export async function cancelPaymentLink(

@@ -24,25 +24,25 @@ const COLUMNS = sql`l.id, l.customer_id, l.status, l.amount_units::text as amoun
   l.assigned_units::text as assigned_units, l.network, l.created_at, l.expires_at`;
 const OPEN = sql`l.status in ${literals(OPEN_STATUSES)}`;
 const WANTING = sql`l.assigned_units < l.amount_units`;
-/** Of the money's network, and made before it. */
+/** Links that take the money's network and were made before the money came. */
 const FITS = sql`(l.network is null or l.network = w.network) and l.created_at <= w.made_until`;
-/** And not over when it came. */
+/** Such links that were not over when the money came. */
 const PAYABLE = sql`${FITS} and l.expires_at >= w.mined_at`;
 /**
- * The key of the indexes on what is open: millionths of a coin, rounded
- * up, which is one key for the networks of 6 and of 18 decimals.
+ * The key of the indexes on the open amount: millionths of a coin,
+ * rounded up, which is one key for the networks of 6 and of 18 decimals.
  */
 const ASKED = sql`div(l.amount_units - l.assigned_units + 999999999999, 1000000000000)`;
 const ASKED_OF_MONEY = sql`div(w.units + 999999999999, 1000000000000)`;
-/** What is open, as the money's own coin can express it, is the money to the unit. */
+/** Links whose open amount, as the money's own coin can express it, is the money to the unit. */
 const EXACT = sql`${ASKED} = ${ASKED_OF_MONEY} and l.amount_units - l.assigned_units > w.units - w.step
   and l.amount_units - l.assigned_units <= w.units`;
 
 /**
- * The open links, by customer and oldest first, among which `matchLink` finds for each of these
- * payments, one after the other, the link that it would find among all. One statement, by indexes,
- * however many links a customer has: of n payments the first n links that are exact for one of them, the
- * first n that want money, and the first of all; those before them can be taken by the n payments alone.
+ * The open links, by customer and oldest first, among which `matchLink` finds for each of these payments,
+ * one after the other, the link that it would find among all. One statement, by indexes, however many
+ * links a customer has. For n payments it returns the first n links that are exact for one of them, the
+ * first n that want money, and the first of all; only the n payments themselves can take the ones before.
  */
 export async function openLinks(
   em: Em,

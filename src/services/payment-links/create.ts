@@ -22,8 +22,8 @@ import { payableNetworks, refuseUnwatched } from './networks.ts';
 import { paymentViews } from './present.ts';
 
 /**
- * A link as it is asked for, its terms checked by the contract.
- * `customerId` wins where both are given; one of the two must be.
+ * A link as it is asked for; the contract has checked its terms. `customerId`
+ * wins when both it and an email are given; one of the two must be.
  */
 export type NewPaymentLink = Scope & {
   readonly customerId?: string | undefined;
@@ -34,12 +34,12 @@ export type NewPaymentLink = Scope & {
   readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
   readonly successUrl?: string | null | undefined;
   readonly cancelUrl?: string | null | undefined;
-  /** Gets `payment.completed` of this link; under the rule for webhook endpoints. */
+  /** Gets `payment.completed` of this link; the rule for webhook endpoints applies to it. */
   readonly webhookUrl?: string | null | undefined;
-  /** Seconds; an hour where absent. */
+  /** In seconds; unset means an hour. */
   readonly expiresInS?: number | null | undefined;
   readonly currency?: LinkCurrency | null | undefined;
-  /** The only network that may pay; every one where absent. */
+  /** The only network that may pay; unset means any. */
   readonly network?: Network | null | undefined;
   /** Where the payer's pages are, without a slash at the end. */
   readonly publicUrl: string;
@@ -49,15 +49,15 @@ const TOKEN_BYTES = 24;
 /** What every token looks like: 192 random bits in base64url. */
 export const TOKEN_PATTERN = /^pl_[A-Za-z0-9_-]{32}$/;
 
-/** A link whose terms were looked at. */
+/** A link whose terms were checked. */
 export type PermittedLink = NewPaymentLink & {
   readonly webhookUrl: PermittedUrl | null;
   readonly expiresInS: number;
 };
 
 /**
- * What {@link createPaymentLink} needs to know first. Looks a name up where the link has a URL of
- * its own, so never inside a transaction. Throws a {@link Refusal}: AMOUNT_TOO_SMALL or INVALID.
+ * What {@link createPaymentLink} needs to know first. Looks a name up if the link has a URL of its own,
+ * so it is never called inside a transaction. Throws a {@link Refusal}: AMOUNT_TOO_SMALL or INVALID.
  */
 export async function permitPaymentLink(deps: EndpointDeps, input: NewPaymentLink): Promise<PermittedLink> {
   refuseAmount(deps, input.amountCents);
@@ -67,10 +67,10 @@ export async function permitPaymentLink(deps: EndpointDeps, input: NewPaymentLin
 }
 
 /**
- * Makes a payment link, and its customer where the email is new, without Temporal or a node.
- * Answers with the secret that signs what goes to `webhookUrl`, which is stored sealed and
- * never shown again; without such a URL it has nothing to sign and is kept nowhere. Throws a
- * {@link Refusal}: NOT_FOUND for a customer of somebody else, or that there are too many.
+ * Makes a payment link, and its customer if the email is new, without Temporal or a node. Returns
+ * the secret that signs what goes to `webhookUrl`, which is stored sealed and never shown again;
+ * without such a URL it has nothing to sign and is kept nowhere. Throws a {@link Refusal}:
+ * NOT_FOUND for a customer of another merchant, or one that says that there are too many.
  */
 export async function createPaymentLink(
   tx: Tx,

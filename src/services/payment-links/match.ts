@@ -24,7 +24,7 @@ type Assignable = Pick<
 /**
  * The first half of assigning any number of deposits, in a fixed number of statements: writes into
  * each, in the order given, the link that it pays, as if each had been recorded before the next was
- * looked at. The deposits need not be in the database yet. Returns the links, for {@link settleLinks}
+ * assigned. The deposits need not be in the database yet. Returns the links, for {@link settleLinks}
  * once the deposits are flushed. Takes the customers' locks, which the caller should hold already.
  */
 export async function chooseLinks(
@@ -67,8 +67,8 @@ export async function settleLinks(tx: Tx, deps: TxDeps, linkIds: ReadonlySet<str
 }
 
 /**
- * Shows `late` on the closed or overdue link that this plain deposit would have paid
- * in time, if there is one. For money that is confirmed: a payment that is only seen
+ * Shows `late` on the closed or overdue link that this plain deposit would have paid in
+ * time, if there is one. It is called for confirmed money: a payment that is only seen
  * may still vanish. Takes the customer's lock, which the caller should hold already.
  */
 export async function noteLate(tx: Tx, deps: TxDeps, deposit: Deposit): Promise<void> {
@@ -95,7 +95,7 @@ function moneyOf(deps: TxDeps, deposit: Assignable): IncomingMoney {
   };
 }
 
-/** What the next deposit of the same block finds is what this one left. */
+/** Reduces what the link wants, so that the next deposit of the same block finds what this one left. */
 function take(candidates: LinkCandidate[], linkId: string, money: IncomingMoney): void {
   const index = candidates.findIndex(({ id }) => id === linkId);
   const link = candidates[index];

@@ -78,10 +78,10 @@ export async function linkDifferences(
 }
 
 /**
- * Takes the locks under which everything about customers' links is decided, of those that
- * have any, in one order for everybody. Always before the rows of deposits and links. Foreign
- * keys to the customer do not wait for it. With `nowait` a lock that somebody holds is an
- * error at once (SQLSTATE 55P03) instead of a wait. Returns the ids of the locked ones.
+ * Takes the locks under which everything about customers' links is decided, for those of the customers
+ * that have links, always in the same order. Called before the rows of deposits and links are locked.
+ * Foreign keys to the customer do not wait for it. With `nowait` a lock that another transaction holds
+ * is an error at once (SQLSTATE 55P03) instead of a wait. Returns the ids of the locked customers.
  */
 export async function lockPayers(
   em: Em,

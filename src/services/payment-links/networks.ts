@@ -4,7 +4,7 @@ import type { ServiceSettings } from '../deps.ts';
 import { Refusal } from '../refusal.ts';
 
 /**
- * The networks on which somebody may be asked to pay now: in live mode those that this installation
+ * The networks on which a payer may be asked to pay now: in live mode those that this installation
  * reads, in test mode, where no chain is asked, all of them. `only`: the one that a link is narrowed to.
  */
 export function payableNetworks(settings: ServiceSettings, mode: Mode, only: Network | null): Network[] {

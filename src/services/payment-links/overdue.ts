@@ -16,7 +16,9 @@ export type OverdueLink = {
   readonly action: string;
 };
 
-/** Each asks for some facts of its own; more are as many signs of the same trouble. */
+/**
+ * Each listed link asks for some facts of its own; more links would only be more signs of the same trouble.
+ */
 const LISTED = 50;
 const COUNTED = 10_000;
 

@@ -9,7 +9,7 @@ import { linkCents } from '../../domain/payment-link.ts';
 import { DEPOSIT_FIELDS, type DepositRow, presentDeposit } from '../deposits/present.ts';
 import { headNumbers } from '../deposits/reads.ts';
 
-/** What a view holds beside the row: the email of the customer, and the assigned deposits, oldest first. */
+/** What a view needs beside the row: the email of the customer, and the assigned deposits, oldest first. */
 export type PaymentContext = {
   readonly email: string | null;
   readonly transactions: readonly PaymentTransactionView[];
@@ -44,8 +44,8 @@ export const LINK_FIELDS = [
 export type LinkRow = Pick<PaymentLink, (typeof LINK_FIELDS)[number]>;
 
 /**
- * The link with its money in USD, 1 USDT for 1 USD. Nothing is missing
- * from a completed link, also when it was short by the tolerance.
+ * The link with its money in USD, 1 USDT for 1 USD. A completed
+ * link has nothing missing, even if it was short by the tolerance.
  */
 export function presentPayment(row: LinkRow, more: PaymentContext): PaymentLinkView {
   const paidCents = linkCents(row.paidUnits);
@@ -98,7 +98,9 @@ export async function paymentViews(em: Em, rows: readonly LinkRow[]): Promise<Pa
   );
 }
 
-/** Somebody may pay a link in thousands of small parts; only the first ones are shown, all of them count. */
+/**
+ * A payer may pay a link in thousands of small parts; only the first ones are shown, but all of them count.
+ */
 const MAX_TRANSACTIONS_SHOWN = 100;
 
 /** The deposits assigned to links, oldest first, at most {@link MAX_TRANSACTIONS_SHOWN} of each. */

@@ -13,7 +13,7 @@ import { payableNetworks } from './networks.ts';
 import { presentPayment, transactionsOf } from './present.ts';
 
 /**
- * The payer's view of a link. There are ways to pay only while money would still be taken and seen:
+ * The payer's view of a link. Ways to pay are shown only while money would still be taken and seen:
  * the link is open, its time is not over, what was seen so far does not cover it, and the network
  * is read. Throws the same NOT_FOUND {@link Refusal} for an unknown and for a malformed token.
  */

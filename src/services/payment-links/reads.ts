@@ -62,14 +62,14 @@ function conditionsOf(filters: PaymentLinkFilters): Condition[] {
 
 const PAYER_TEXTS = { ...CUSTOMER_TEXTS, columns: ['email'] };
 
-/** The texts of the link itself, or the email of whoever pays it. */
+/** A search in the texts of the link itself, or in the email of the customer who pays it. */
 function searchOf({ merchantId, mode }: Scope, text: string): Search {
   const isPayer = sql`exists (select from customers
     where customers.id = customer_id and strpos(lower(customers.email), lower(${text})) > 0)`;
   const test = sql`${holdsIn(LINK_TEXTS, text)} or ${isPayer}`;
   const own = sql`merchant_id = ${merchantId} and mode = ${mode}`;
   const ways = partsOf(text).map((part) => {
-    // Each by its own index; with "or" between them PostgreSQL would use none.
+    // Each condition uses its own index; with "or" between them PostgreSQL would use none.
     const indexed = sql`id in (
       select id from payment_links where ${holdsPart(LINK_TEXTS, part)} and ${own}
       union select l.id from payment_links l where l.customer_id in (

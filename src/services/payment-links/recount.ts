@@ -32,9 +32,9 @@ export async function lockLink(em: Em, linkId: string): Promise<PaymentLink> {
 
 /**
  * Brings a link in line with its deposits, inside the transaction that changed one of them (and
- * flushed it; the database has brought the link's sums along): status, and with the first sum
- * that is enough `completed` with its event and deliveries. Only an open link changes its status,
- * so it is completed once. Wakes the link's actor when the status changed. Returns the link.
+ * flushed it; the database has updated the link's sums along with it): the status, and with the
+ * first sum that is enough `completed` with its event and deliveries. Only an open link changes its
+ * status, so it is completed once. Wakes the link's actor when the status changed. Returns the link.
  */
 export async function recountLink(tx: Tx, deps: TxDeps, linkId: string): Promise<PaymentLink> {
   const link = await lockLink(tx.em, linkId);
@@ -43,8 +43,9 @@ export async function recountLink(tx: Tx, deps: TxDeps, linkId: string): Promise
 }
 
 /**
- * {@link recountLink} for any number of links, in a number of statements that does not depend on how many: as
- * long as none is completed by it, which is done one by one. The caller holds the locks of their customers.
+ * {@link recountLink} for any number of links, in a number of statements that
+ * does not depend on how many there are, except that links which are completed
+ * by it are done one by one. The caller holds the locks of their customers.
  */
 export async function recountLinks(tx: Tx, deps: TxDeps, linkIds: ReadonlySet<string>): Promise<void> {
   if (linkIds.size === 0) return;
