@@ -18,8 +18,8 @@ import { type Asked, asideOf, type Facts, type Known, withinRoom } from './room.
 export type Allowed = { readonly record: ScannedBlock; readonly shown: ScannedBlock };
 
 /**
- * Until the caller's transaction ends, nobody else adds to the deposits of these addresses by a claim,
- * a search or a repeated read. Locks their customers too: after the cursor and before any deposit.
+ * Until the caller's transaction ends, no other claim, search or repeated read adds to the
+ * deposits of these addresses. Locks their customers too: after the cursor and before any deposit.
  */
 export async function lockAddresses(
   em: Em,
@@ -43,12 +43,12 @@ export async function lockAddresses(
 }
 
 /**
- * Holds a repeated read of a block against what was attributed before without being shown. An
+ * Compares a repeated read of a block with what was attributed before without being shown. An
  * amount that the read proves wins while the deposit is not completed; afterwards it is noted
  * beside the amount. What was attributed can have been the money of a transfer that is shown
  * only now: such a transfer takes it over from a deposit that is not completed, else it is
  * uncredited (credited already). So the sum that is credited never exceeds what the chain said
- * had arrived. Locks the addresses, and where something was attributed customers and deposits.
+ * had arrived. Locks the addresses, and if something was attributed also customers and deposits.
  */
 export async function allowanceOf(tx: Tx, deps: Deps, asked: Asked): Promise<Allowed> {
   const { em } = tx;

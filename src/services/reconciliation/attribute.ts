@@ -11,7 +11,7 @@ import { type Attributed, type Attribution, enlargeDeposit } from './enlarge.ts'
 import { boundUnits, unitsOf } from './expected-balances.ts';
 import type { Place } from './place.ts';
 
-/** One of our own wallets sent it: no deposit, but it explains a balance. */
+/** One of our own wallets sent it: it is no deposit, but it explains a balance. */
 export const FROM_OWN_WALLET = 'from one of our own wallets';
 
 /** The place of a difference. */
@@ -27,8 +27,8 @@ export async function expectedAt(deps: Deps, kept: BalanceDifference, blockNumbe
 }
 
 /**
- * By how much the balance rose in a block, whatever is known
- * of it; undefined where no endpoint keeps balances that old.
+ * By how much the balance rose in a block, whatever is known of
+ * it; undefined when no RPC endpoint keeps balances that old.
  */
 export async function riseIn(
   reader: ChainReader,
@@ -74,7 +74,7 @@ export async function recordShown(
   });
 }
 
-/** {@link enlargeDeposit}, and what is new is told as found late. */
+/** {@link enlargeDeposit}; new deposits are reported as found late. */
 export async function attributeTo(
   deps: Deps,
   chain: WatchedChain,
@@ -85,7 +85,7 @@ export async function attributeTo(
   return outcome;
 }
 
-/** Says that deposits were found which no read had shown. */
+/** Reports that deposits were found which no read had shown. */
 export function tellLate(
   deps: Deps,
   { reader, report }: WatchedChain,

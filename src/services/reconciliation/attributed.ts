@@ -6,7 +6,7 @@ import { applyTransition } from '../deposits/transition.ts';
 import type { Deps } from '../deps.ts';
 import type { Tx } from '../transact.ts';
 
-/** Money that was credited is never rewritten. */
+/** Whether the deposit's money was credited: then it is never rewritten. */
 export function isClosed({ status }: Deposit): boolean {
   return status === 'completed' || status === 'settled';
 }
@@ -14,9 +14,9 @@ export function isClosed({ status }: Deposit): boolean {
 type Lessening = { readonly deposit: Deposit; readonly units: bigint; readonly headNumber: number };
 
 /**
- * Takes money from a deposit that is not completed and is locked by the
- * caller's transaction, because it turned out to have come with another
- * transaction. One that keeps nothing fails as REORGED: no block holds it.
+ * Takes money from a deposit that is not completed and is locked by the caller's
+ * transaction, because the money turned out to have come with another
+ * transaction. A deposit that keeps nothing fails as REORGED: no block holds it.
  */
 export async function lessen(tx: Tx, deps: Deps, { deposit, units, headNumber }: Lessening): Promise<void> {
   deps.log.warn(
@@ -44,7 +44,7 @@ export async function lessen(tx: Tx, deps: Deps, { deposit, units, headNumber }:
   await tx.enqueue(workflowIdOf(deposit), depositStart(deposit, deliveries));
 }
 
-/** The same transfer once more, with another amount: there is one way to correct a deposit. */
+/** Records the same transfer once more, with another amount: there is only one way to correct a deposit. */
 async function rewrite(
   tx: Tx,
   deps: Deps,

@@ -36,9 +36,9 @@ export async function unprovenAt(
 }
 
 /**
- * Marks deposits as verified whose address holds exactly what the ledger says, with
- * them: the balance proves what a second trace would have. One whose amount is put right
- * at this very moment is none of them: it was not part of that sum. Returns how many.
+ * Marks deposits as verified whose address holds exactly what the ledger says, including them:
+ * the balance proves what a second trace would have. A deposit whose amount is corrected at
+ * this very moment is left out: it was not part of that sum. Returns how many were marked.
  */
 export async function proveByAgreement(em: Em, deps: Deps, unproven: readonly Unproven[]): Promise<number> {
   if (unproven.length === 0) return 0;

@@ -16,8 +16,8 @@ import { candidatesFor } from './search.ts';
 import { recordTraced } from './traced.ts';
 
 /**
- * An operator's word: the whole of what the transaction brought to the
- * address in the native coin, and which address where it names none.
+ * An operator's word: the whole amount that the transaction brought to the address
+ * in the native coin, and which address it was if the transaction names none.
  */
 export type Word = {
   readonly carriedUnits: bigint;
@@ -36,10 +36,10 @@ export type Unshown = {
 };
 
 /**
- * Claims what a contract passed on inside a transaction whose block came without a trace: by
- * a trace of the transaction alone, by the balance of its block, as the only one of all
- * blocks in question, or by an operator's word, in this order. Returns why nothing was
- * recorded, with the next action; undefined where something was. Throws the reader's errors.
+ * Claims what a contract passed on inside a transaction whose block came without a trace: by a trace
+ * of the transaction alone if one can be had, else by an operator's word if there is one, else by the
+ * balance of its block, else as the only candidate of all blocks in question. Returns why nothing was
+ * recorded, with the next action; undefined when something was. Throws the reader's errors.
  */
 export async function claimUnshown(
   deps: Deps,
@@ -78,8 +78,8 @@ export async function liveKeys(
 }
 
 /**
- * A trace is the whole truth about a transaction, but for an endpoint
- * that lies: the balance of each address has to have room for it.
+ * A trace is the whole truth about a transaction, unless an RPC endpoint
+ * lies: so the balance of each address has to have room for it.
  */
 async function claimTraced(
   deps: Deps,
@@ -118,7 +118,7 @@ function textOf(network: Place['network'], transfers: readonly Transfer[]): stri
     .join(' and ');
 }
 
-/** What lies on the addresses now, as far as endpoints tell it: nothing beyond that may be credited. */
+/** What lies on the addresses now, as far as RPC endpoints tell it: nothing beyond that may be credited. */
 async function boundsOf(
   deps: Deps,
   { reader }: WatchedChain,
@@ -141,8 +141,8 @@ async function boundsOf(
 }
 
 /**
- * Without a trace: what the balances prove, else the operator's
- * word, else that no other transaction can have brought it.
+ * Claims without a trace: by the operator's word if there is one, else by what
+ * the balances prove, else because no other transaction can have brought it.
  */
 async function claimAt(
   deps: Deps,

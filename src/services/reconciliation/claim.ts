@@ -78,7 +78,7 @@ export async function claimTransaction(deps: Deps, chain: WatchedChain, input: C
 }
 
 /**
- * The differences that this transaction may explain: of the
+ * The differences that this transaction may explain: those of the
  * addresses that it names, or of the one that the operator names.
  */
 function claimable(
@@ -110,8 +110,8 @@ async function unrecorded(
 }
 
 /**
- * Recorded with this amount: one that was recorded with
- * another is put right by the read, as long as it is open.
+ * Whether the transfer is recorded with this amount: one that was
+ * recorded with another is corrected by the read, as long as it is open.
  */
 function isThis(deposit: Deposit, { to, currency, amountUnits }: Transfer): boolean {
   const { addressKey, blockHash } = deposit;
@@ -127,7 +127,7 @@ async function recordedOf(deps: Deps, { network }: ChainReader, transactionHash:
   return await deps.orm.em.fork().find(Deposit, { mode: 'live', network, transactionHash });
 }
 
-/** What was claimed may have been the whole of a difference, or a part of it. */
+/** Settles the differences again: what was claimed may have been the whole of one, or a part of it. */
 async function settleTouched(deps: Deps, chain: WatchedChain, touched: readonly AddressKey[]): Promise<void> {
   const { network } = chain.reader;
   const open = await deps.orm.em
@@ -157,8 +157,8 @@ async function finalBlockOf(
 }
 
 /**
- * Live addresses that hold more of the native coin than the ledger
- * knows, compared at this block or later; the newest differences first.
+ * Differences of live addresses that hold more of the native coin than the
+ * ledger knows, compared at this block or later; the newest differences first.
  */
 async function openRises(
   deps: Deps,

@@ -27,7 +27,7 @@ export type Compared = {
   readonly chainUnits: bigint;
   readonly expected: ExpectedBalance;
   readonly blockNumber: number;
-  /** The newest block at which this balance is known to have agreed, where no difference is kept. */
+  /** The newest block at which this balance is known to have agreed, if no difference is kept. */
   readonly agreedNumber: number;
 };
 
@@ -82,7 +82,7 @@ export async function compareBatch(em: Em, deps: Deps, batch: Batch): Promise<Re
 }
 
 /**
- * Keeps the outcome of one comparison: nothing where chain and ledger agree and no
+ * Keeps the outcome of one comparison: nothing if chain and ledger agree and no
  * block is missing, else a difference. What no block brought has to be searched;
  * what was searched already is not searched again. Returns whether something is new.
  */
@@ -97,8 +97,8 @@ export async function keepComparison(em: Em, deps: Deps, compared: Compared): Pr
   }
   const sameDifference = (kept?.differenceUnits ?? 0n) === differenceUnits;
   if (kept && sameDifference && kept.replacedUnits === replacedUnits) return false;
-  // What an earlier search could not explain is known; one that did
-  // not come to a search yet still has its whole window before it.
+  // What an earlier search could not explain is known; a difference
+  // that was not searched yet still has its whole window before it.
   const known = kept?.searched ? { units: kept.differenceUnits, at: kept.foundNumber } : undefined;
   const nothingToSearch = sameDifference && (kept?.searched ?? true);
   await em.upsert(BalanceDifference, {
@@ -138,8 +138,8 @@ async function forget(em: Em, deps: Deps, kept: BalanceDifference): Promise<void
 
 /**
  * Compares a difference with the ledger as it is now, after a search or a claim recorded
- * something: it is forgotten where nothing is left, else it is what the operator has to
- * look at. `reason` says why nothing explained it. Returns what is left, in base units.
+ * something. It is forgotten if nothing is left; otherwise an operator has to look at
+ * it. `reason` says why nothing explained it. Returns what is left, in base units.
  */
 export async function settleDifference(
   deps: Deps,
@@ -153,7 +153,7 @@ export async function settleDifference(
   return await deps.orm.em.fork().transactional(async (em) => {
     const { network, addressKey, currency } = searched;
     // A pass may have compared it again meanwhile: then that
-    // is the fact, and it has a search of its own before it.
+    // comparison counts, and it still has its own search before it.
     const kept = await em.findOne(
       BalanceDifference,
       { network, addressKey, currency },

@@ -19,10 +19,10 @@ import { type Carried, type Decider, keepReason } from './reason.ts';
 import { roomOf } from './room.ts';
 
 /**
- * What says how much a transaction brought although no read shows it. `balance`: by
- * so much the balance rose in its block, and it is the only one that can have done
- * it. `candidate`: it is the only one of all blocks in question. `operator`: somebody
- * names the whole of it, at most what the balance rose by where that is known.
+ * What says how much a transaction brought although no read shows it. `balance`: the
+ * balance rose by that much in its block, and it is the only transaction that can have
+ * done it. `candidate`: it is the only one of all blocks in question. `operator`: a
+ * person names the whole amount, at most what the balance rose by if that is known.
  */
 export type Proof =
   | { readonly basis: 'balance'; readonly roseUnits: bigint }
@@ -50,9 +50,9 @@ export type Attributed = { readonly created: number } | { readonly refused: stri
 /**
  * Makes one transaction of a block that was read twice account for money that reached the address inside
  * it: an ordinary deposit under the transaction's own identity, or a known one that becomes larger. How
- * much is decided under the locks of the address and the deposit, from what is read under them: never
- * more than is missing by then, whoever else attributed something meanwhile, and the same call a second
- * time adds nothing. Keeps why in an audit row. Throws `RescanStopped` when the block was replaced.
+ * much is decided under the locks of the address and the deposit, from what is read under them: never more
+ * than is missing by then, whatever was attributed elsewhere meanwhile, and the same call a second time
+ * adds nothing. Keeps the reason in an audit row. Throws `RescanStopped` when the block was replaced.
  */
 export async function enlargeDeposit(
   deps: Deps,
@@ -143,7 +143,7 @@ async function targetOf(
 
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
-/** What of a deposit is counted as bound to a block of the chain. */
+/** How much of a deposit is counted as bound to a block of the chain. */
 function countedOf(deposit: Deposit | null): bigint {
   if (deposit?.blockHash == null) return 0n;
   const { status: state, failureCode } = deposit;

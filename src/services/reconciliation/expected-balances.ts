@@ -8,14 +8,14 @@ import { ACCOUNTS_OF_STATES } from '../ledger/accounts.ts';
 import type { Place } from './place.ts';
 
 /**
- * The reason of a transfer that was shown after its money had been
+ * The reason of a transfer that was shown only after its money had been
  * credited to another transaction of the address: it adds nothing.
  */
 export const COVERED = 'its money is credited already, with another deposit of this address';
 
 /**
- * What is said to lie on an address: bound to blocks that are in
- * the chain, and standing in the ledger without such a block.
+ * What should lie on an address: what is bound to blocks that are in
+ * the chain, and what the ledger still holds without such a block.
  */
 export type ExpectedBalance = { readonly boundUnits: bigint; readonly replacedUnits: bigint };
 
@@ -31,14 +31,14 @@ export function unitsOf(balance: Balance, network: Network, currency: Currency):
   return currency === NATIVE_CURRENCY[network] ? balance.nativeUnits : balance.tokenUnits;
 }
 
-/** Key of a map of amounts by address and currency. */
+/** The key of a map of amounts by address and currency. */
 export const assetKey = (addressKey: AddressKey, currency: Currency): string => `${addressKey}:${currency}`;
 
 /**
- * What must lie on addresses at the end of a block, by {@link assetKey}: what the
- * ledger holds there as pending, available or held, and what was recorded as uncredited
- * for the operator in our own assets. A credited deposit whose block was replaced still
- * stands in the ledger and is counted apart. An address without any of it is absent.
+ * What must lie on addresses at the end of a block, by {@link assetKey}: what the ledger
+ * holds there as pending, available or held, and what was recorded as uncredited for the
+ * operator in our own assets. A credited deposit whose block was replaced is still in the
+ * ledger and is counted separately. An address without any of it is not in the result.
  */
 export async function expectedUnits(
   em: Em,

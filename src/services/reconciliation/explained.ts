@@ -25,8 +25,9 @@ export type Misattributed = {
 const MAX_LISTED = 1_000;
 
 /**
- * Deposits that were credited with an attributed amount and were shown to carry another one, at most 1,000.
- * It is no difference of the address by itself: what one has too much of, another was not credited with.
+ * Deposits that were credited with an attributed amount and were shown to
+ * carry another one, at most 1,000. That alone makes no difference of the
+ * address: what one deposit has too much, another was not credited with.
  */
 export async function listMisattributed(deps: Deps, network?: Network): Promise<Misattributed[]> {
   const found = await rows(
@@ -46,7 +47,7 @@ export async function listMisattributed(deps: Deps, network?: Network): Promise<
   }));
 }
 
-/** The sentence about such a deposit. */
+/** The sentence about such a deposit, for operators. */
 export function misattributionText({
   depositId,
   network,

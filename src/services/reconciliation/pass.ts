@@ -27,15 +27,15 @@ export type PassStep = {
 
 const LOOK_AGAIN_MS = 5_000;
 const MAX_LISTED = 1_000;
-/** What lay on an address before it was one of ours is known, and no fault of the ledger. */
+/** What lay on an address before it was our address is known, and no fault of the ledger. */
 const UNEXPLAINED = { $not: { differenceUnits: raw('before_units + replaced_units') } };
 
 /**
  * One step of the reconciliation: compares one batch of balances at a height that was read twice with
  * what the ledger says lies there, and after the last batch searches what differs. Progress is a row,
- * so that a restart goes on. Throws the reader's errors, and that a search failed; the step is then
- * done again, and the pass ends without that search when the next one is due. Every credit it leads
- * to is an ordinary deposit with the transaction's own identity, so a repeat cannot double it.
+ * so that a restart goes on. Throws the reader's errors, and an error when a search failed; the step
+ * is then done again, and the pass ends without that search when the next one is due. Every credit it
+ * leads to is an ordinary deposit with the transaction's own identity, so a repeat cannot double it.
  */
 export async function reconcileStep(
   deps: Deps,
@@ -75,8 +75,8 @@ export async function reconcileStep(
       deps,
       unproven.filter((one) => agreeing.has(one.addressKey)),
     );
-    // Only from where this step began: two that take the same steps,
-    // or one of a pass that is over, must never skip an address.
+    // Moves only from where this step began: two processes that take the same
+    // step, or a step of a pass that is over, must never skip an address.
     await em.nativeUpdate(
       ReconciliationPass,
       { network, startedAt: pass.startedAt, position },
@@ -91,7 +91,7 @@ export async function reconcileStep(
   if (!last) return { did: 'compared', checked: addresses.length, waitMs: 0 };
   const { failed, of, reason } = await searchDifferences(deps, chain, signal);
   const fault = failed === 0 ? null : `${failed} of ${of} differences could not be searched: ${reason}`;
-  // Tried again with the same step until the next pass is due: a search
+  // The same step is tried again until the next pass is due: a search
   // that never succeeds must not end the comparison of all others.
   if (fault !== null && deps.now().getTime() - pass.startedAt.getTime() < pace.everyMs)
     throw new Error(fault);
@@ -100,8 +100,8 @@ export async function reconcileStep(
 }
 
 /**
- * A whole pass at once, whatever the clock says. One that is under way is
- * ended first: what it passed, it passed a while ago. `progress` hears how
+ * Runs a whole pass at once, whatever the clock says. A pass that is under way is
+ * ended first, because its comparisons may be old. `progress` is called with how
  * many addresses are done, of how many. Throws as {@link reconcileStep} does.
  */
 export async function reconcileNow(
@@ -145,7 +145,7 @@ export type Listed = {
 
 /**
  * The balances that do not agree with the ledger, oldest first, at most 1,000, and how many there
- * are. Only what lay on an address before it was one of ours is left out: that is in no ledger.
+ * are. Only what lay on an address before it was our address is left out: that is in no ledger.
  */
 export async function listDifferences(
   deps: Deps,
@@ -174,7 +174,7 @@ export async function countDifferences(deps: Deps, network?: Network): Promise<n
 }
 
 /**
- * The running pass, a new one where the last began long enough ago, or the time until then in milliseconds.
+ * The running pass; a new one if the last began long enough ago; otherwise how long to wait, in milliseconds.
  */
 async function openPass(
   deps: Deps,

@@ -14,11 +14,11 @@ import { assetKey, expectedUnits, NOTHING_EXPECTED, unitsOf } from './expected-b
 
 const MAX_WAITING = 1_000;
 /**
- * A look goes on after this time: whoever pays by contracts, and
- * however slow a node is with old balances, new blocks come first.
+ * One run ends after this time: however many payers pay by contracts,
+ * and however slow a node is with old balances, new blocks come first.
  */
 const LOOK_SHARE_MS = 500;
-/** And one block is given up for this time when traces of it take longer. */
+/** And one block is given up for now when its traces take longer than this. */
 const TRACE_SHARE_MS = 3_000;
 const FIRST_PAUSE_MS = 5_000;
 const MAX_PAUSE_MS = 5 * 60_000;
@@ -34,10 +34,11 @@ type Waiting = {
 type Unproven = { readonly number: number; readonly hash: string; readonly rows: readonly Waiting[] };
 
 /**
- * Looks for a proof of amounts of the native coin that the trace of one reading alone has shown, in blocks
- * that were read twice: what the balance rose by in that block, which most nodes tell for about a minute,
- * else another trace of the block. Asks only for blocks that hold such a deposit, and less and less often
- * while neither can be had; the deposits wait meanwhile and nothing else does. Never throws for an endpoint.
+ * Looks for a proof of amounts of the native coin that the trace of one reading alone has
+ * shown, in blocks that were read twice: by how much the balance rose in that block, which
+ * most nodes tell for about a minute, else another trace of the block. Asks only for
+ * blocks that hold such a deposit, and less and less often while neither can be had; the
+ * deposits wait meanwhile and nothing else does. Never throws because of an RPC endpoint.
  */
 export async function proveWaiting(
   deps: Deps,
@@ -94,12 +95,12 @@ async function waitingBlocks(deps: Deps, { network, verifiedNumber }: ChainCurso
 }
 
 /**
- * `proven`: all deposits of the block that wait. `denied`:
- * those on addresses that received less in it than is recorded.
+ * `proven`: whether all waiting deposits of the block are proven. `denied`:
+ * the ids of those on addresses that received less in it than is recorded.
  */
 type ByBalance = { readonly proven: boolean; readonly denied: ReadonlySet<string> };
 
-/** Proves deposits by what the balances rose by in their block. */
+/** Proves deposits by how much the balances rose in their block. */
 async function proveByBalance(
   deps: Deps,
   { reader }: WatchedChain,
@@ -125,7 +126,7 @@ async function proveByBalance(
       (of.get(assetKey(key, currency)) ?? NOTHING_EXPECTED).boundUnits -
       (until.get(assetKey(key, currency)) ?? NOTHING_EXPECTED).boundUnits;
     const proven = block.rows.filter((row) => rises.get(row.addressKey) === recorded(row.addressKey));
-    // What is put right at this very moment was not part of the sum.
+    // A deposit that is corrected at this very moment was not part of the sum.
     await markProven(em, deps, block, proven);
     const less = block.rows.filter((row) => (rises.get(row.addressKey) ?? 0n) < recorded(row.addressKey));
     return { proven: proven.length === block.rows.length, denied: new Set(less.map((row) => row.id)) };
@@ -142,9 +143,9 @@ function riseOf(
 }
 
 /**
- * Reads the block once more, which puts its amounts right as far as one trace does, and has
- * every endpoint trace the transactions: where two of them show the same, that is the proof,
- * unless a balance contradicts it. However often one endpoint says the same, it stays one.
+ * Reads the block once more, which corrects its amounts as far as one trace does, and has every
+ * RPC endpoint trace the transactions: when two of them show the same, that is the proof,
+ * unless a balance contradicts it. However often one endpoint says the same, it counts as one.
  */
 async function proveByTrace(
   deps: Deps,
@@ -176,8 +177,8 @@ async function proveByTrace(
 }
 
 /**
- * Those of them that have this amount and are bound to this block: a
- * read that puts one right at this very moment is waited for here.
+ * Marks those of them that have this amount and are bound to this
+ * block: if a read corrects one at this very moment, this waits for it.
  */
 async function markProven(
   em: Em,

@@ -4,12 +4,12 @@ import { recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { amountAt, depositIdAt, type Place } from './place.ts';
 
-/** Who decided and why, where a person did. */
+/** Who decided and why, if a person did. */
 export type Decider = { readonly by: string; readonly reason: string };
 
 /**
- * How much a transaction brought in all, and what was recorded of it before; by `foundNumber`
- * `arrivedUnits` had come to the address, both null where no balance was asked.
+ * How much a transaction brought in all, and how much of it was recorded before. By the block
+ * `foundNumber`, `arrivedUnits` had come to the address; both are null if no balance was asked.
  */
 export type Carried = {
   readonly beforeUnits: bigint;
@@ -26,8 +26,8 @@ type Reason = Carried & {
 };
 
 /**
- * The audit row; and the deposit counts as read twice, because that is
- * not what decides its amount. Money on a test-mode address has none.
+ * Keeps the reason in an audit row. The deposit then counts as read twice, because its amount
+ * is not decided by a read. Money on a test-mode address has no deposit, and gets no row.
  */
 export async function keepReason(
   em: Em,

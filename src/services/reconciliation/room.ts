@@ -14,17 +14,17 @@ import { isClosed, lessen } from './attributed.ts';
 import { assetKey, boundUnits, COVERED } from './expected-balances.ts';
 import type { Place } from './place.ts';
 
-/** By `foundNumber`, `arrivedUnits` had come to a place, whatever became of them. */
+/** By the block `foundNumber`, `arrivedUnits` had come to a place, whatever became of them. */
 export type Bound = Pick<DepositAttribution, 'foundNumber' | 'arrivedUnits'>;
 
-/** A repeated read of a block, which is held against what is known. */
+/** A repeated read of a block, which is compared with what is known. */
 export type Asked = {
   readonly network: Network;
   readonly block: ScannedBlock;
   readonly headNumber: number;
-  /** Where a transfer's amount, or its absence, is the whole truth about this deposit. */
+  /** Whether a transfer's amount, or its absence, is the whole truth about this deposit. */
   readonly isWhole: (deposit: Deposit) => boolean;
-  /** Further balances that bound what may be credited. */
+  /** Further balances that limit what may be credited. */
   readonly bounds?: readonly (Place & Bound)[];
 };
 
@@ -35,8 +35,8 @@ export type Known = ReadonlyMap<string, Deposit>;
 export type Facts = { readonly evidence: readonly DepositAttribution[]; readonly known: Known };
 
 /**
- * What was recorded as uncredited of a block in our own assets, by
- * the deposit that it would be: it is counted on its address already.
+ * What was recorded as uncredited of a block in our own assets, by the id
+ * of the deposit that it would be: it is counted on its address already.
  */
 export type Aside = ReadonlyMap<string, bigint>;
 
@@ -62,7 +62,9 @@ export async function asideOf(em: Em, deps: Deps, { network, block }: Asked): Pr
 
 type Recording = Facts & { readonly transfers: readonly Transfer[]; readonly aside: Aside };
 
-/** The transfers, each with as much as the address has room for by what is known to have arrived there. */
+/**
+ * The transfers, each with as much as the address has room for, given what is known to have arrived there.
+ */
 export async function withinRoom(
   tx: Tx,
   deps: Deps,
@@ -99,8 +101,8 @@ export async function withinRoom(
 }
 
 /**
- * How much more may be bound at a place, by each balance
- * that was ever held against it; undefined where none was.
+ * How much more may be bound at a place, by each balance that
+ * it was ever compared with; undefined if there was none.
  */
 export async function roomOf(
   em: Em,

@@ -18,27 +18,27 @@ import {
 import { settleDifference } from './differences.ts';
 import { unitsOf } from './expected-balances.ts';
 
-/** Differences searched after one pass; the rest waits for the next one. */
+/** Differences that are searched after one pass; the others wait for the next pass. */
 const MAX_SEARCHED = 200;
 /** Blocks at which one balance may have changed without an explanation. */
 const MAX_STEPS = 20;
-/** Searches that run beside each other; the endpoints' budget is what they share. */
+/** Searches that run at the same time; they share the budget of the RPC endpoints. */
 const AT_A_TIME = 4;
 const TRIES = 2;
 const NOTHING_FOUND = 'no single transaction explains it';
 
 /**
- * How a search went: `failed` were not searched to their end, `reason`
- * says why the first of them was not. They are searched again.
+ * How a search went: `failed` is how many were not searched to their
+ * end, `reason` says why one of them was not. They are searched again.
  */
 export type Searched = { readonly failed: number; readonly of: number; readonly reason: string };
 
 /**
- * Looks for the transactions behind rises that the ledger does not know. Where an endpoint keeps
- * old balances the block is found by halving; else every block of the window is read. What it
- * finds becomes a deposit only with its transaction's hash, and only where exactly one transaction
- * explains the amount. The rest is recorded as uncredited for the operator. Several are searched
- * at a time, and one that fails holds up no other: it is tried once more, then in the next pass.
+ * Looks for the transactions behind rises that the ledger does not know. If an RPC endpoint keeps
+ * old balances, the block is found by halving; else every block of the window is read. What it finds
+ * becomes a deposit only with its transaction's hash, and only if exactly one transaction explains
+ * the amount. Everything else is recorded as uncredited for the operator. Several are searched at a
+ * time, and one that fails holds up no other: it is tried once more, then in the next pass.
  */
 export async function searchDifferences(
   deps: Deps,
@@ -75,7 +75,7 @@ export async function searchDifferences(
 
 type Fail = (some: readonly BalanceDifference[], error: unknown) => void;
 
-/** Searches by old balances; returns those for which no endpoint keeps them. */
+/** Searches by old balances; returns the differences for which no RPC endpoint keeps them. */
 async function searchEach(
   deps: Deps,
   chain: WatchedChain,
@@ -107,9 +107,9 @@ async function searchEach(
 }
 
 /**
- * Finds by halving the blocks at which the balance left the ledger. Undefined where no
- * endpoint keeps balances that old. `beforeUnits` is what lay there already when the window
- * begins although the address was never found to differ: it was not one of ours then.
+ * Finds by halving the blocks at which the balance and the ledger parted. Undefined when no
+ * RPC endpoint keeps balances that old. `beforeUnits` is what lay there already when the
+ * window begins although the address was never found to differ: it was not our address then.
  */
 async function searchByBalance(
   deps: Deps,
@@ -154,7 +154,7 @@ type Rise = { readonly kept: BalanceDifference; readonly blockNumber: number; re
 
 /**
  * The balance proves that more than the ledger knows reached the
- * address in this block: finds in which of its transactions.
+ * address in this block: this finds in which of its transactions.
  */
 async function attribute(
   deps: Deps,
@@ -167,7 +167,7 @@ async function attribute(
     signal,
   });
   await recordShown(deps, chain, kept, block);
-  // A trace shows everything that is passed on: where there was one, a mere mention proves nothing.
+  // A trace shows everything that is passed on: if there was one, a mere mention proves nothing.
   if (!block.untraced || kept.currency !== NATIVE_CURRENCY[kept.network]) return;
   const roseUnits = await riseIn(chain.reader, placeOf(kept), blockNumber, signal);
   if (roseUnits === undefined) return;
@@ -211,7 +211,7 @@ async function searchByBlocks(
 /**
  * Every transaction that may have brought a difference: those of its window that name the
  * address, in blocks that no trace was shown of. What the blocks do show is recorded on
- * the way. Undefined where the window is too long to be read. Throws the reader's errors.
+ * the way. Undefined when the window is too long to be read. Throws the reader's errors.
  */
 export async function candidatesFor(
   deps: Deps,

@@ -16,17 +16,18 @@ import type { Bound } from './room.ts';
 export type TracedAttribution = {
   readonly block: ScannedBlock;
   readonly txHash: string;
-  /** The whole of what the transaction brought, by currency and address. */
+  /** Everything that the transaction brought, by currency and address. */
   readonly transfers: readonly Transfer[];
-  /** What the balances of the addresses bound it by. */
+  /** Limits on what may be credited, from the balances of the addresses. */
   readonly bounds: readonly (Place & Bound)[];
   readonly decider?: Decider | undefined;
 };
 
 /**
- * Records what the trace of one transaction shows, as a read of the whole block with its trace would have;
- * see {@link allowanceOf} for what was attributed before. Returns how many deposits are new. Throws {@link
- * DecisionRefused} where the balances have no room for it, and `RescanStopped` when the block was replaced.
+ * Records what the trace of one transaction shows, as a read of the whole block with
+ * its trace would have; see {@link allowanceOf} for what was attributed before.
+ * Returns how many deposits are new. Throws {@link DecisionRefused} when the
+ * balances have no room for it, and `RescanStopped` when the block was replaced.
  */
 export async function recordTraced(
   deps: Deps,

@@ -11,8 +11,8 @@ import { assetKey, comparedAssets, expectedUnits, NOTHING_EXPECTED, unitsOf } fr
 export type UnscannedBlocks = { readonly from: number; readonly to: number };
 
 /**
- * A balance at the end of the unread blocks that neither the
- * ledger nor a difference that is known already explains.
+ * A balance at the end of the unscanned blocks that neither
+ * the ledger nor a difference that is known already explains.
  */
 export type UnscannedDifference = {
   readonly network: Network;
@@ -22,14 +22,17 @@ export type UnscannedDifference = {
 };
 
 const BATCH_ADDRESSES = 200;
-/** A watcher that runs notes itself every three seconds, and reads what is final well within the rest. */
+/**
+ * A running watcher notes itself every three seconds, and
+ * reads what is final well within the rest of this time.
+ */
 const ALIVE_WITHIN_MS = 15_000;
 const WAIT_MS = 20_000;
 const POLL_MS = 250;
 
 /**
- * The blocks that are final and were not read, after a watcher that runs had
- * time to read them; undefined where there are none. Throws the reader's errors.
+ * The blocks that are final and were not read, after a running watcher had time
+ * to read them; undefined when there are none. Throws the reader's errors.
  */
 export async function unscannedBlocks(
   deps: Deps,
@@ -57,9 +60,9 @@ function isAlive(deps: Deps, cursor: ChainCursor): boolean {
 }
 
 /**
- * Compares every balance at the end of blocks that nobody has read with the
- * ledger. Nothing is kept: once the blocks are read, most of it is a deposit like
- * any other. Throws the reader's errors, and where no endpoint tells balances.
+ * Compares every balance at the end of the unscanned blocks with the ledger. Nothing
+ * is kept: once the blocks are read, most of it is a deposit like any other. Throws
+ * the reader's errors, and an error when no RPC endpoint tells balances.
  */
 export async function compareUnscanned(
   deps: Deps,
