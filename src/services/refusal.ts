@@ -10,7 +10,7 @@ export type RefusalCode =
   | 'QUOTA_REACHED'
   | 'DAILY_QUOTA_REACHED';
 
-/** The no that a caller of the API hears. */
+/** The refusal that a caller of the API is told. */
 export class Refusal extends Refused {
   override readonly name = 'Refusal';
   readonly code: RefusalCode;
@@ -35,8 +35,8 @@ export class AmountTooSmall extends Refusal {
 }
 
 /**
- * The answer for an id that does not exist, belongs to
- * another merchant or to the other mode: never told apart.
+ * The refusal for an id that does not exist, belongs to another
+ * merchant or to the other mode: these are never told apart.
  */
 export function notFound(what: string): Refusal {
   return new Refusal('NOT_FOUND', `There is no such ${what}.`);

@@ -1,7 +1,7 @@
 import { within } from '../base/async/within.ts';
 import { withinLimit } from '../db/time-limit.ts';
 
-/** The answer that somebody waits for; Node's own fits. */
+/** The answer that a caller waits for; Node's own response type fits. */
 export type AwaitedAnswer = {
   readonly closed: boolean;
   readonly writableFinished: boolean;
@@ -10,8 +10,8 @@ export type AwaitedAnswer = {
 };
 
 /**
- * Who waits for how long. Without an answer to be sent nobody can go away before the time is up.
- * Work of a `party` takes its turn for a connection among the parties, where the pool has turns.
+ * Who waits and for how long. Without an `answer` no caller can leave before the time is up.
+ * Work of a `party` takes its turn for a connection among the parties, if the pool has turns.
  */
 export type Wait = {
   readonly limitMs: number;
@@ -20,9 +20,9 @@ export type Wait = {
 };
 
 /**
- * The result of `work`, or what `late` gives as an error when it takes longer
- * than `limitMs`. No statement of the work goes on in the database then, nor when
- * the one who waits for the answer has gone. What was committed before stays.
+ * The result of `work`; when it takes longer than `limitMs`, the error that `late`
+ * makes. From then on no statement of the work goes on in the database, nor when
+ * the caller who waits for the answer has left. What was committed before stays.
  */
 export async function withinTime<T>(
   { limitMs, answer, party }: Wait,
@@ -32,7 +32,8 @@ export async function withinTime<T>(
   const endsAt = performance.now() + limitMs;
   const leftMs = (): number => (answer?.closed ? 0 : Math.max(0, endsAt - performance.now()));
   const onGone = (heard: () => void): (() => void) => {
-    // Also said of an answer that was sent in full; what is left of its work then ends by its time.
+    // The event also comes after an answer that was sent in
+    // full; what is left of its work then ends by its time.
     const closed = (): void => {
       if (!answer?.writableFinished) heard();
     };

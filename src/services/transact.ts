@@ -9,8 +9,8 @@ import { performOutboxRows } from './outbox/perform.ts';
 export type Tx = {
   readonly em: Em;
   /**
-   * Asks for a start beside the fact; all of a transaction are written by one statement at
-   * its end. It is performed right after the commit, or by the outbox loop when that fails.
+   * Asks for a start beside the fact; all starts of a transaction are written by one statement at
+   * its end. A start is performed right after the commit, or by the outbox loop when that fails.
    */
   enqueue(workflowId: string, message: ActorMessage): Promise<void>;
 };
@@ -46,8 +46,8 @@ export async function savepoint<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promis
 }
 
 /**
- * What goes on behind the end of its work would write beside
- * the transaction, or ask for a start that nobody performs.
+ * Work that goes on after its end would write outside the
+ * transaction, or ask for a start that nobody performs.
  */
 async function withTx<T>(em: Em, asked: Asked, work: (tx: Tx) => Promise<T>): Promise<T> {
   let over = false;

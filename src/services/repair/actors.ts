@@ -5,12 +5,12 @@ import { ActorRefused, type Deps } from '../deps.ts';
 const PAGE = 500;
 const PARALLEL_STARTS = 8;
 /**
- * So many in a row that Temporal did not answer for, and did
- * not refuse: it is away, and the rest waits for the next run.
+ * After this many calls in a row that Temporal neither answered nor
+ * refused, it counts as unreachable, and the rest waits for the next run.
  */
 const UNRESPONSIVE_AFTER = 2 * PARALLEL_STARTS;
 /**
- * Of the rows that should have moved so many of a kind are looked at in one turn
+ * This many rows of each kind that should have moved are looked at in one turn
  * of a loop; a backlog of slow receivers is no reason to ask Temporal for all.
  */
 const LOOKED_AT_IN_A_TURN = 1_000;
@@ -23,14 +23,14 @@ type Place = { readonly at: string; readonly id: string };
 
 /** What one repair has done so far, and how far it goes. */
 export type RepairRun = {
-  /** So that none is started twice in one run. */
+  /** The actors that this run started, so that none is started twice. */
   readonly started: Set<string>;
   readonly count: () => void;
-  /** Actors that could be neither started nor told. */
+  /** Actors that could neither be started nor be told. */
   readonly failed: { readonly workflowId: string; readonly reason: string }[];
   /** How many rows of a kind that should have moved are looked at. */
   readonly lookAtMost: number;
-  /** Behind which row of a kind the run before stopped. */
+  /** By kind, the row at which the previous run stopped. */
   readonly places: Map<string, Place>;
 };
 
@@ -46,8 +46,8 @@ export function wholeRun(): RepairRun {
 }
 
 /**
- * A turn of a loop: looks at a bounded number of rows that
- * should have moved, and goes on where the turn before stopped.
+ * A turn of a loop: looks at a bounded number of rows that should
+ * have moved, and goes on where the previous turn stopped.
  */
 export function turnOf(places: RepairRun['places']): RepairRun {
   return { ...wholeRun(), lookAtMost: LOOKED_AT_IN_A_TURN, places };
@@ -74,7 +74,7 @@ export async function eachPage(
   }
 }
 
-/** One page of {@link eachPage}, behind `after` and up to `until` where it is given. */
+/** One page of {@link eachPage}, behind `after` and, if `until` is given, up to that time. */
 export function pageSql({ from, where, by }: Rows, after: Place, until?: Date): Statement<Place> {
   const time = sql.ref(by);
   const end = until ? sql`and ${time} <= ${until}` : sql``;
@@ -84,9 +84,9 @@ export function pageSql({ from, where, by }: Rows, after: Place, until?: Date): 
 }
 
 /**
- * Makes the actors of rows that should have moved by `before` look at them, or replaces those
- * that cannot. A run that may not look at all goes on behind the row where the one before it
- * stopped, so that none is left out for ever. `wakesOf` says which of the rows want it.
+ * Makes the actors of rows that should have moved by `before` look at them, or replaces those that
+ * cannot. A run that may not look at all of them goes on behind the row at which the previous one
+ * stopped, so that none is left out for ever. `wakesOf` says which of the rows need it.
  */
 export async function lookAgain(
   deps: Deps,
@@ -99,7 +99,7 @@ export async function lookAgain(
     const page = await rowsOf(deps.orm.em.fork(), pageSql(rows, after, before));
     const wakes = page.length === 0 ? [] : await wakesOf(page.map(({ id }) => id));
     after = page.length < PAGE ? BEGINNING : (page.at(-1) ?? BEGINNING);
-    // Before it is tried: a page of actors that never answer is not what every turn begins with.
+    // Noted before it is tried, so that not every turn begins with the same page of actors that never answer.
     run.places.set(kind, after);
     await each(
       run,
@@ -112,8 +112,8 @@ export async function lookAgain(
 }
 
 /**
- * Starts those of these actors that do not run. Where nobody knows
- * which run, all are told: one that runs only looks at its row.
+ * Starts those of these actors that do not run. If it is unknown which
+ * of them run, all are told: one that runs only looks at its row.
  */
 export async function startMissing(deps: Deps, run: RepairRun, actors: readonly Wake[]): Promise<void> {
   const wanted = [...new Map(actors)].filter(([id]) => !run.started.has(id));
@@ -133,7 +133,7 @@ export async function startMissing(deps: Deps, run: RepairRun, actors: readonly 
   );
 }
 
-/** Throws where an actor could be neither started nor told: the others of the run were. */
+/** Throws if an actor could neither be started nor be told: the others of the run were. */
 export function throwFailed({ failed }: RepairRun): void {
   const [first] = failed;
   if (first)
@@ -143,7 +143,7 @@ export function throwFailed({ failed }: RepairRun): void {
 }
 
 /**
- * Makes one actor look at its row, whatever it does; one that
+ * Makes one actor look at its row, whatever it is doing; one that
  * cannot, because it fails or is paused, is replaced by a new one.
  */
 async function startOrRestart(deps: Deps, run: RepairRun, [workflowId, message]: Wake): Promise<void> {
@@ -165,7 +165,8 @@ async function runningOf(deps: Deps, ids: readonly string[]): Promise<ReadonlySe
 }
 
 /**
- * Does the work for each, a few at a time. One that fails holds up no other; throws where Temporal is away.
+ * Does the work for each, a few at a time. One that fails
+ * holds up no other; throws when Temporal does not answer.
  */
 async function each(
   run: RepairRun,

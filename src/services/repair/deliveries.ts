@@ -17,7 +17,7 @@ import {
   wholeRun,
 } from './actors.ts';
 
-/** Longer than an actor leaves a due delivery alone, whatever the receiver does. */
+/** Longer than an actor ever leaves a due delivery alone, whatever the receiver does. */
 const OVERDUE_MS = 15 * 60_000;
 const PENDING = { from: 'webhook_deliveries', where: sql`status = 'pending'` } as const;
 
@@ -32,8 +32,8 @@ type Pending = {
 };
 
 /**
- * Actors of unfinished deliveries: of a deposit or a payment link where
- * it is its own event, else one of the event or the resend alone.
+ * Starts the actors of unfinished deliveries: the actor of the deposit or payment
+ * link for its own event, else the actor of the event or of the resend alone.
  */
 export async function repairDeliveries(deps: Deps, run: RepairRun = wholeRun()): Promise<void> {
   const wakes = async (ids: readonly string[]): Promise<Wake[]> =>

@@ -26,23 +26,23 @@ export type Repaired = {
   readonly outbox: number;
 };
 
-/** A part of a repair that failed, or several; what the others did is done. */
+/** One or several parts of a repair failed; what the others did is done. */
 export class RepairFailed extends Error {
   override readonly name = 'RepairFailed';
 }
 
 /**
- * An actor takes a step that the chain permits within a minute,
- * also after an outage; a row that stands for so long is looked at.
+ * An actor takes a step that the chain permits within a minute, also
+ * after an outage; a row that has not moved for this long is looked at.
  */
 const STANDS_MS = 5 * 60_000;
 
 /**
- * Starts an actor for every row that is not at its end and has no running one: deposits that wait for the
- * chain, payment links that are open, and events with unfinished deliveries; and gives those a push, or a
- * new actor, whose row does not move although it could. Truth is in the database, so this brings everything
- * back after the loss of Temporal's whole store, and is harmless at any other time. The parts do not depend
- * on each other: throws {@link RepairFailed} after all of them where one failed, as while Temporal is away.
+ * Starts an actor for every unfinished row that has no running one: deposits that wait for the chain, payment
+ * links that are open, and events with unfinished deliveries. Actors whose row does not move although it
+ * could are woken or replaced by new ones. Truth is in the database, so this brings everything back after the
+ * loss of Temporal's whole store, and is harmless at any other time. The parts do not depend on each other:
+ * if one fails, as while Temporal does not answer, {@link RepairFailed} is thrown after all of them.
  */
 export async function repairActors(
   deps: Deps,
@@ -81,7 +81,8 @@ async function attempted<T>(part: string, work: () => Promise<T>): Promise<{ val
 }
 
 /**
- * Actors of deposits that wait for the chain, and of those that do not take a step which the chain permits.
+ * Repairs the actors of deposits that wait for the chain, and
+ * of those that do not take a step which the chain permits.
  */
 export async function repairDeposits(deps: Deps, run: RepairRun = wholeRun()): Promise<void> {
   const read = async (ids: readonly string[]): Promise<Deposit[]> =>
@@ -105,14 +106,14 @@ export async function repairDeposits(deps: Deps, run: RepairRun = wholeRun()): P
   throwFailed(run);
 }
 
-/** Actors of open payment links, and of those that should have ended. */
+/** Repairs the actors of open payment links, and of those that should have ended. */
 export async function repairPayments(deps: Deps, run: RepairRun = wholeRun()): Promise<void> {
   const wakes = async (ids: readonly string[]): Promise<Wake[]> => {
     const links = await deps.orm.em.fork().find(PaymentLink, { id: { $in: [...ids] } });
     return links.map((link) => [paymentWorkflowId(link.id), paymentWake(link)]);
   };
   await eachPage(deps, OPEN_LINKS, async (ids) => await startMissing(deps, run, await wakes(ids)));
-  // A link's actor ends it within moments of its time, also when a chain has to be waited for.
+  // A link's actor ends it within moments of its time, even if it has to wait for a chain.
   await lookAgain(deps, run, { ...OPEN_LINKS, kind: 'payment links', before: standingSince(deps) }, wakes);
   throwFailed(run);
 }

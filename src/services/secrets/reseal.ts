@@ -4,7 +4,7 @@ import { firstRow, rows, run, sql } from '../../db/sql.ts';
 import type { Deps } from '../deps.ts';
 import { openedIfKnown } from './sealed.ts';
 
-/** Where sealed values are, each bound to the id of its row. */
+/** The tables that hold sealed values, each value bound to the id of its row. */
 const TABLES = [
   { table: 'webhook_endpoints', column: 'secret_sealed', earlier: true },
   { table: 'users', column: 'totp_sealed', earlier: false },
@@ -13,18 +13,18 @@ const TABLES = [
 type Table = (typeof TABLES)[number];
 
 const PAGE = 200;
-/** Of one turn; the rest waits for the next. */
+/** The most pages of one turn; the rest waits for the next turn. */
 const MAX_PAGES = 500;
-/** Below every id. */
+/** Sorts before every id. */
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 /** What a turn did: rows that it sealed again, and rows that no known key opens, which stay as they are. */
 export type Resealed = { readonly resealed: number; readonly unopened: number };
 
 /**
- * Seals everything that is not under the present key again, a page at a time: each page is
+ * Seals everything again that is not under the present key, a page at a time: each page is
  * one transaction that locks its rows, so a turn that is cut off, repeated, or run twice at
- * once does no harm. Does nothing where no earlier key is known. Logs when nothing is left.
+ * once does no harm. Does nothing when no earlier key is known. Logs when nothing is left.
  */
 export async function resealSecrets(deps: Deps): Promise<Resealed> {
   const done = { resealed: 0, unopened: 0 };
@@ -52,7 +52,7 @@ export async function resealSecrets(deps: Deps): Promise<Resealed> {
   return done;
 }
 
-/** How many rows hold something that is not sealed under the present key. Reads the tables as a whole. */
+/** How many rows hold something that is not sealed under the present key. Reads whole tables. */
 export async function countLeft(deps: Pick<Deps, 'orm' | 'secretBox'>): Promise<number> {
   let left = 0;
   for (const table of TABLES) {
@@ -91,8 +91,8 @@ async function resealPage(
 }
 
 /**
- * Whether all that the row holds is under the present key now. One value that does not open keeps
- * no other from being sealed again, and a replaced secret whose time is over is not worth keeping.
+ * Whether everything that the row holds is under the present key now. One value that does not open
+ * keeps no other from being sealed again; a replaced secret whose time is over is not worth keeping.
  */
 async function resealRow({ secretBox, log, now }: Deps, em: Em, table: Table, row: Row): Promise<boolean> {
   let unopened = false;

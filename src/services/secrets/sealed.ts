@@ -2,8 +2,8 @@ import { SecretBoxError } from '../../base/errors.ts';
 import type { SealBox } from '../deps.ts';
 
 /**
- * The text of a stored secret, or undefined where no key that
- * is known opens it. Throws whatever is not a matter of keys.
+ * The text of a stored secret, or undefined when no known
+ * key opens it. Throws every error that is not about keys.
  */
 export function openedIfKnown(
   box: Pick<SealBox, 'open'>,

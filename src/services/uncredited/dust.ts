@@ -11,8 +11,8 @@ const DUST = 'dust';
 const ON_TEST_ADDRESS = 'real money on a test-mode address';
 
 /**
- * True for what is too little to become a deposit: what one
- * transaction brought to one address in one asset, summed.
+ * True for money that is too little to become a deposit: what
+ * one transaction brought to one address in one asset, summed.
  */
 export function isDust(
   deps: Deps,
@@ -35,8 +35,8 @@ export async function recordDust(em: Em, deps: Deps, aside: Aside): Promise<void
 }
 
 /**
- * Keeps what reached addresses of test mode, as {@link recordUncredited} does.
- * Nobody is credited with it; it is said aloud, because somebody misses it.
+ * Keeps what reached addresses of test mode, as {@link recordUncredited}
+ * does. Nobody is credited with it; it is logged, because somebody misses it.
  */
 export async function recordOnTestAddresses(em: Em, deps: Deps, aside: Aside): Promise<void> {
   for (const { txHash, to } of aside.transfers)
@@ -46,8 +46,8 @@ export async function recordOnTestAddresses(em: Em, deps: Deps, aside: Aside): P
 
 /**
  * Keeps money in our own assets that is not credited, in one statement. It counts
- * as money that lies on its address, so a later read of the block puts its amount
- * right; one without a trace shows a lower limit of it and lowers nothing.
+ * as money that lies on its address, so a later read of the block corrects its
+ * amount; a read without a trace shows a lower limit of it and lowers nothing.
  */
 async function recordUncredited(
   em: Em,
@@ -86,8 +86,8 @@ async function recordUncredited(
 }
 
 /**
- * What of a transaction is kept as dust of a place, where
- * it did not become a deposit: it is counted there already.
+ * What of a transaction is kept as dust of a place, if it
+ * did not become a deposit: it is counted there already.
  */
 export async function dustOf(
   em: Em,

@@ -4,7 +4,7 @@ import type { Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 import { dayOf } from './unrecognised.ts';
 
-/** How long transfers of tokens that are none of ours are listed. */
+/** How long transfers of tokens that are not ours are listed. */
 const KEPT_MS = 90 * 24 * 3_600_000;
 const PIECE = 1_000;
 
@@ -16,9 +16,9 @@ export type LeftOut = {
 };
 
 /**
- * Removes what is older than 90 days of tokens that are none of ours, in pieces. What
- * is in our own assets stays for ever: dust, money on test-mode addresses and what our
- * own wallets sent explain balances and can be claimed. Returns how many rows went.
+ * Removes rows older than 90 days of tokens that are not ours, in pieces. Rows of our
+ * own assets stay for ever: dust, money on test-mode addresses and what our own wallets
+ * sent explain balances and can be claimed. Returns how many rows were removed.
  */
 export async function purgeStrangers(deps: Deps): Promise<number> {
   const em = deps.orm.em.fork();
@@ -42,7 +42,7 @@ async function removePiece(em: Em, before: Date): Promise<number> {
   );
 }
 
-/** What was not kept of tokens that came in too great a number, newest day first. */
+/** How much was not kept of tokens that came in too great a number, newest day first. */
 export async function listLeftOut(
   deps: Deps,
   filters: { readonly network?: Network; readonly limit: number },

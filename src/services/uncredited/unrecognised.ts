@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts';
 
 const NATIVE = '';
 /**
- * Transfers of one stranger's token that are kept of one day:
+ * How many transfers of one stranger's token are kept of one day:
  * they cost their sender nearly nothing, and nobody reads more.
  */
 const KEPT_OF_A_TOKEN = 1_000;
@@ -19,16 +19,16 @@ type Aside = {
   readonly blockNumber: number;
   readonly transfers: readonly UnrecognisedTransfer[];
   /**
-   * The block is read once more: what is left out of it was counted when
-   * it was read first, and it decides the amounts of strangers' tokens.
+   * The block is read once more: what is left out of it was counted at its
+   * first read, and this read decides the amounts of strangers' tokens.
    */
   readonly again?: boolean;
 };
 
 /**
  * Keeps what reached our addresses and cannot be credited, in one statement. One row for each
- * transaction, address and contract. Of a token that is none of ours only some are kept a day; how
- * many were left out is counted (about: a block that is replaced counts twice), and said once a day.
+ * transaction, address and contract. Of a token that is not ours only some transfers are kept a day; how
+ * many were left out is counted (about: a block that is replaced counts twice), and logged once a day.
  */
 export async function recordUnrecognised(
   em: Em,
@@ -66,7 +66,7 @@ export function dayOf(at: Date): string {
 
 type Recording = Required<Omit<Aside, 'transfers'>> & { readonly incoming: string; readonly now: Date };
 
-/** Its rows are the tokens of which something is left out for the first time that day. */
+/** The statement returns the tokens of which something is left out for the first time that day. */
 const recording = ({ network, blockNumber, incoming, now, again }: Recording) => sql<{ contract: string }>`
 with incoming as (
   select * from jsonb_to_recordset(${incoming}::jsonb) as r (place int, id uuid, transaction_hash text,
@@ -118,8 +118,8 @@ select contract_address as contract from counted join counts using (contract_add
   where counted.left_out > 0 and counted.left_out = counts.left_out`;
 
 /**
- * Forgets what lay in blocks above this one: they were replaced, and
- * the reads of the new ones keep what is there. Returns how many.
+ * Forgets what was recorded for blocks above this one: they were replaced, and the
+ * reads of the new blocks keep what is there. Returns how many rows were removed.
  */
 export async function forgetAbove(em: Em, network: Network, blockNumber: number): Promise<number> {
   return await run(
@@ -132,9 +132,9 @@ export async function forgetAbove(em: Em, network: Network, blockNumber: number)
 type Kept = { id: string; transactionHash: string; addressKey: AddressKey; contractAddress: string };
 
 /**
- * Forgets what an earlier read showed at the height of a final block and
- * the block does not hold. BNB that a contract passed on is not denied by a
- * read without a trace, nor anything by one that shows more than is kept.
+ * Forgets what an earlier read showed at the height of a final block and the
+ * block does not hold. BNB that a contract passed on is not denied by a read
+ * without a trace, nor is anything by a read that shows more than is kept.
  */
 export async function forgetAbsent(em: Em, deps: Deps, network: Network, block: ScannedBlock): Promise<void> {
   if (block.unrecognisedDropped > 0) return;
@@ -171,7 +171,10 @@ export async function forgetAbsent(em: Em, deps: Deps, network: Network, block: 
 const placeOf = (txHash: string, addressKey: AddressKey, contract: string): string =>
   `${txHash}:${addressKey}:${contract.toLowerCase()}`;
 
-/** The contract under which one of our transfers is recorded as uncredited; null for the chain's own coin. */
+/**
+ * The contract under which a transfer in one of our assets
+ * is recorded as uncredited; null for the chain's own coin.
+ */
 export function contractOf(deps: Deps, network: Network, transfer: Pick<Transfer, 'kind'>): string | null {
   return transfer.kind === 'native' ? null : deps.settings.contracts[network];
 }
