@@ -22,8 +22,8 @@ export type AttemptEnd = {
 
 /**
  * Writes how an attempt ended, what that means for the delivery, and the
- * endpoint's health, and gives the slot back, in one statement. A lease
- * that ran out meanwhile may be another attempt's by now and is left alone.
+ * endpoint's health, and gives the slot back, in one statement. A slot whose
+ * lease ran out meanwhile may belong to another attempt by now and is left alone.
  */
 export async function endAttempt(em: Em, deps: Deps, delivery: DueDelivery, end: AttemptEnd): Promise<void> {
   const { outcome } = end;
@@ -62,11 +62,11 @@ const IS_GONE = sql`v.ended and v.gone and w.gone_count + 1 >= ${GONE_DELIVERIES
 const IS_FAILING = sql`v.ended and not v.ok and coalesce(w.failing_since <= v.failing_before, false)`;
 
 /**
- * Health of the endpoint. Failed attempts are counted and dated one by one; 410 is counted by
- * delivery, because an attempt that is tried again is no answer yet. Only the end of a delivery
- * disables: three in a row that ended with 410 over at least an hour, or one that failed after five
- * days without any success. So one hiccup after a quiet week costs nobody an event. A success within
- * the same second as the last one changes nothing that anybody sees, and must not queue for the row.
+ * Updates the health of the endpoint. Failed attempts are counted and dated one by one; 410 is counted by
+ * delivery, because an attempt that is tried again says nothing final yet. Only the end of a delivery
+ * disables the endpoint: three in a row that ended with 410 over at least an hour, or one that failed after
+ * five days without any success. So one hiccup after a quiet week costs no merchant an event. A success
+ * within the same second as the last one changes nothing that anybody sees, and must not queue for the row.
  */
 function health(
   endpointId: string,
@@ -96,9 +96,9 @@ function health(
 }
 
 /**
- * Ends an attempt whose end was never written (a crash between the POST and its
- * record): it counts as sent. False where its end was written meanwhile, by a
- * process that had only stood still: what was known of the delivery no longer holds.
+ * Ends an attempt whose end was never written (a crash between the POST and its record):
+ * it counts as sent. Returns false when its end was written meanwhile, by a process that
+ * had only stood still: then what was known of the delivery no longer holds.
  */
 export async function endInterrupted(
   em: Em,

@@ -22,7 +22,7 @@ export type DeliverDeps = Deps & {
 };
 
 export type DeliverResult =
-  /** The delivery is at its end. */
+  /** The delivery is finished. */
   | { readonly kind: 'done'; readonly status: 'succeeded' | 'failed'; readonly message: string }
   /** An attempt was used and failed; the next one is due after the pause. */
   | { readonly kind: 'retry'; readonly delayMs: number; readonly message: string }
@@ -31,14 +31,14 @@ export type DeliverResult =
 
 /** An attempt may still be under way in another process for this long after its row was written. */
 const ATTEMPT_ENDS_AFTER_MS = WEBHOOK_LIMITS.attemptMs + 2_000;
-/** How long the result of a POST that happened is tried to be written. */
+/** How often the gateway tries to write the result of a POST that happened. */
 const RECORD_TRIES = 8;
 const RECORD_PAUSE_MS = 400;
 
 /**
  * Sends the next attempt of a delivery when it is due. The attempt rows decide everything:
- * numbers, pauses, the end. Whatever fails before the attempt's row is written throws or
- * answers `later`, and uses up nothing; a crash afterwards counts as an attempt.
+ * numbers, pauses, the end. What fails before the attempt's row is written throws or
+ * returns `later`, and uses up no attempt; a crash afterwards counts as an attempt.
  */
 export async function deliverWebhook(
   deps: DeliverDeps,
@@ -50,7 +50,7 @@ export async function deliverWebhook(
   const slot = await deps.slots.take({ endpointId: endpoint.slotOwner, merchantId, mode });
   if ('waitMs' in slot) return waitsForSlot(slot.waitMs);
   try {
-    // Meanwhile the endpoint may have been changed, disabled or deleted.
+    // While this waited for a slot, the endpoint may have been changed, disabled or deleted.
     const now = slot.waited ? await loadDue(deps, input.deliveryId) : due;
     return 'kind' in now ? now : await attempt(deps, now.delivery, { number: now.number, slot });
   } finally {
@@ -138,8 +138,8 @@ function reportEnd(deps: DeliverDeps, delivery: DueDelivery, result: 'succeeded'
 }
 
 /**
- * Many resends at once have their first attempts spread
- * over some minutes, whoever starts their actors and when.
+ * When many deliveries are resent at once, their first attempts are
+ * spread over some minutes, whatever starts their actors and when.
  */
 function waitsForResend(delivery: DueDelivery, now: number): DeliverResult | undefined {
   const leftMs = delivery.round > 1 && delivery.nextAttemptAt ? delivery.nextAttemptAt.getTime() - now : 0;
@@ -212,8 +212,8 @@ async function post(
 }
 
 /**
- * The POST has happened: its result is worth some patience with the
- * database, because without it the receiver gets the event once more.
+ * Writes the result of a POST that has happened. It is worth waiting for the database
+ * for some time, because without the result the receiver gets the event once more.
  */
 async function recordEnd(
   deps: Deps,

@@ -18,14 +18,17 @@ import { generateSecret } from './http/signature.ts';
 import type { PermittedChange, PermittedEndpoint } from './permit.ts';
 import { presentEndpoint } from './present.ts';
 
-/** Endpoints of one merchant in one mode, deleted ones not counted. */
+/** The most endpoints of one merchant in one mode; deleted ones are not counted. */
 const MAX_ENDPOINTS = 50;
-/** How long a secret signs beside newer ones after its rotation, and how many of them at most: the newest. */
+/**
+ * How long a secret still signs beside newer ones after its
+ * rotation, and how many such secrets do at most: the newest.
+ */
 const OVERLAP_MS = 24 * 3_600_000;
 const MAX_EARLIER_SECRETS = 4;
 const SECRET_HINT_LENGTH = 4;
 
-/** The secret is there only in the answer that made it. */
+/** The secret is set only in the answer to the request that made it. */
 export type EndpointWithSecret = EndpointView & { readonly secret?: string };
 
 /**
@@ -51,14 +54,14 @@ export async function createEndpoint(
 }
 
 /**
- * What an endpoint's row is made of; `paymentLinkId` for
- * the one that stands for the own URL of a payment link.
+ * What an endpoint's row is made of; `paymentLinkId` is set
+ * for the one that stands for the own URL of a payment link.
  */
 export type EndpointRow = PermittedEndpoint & { readonly id: string; readonly paymentLinkId?: string };
 
 /**
  * Adds an endpoint with a new secret, sealed with the row's id,
- * to the caller's transaction. The secret is known only here.
+ * in the caller's transaction. The secret is known only here.
  */
 export function insertEndpoint(
   em: Em,
@@ -112,8 +115,8 @@ export async function getEndpoint(deps: Deps, input: Scope & { readonly id: stri
 
 /**
  * Changes what is given. Enabling clears the reason and the counters that disabled it. A
- * rotation answers with the new secret, which signs at once; the old one goes on beside it
- * until its own 24 h are over, also when others follow. Throws a NOT_FOUND {@link Refusal}.
+ * rotation returns the new secret, which signs at once; the old one goes on beside it until its
+ * own 24 h are over, even when more rotations come after it. Throws a NOT_FOUND {@link Refusal}.
  */
 export async function updateEndpoint(
   tx: Tx,
@@ -171,8 +174,8 @@ export async function findEndpoint(
 }
 
 /**
- * As {@link findEndpoint}, but also the one that stands for the own
- * URL of a payment link, by the link's id: for reading what was sent.
+ * As {@link findEndpoint}, but it also finds the endpoint that stands for the
+ * own URL of a payment link, by the link's id: for reading what was sent.
  */
 export async function findTarget(
   em: Em,
@@ -217,7 +220,7 @@ function rotateSecret(deps: TxDeps, row: WebhookEndpoint): string {
 
 async function refuseTooMany(em: Em, deps: TxDeps, scope: Scope): Promise<void> {
   // The merchant's row is the lock under which endpoints are counted;
-  // this kind does not stand in the way of foreign keys to it.
+  // a lock of this kind does not hold up foreign keys to the row.
   await run(em, sql`select id from merchants where id = ${scope.merchantId} for no key update`);
   const count = await em.count(WebhookEndpoint, {
     merchantId: scope.merchantId,
@@ -230,6 +233,6 @@ async function refuseTooMany(em: Em, deps: TxDeps, scope: Scope): Promise<void> 
       'INVALID',
       `There are ${MAX_ENDPOINTS} webhook endpoints already, which is the most. Delete one first.`,
     );
-  // Under the same lock, which is all that it takes.
+  // Checked under the same lock, which is the only one it needs.
   await refuseOverQuota(em, deps, scope, ['endpoints']);
 }

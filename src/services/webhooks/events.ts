@@ -10,7 +10,7 @@ export type NewEvent = {
   readonly type: AnyEventType;
   /** The deposit, customer, payment link or endpoint that the event is about. */
   readonly subjectId: string;
-  /** The deposit's, 1 for what happens to a subject once, and at random for a test. */
+  /** The deposit's sequence; 1 for what happens to a subject only once; random for a test. */
   readonly sequence: number;
   /** The resource in the form in which the API shows it. */
   readonly data: Record<string, unknown>;
@@ -19,13 +19,15 @@ export type NewEvent = {
    * time make the event's id, so that a repeated step cannot make a second event.
    */
   readonly occurredAt: Date;
-  /** Only this endpoint, subscribed or not: test events. */
+  /** Set for test events: only this endpoint gets the event, subscribed or not. */
   readonly onlyEndpointId?: string;
-  /** This endpoint beside the subscribed ones: the own URL of a payment link. */
+  /** An endpoint that gets the event beside the subscribed ones: the own URL of a payment link. */
   readonly alsoEndpointId?: string | undefined;
 };
 
-/** `deliveryIds` are those to be sent. An event that existed already has neither id nor deliveries. */
+/**
+ * `deliveryIds` are the deliveries to be sent. An event that existed already has neither id nor deliveries.
+ */
 export type RecordedEvent = { readonly eventId: string; readonly deliveryIds: readonly string[] };
 
 /** Writes one event; see {@link recordEvents}. */
@@ -35,10 +37,10 @@ export async function recordEvent(em: Em, deps: TxDeps, event: NewEvent): Promis
 }
 
 /**
- * Writes events, their exact bytes and one delivery for each endpoint that subscribes to them,
- * all in the caller's transaction and in one statement for any number of them. For a disabled
- * endpoint the delivery is failed from the start, without an attempt, so that `resend-failed`
- * brings it once the endpoint is enabled again. Answers in the order of the events.
+ * Writes events, their exact bytes and one delivery for each endpoint that subscribes to them, all
+ * in the caller's transaction and in one statement for any number of them. For a disabled endpoint
+ * the delivery is failed from the start, without an attempt, so that `resend-failed` brings it
+ * once the endpoint is enabled again. Returns what was recorded, in the order of the events.
  */
 export async function recordEvents(
   em: Em,
@@ -64,7 +66,7 @@ function rowOf(event: NewEvent) {
     type: event.type,
     subject_id: event.subjectId,
     sequence: event.sequence,
-    // The very characters of the body: the database turns them into bytes and nothing else.
+    // Exactly the characters of the body: the database turns them into bytes and changes nothing else.
     body: JSON.stringify(body),
     occurred_at: event.occurredAt,
     only_endpoint: event.onlyEndpointId ?? null,
@@ -72,7 +74,7 @@ function rowOf(event: NewEvent) {
   };
 }
 
-// The endpoints are looked up by merchant and by id apart:
+// The endpoints are looked up by merchant and by id separately:
 // one condition for both would read every endpoint there is.
 function recordAll(
   events: string,

@@ -14,15 +14,19 @@ const LEASE_SECONDS = 20;
 /** How often another free slot is tried when another process took the one that was seen free. */
 const TRIES = 10;
 
-/** A slot that this attempt holds. `token` is needed to give back this hold of it and no later one. */
+/**
+ * A slot that this attempt holds. `token` makes sure that
+ * only this hold of the slot is given back, and no later one.
+ */
 export type Lease = { readonly slot: number; readonly token: string };
-/** All slots are in use; for how long they have been on average. */
+/** All slots are in use; `heldMs` is for how long they have been on average. */
 export type NoLease = { readonly heldMs: number };
 
 /**
- * Takes one of the endpoint's slots and writes the row of the attempt, before anything is looked up or sent.
- * Without a free slot nothing is written. `preferred` is the slot looked at first: processes that begin at
- * different ones seldom meet. The key of the attempts makes sure that no number is used twice: throws then.
+ * Takes one of the endpoint's slots and writes the row of the attempt, before anything is
+ * looked up or sent. Without a free slot nothing is written. `preferred` is the slot that
+ * is tried first: processes that begin at different ones seldom meet. Throws when the
+ * number of the attempt is used already: its key makes sure that no number is used twice.
  */
 export async function beginAttempt(
   em: Em,
@@ -49,9 +53,9 @@ export async function beginAttempt(
 }
 
 /**
- * The slot and the attempt's row are one statement: there is no attempt without a slot, and
- * no slot outlives a crash by more than its lease. The clock is the database's, the same for
- * every process. The primary key makes sure that of two that see a slot free one gets it.
+ * Takes the slot and writes the attempt's row in one statement: there is no attempt without a
+ * slot, and no slot outlives a crash by more than its lease. The clock is the database's, the
+ * same for every process. The primary key makes sure that when two see a slot free, one gets it.
  */
 function begin({ id, round, endpoint }: DueDelivery, number: number, preferred: number, now: Date) {
   return sql<{ slot: number | null; token: string | null; seenFree: boolean }>`with free as (

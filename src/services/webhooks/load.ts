@@ -21,7 +21,7 @@ export type DueDelivery = {
   readonly endpoint: {
     readonly id: string;
     /**
-     * Whose connections are counted: the endpoint's, or those of
+     * The owner by whom connections are counted: the endpoint, or
      * all payment links of the merchant that name the same URL.
      */
     readonly slotOwner: string;
@@ -37,7 +37,7 @@ export type DueDelivery = {
     | undefined;
 };
 
-/** As the database writes it; the times are texts. */
+/** The row as the database writes it; the times are texts. */
 type Row = Pick<
   DueDelivery,
   'id' | 'status' | 'round' | 'merchantId' | 'mode' | 'eventId' | 'eventType' | 'body'
@@ -52,8 +52,8 @@ type Row = Pick<
   };
 
 /**
- * Every payment link has an endpoint of its own, so a shop's links are held
- * together by what they have in common: the URL less its query, in one mode.
+ * Every payment link has an endpoint of its own, so a shop's links are counted
+ * together by what they have in common: the URL without its query, in one mode.
  */
 const SLOT_OWNER = sql`case when w.payment_link_id is null then w.id
   else md5(w.merchant_id::text || w.mode || split_part(w.url, '?', 1))::uuid end`;
@@ -109,7 +109,7 @@ const dateOf = (value: string | null): Date | null => (value === null ? null : n
 /**
  * The secrets that sign this attempt: the current one first, then those that were
  * replaced within the last 24 hours, the newest first. One that was replaced because
- * no key opens it any more is left out; throws where the current one does not open.
+ * no key opens it any more is left out; throws when the current one does not open.
  */
 export function secretsOf(box: SealBox, endpoint: DueDelivery['endpoint'], now: Date): string[] {
   const earlier = endpoint.earlierSecrets.filter(({ until }) => new Date(until) > now);

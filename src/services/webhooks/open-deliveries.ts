@@ -2,11 +2,11 @@ import type { Em } from '../../db/orm.ts';
 import { rows, sql } from '../../db/sql.ts';
 
 /**
- * The deliveries of a deposit's or a payment link's own events
- * (not resends) that are not at their end, oldest first.
+ * The deliveries of a deposit's or a payment link's own
+ * events (not resends) that are not finished, oldest first.
  */
 export async function openDeliveriesOf(em: Em, subjectId: string): Promise<string[]> {
-  // The array is the order of the events of transitions that were made in the same instant.
+  // The position in the array keeps the order of events whose transitions were made in the same instant.
   const open = await rows(
     em,
     sql<{ id: string }>`select d.id from webhook_deliveries d join events e on e.id = d.event_id

@@ -9,8 +9,8 @@ const OVERDUE_AFTER_MS = 5 * 60_000;
 const COUNTED = 10_000;
 
 /**
- * Deliveries whose attempt has been due for more than five minutes, and
- * nobody made it: how many, at most 10,000, and how late the oldest is.
+ * Deliveries whose attempt has been due for more than five minutes without
+ * being made: how many, at most 10,000, and how late the oldest is.
  */
 export async function readOverdueDeliveries(
   deps: Pick<Deps, 'orm' | 'now'>,
@@ -23,7 +23,7 @@ export async function readOverdueDeliveries(
   return { count: row?.n ?? 0, oldestMs: row?.oldest ? now.getTime() - new Date(row.oldest).getTime() : 0 };
 }
 
-/** The statement of {@link readOverdueDeliveries}, of those that were due before a time. */
+/** The statement of {@link readOverdueDeliveries}, for deliveries that were due before a time. */
 export function overdueDeliveries(before: Date): Statement<{ n: number; oldest: string | null }> {
   return sql`select count(*)::int as n, min(at)::text as oldest from (
     select next_attempt_at as at from webhook_deliveries

@@ -6,7 +6,7 @@ import type { Scope } from '../scope.ts';
 import { createLookup, type Lookup } from './http/lookup.ts';
 import { checkTargetForSave, TargetRefused } from './http/target.ts';
 
-/** `lookup` is the machine's own name resolution where it is absent. */
+/** `lookup`: unset means the machine's own name resolution. */
 export type EndpointDeps = Deps & { readonly lookup?: Lookup | undefined };
 
 export type NewEndpoint = Scope & {
@@ -28,13 +28,13 @@ export type EndpointChange = Scope & {
 export type PermittedUrl = string & { readonly [permitted]: true };
 declare const permitted: unique symbol;
 
-/** A new endpoint whose URL and events were looked at. */
+/** A new endpoint whose URL and events were checked. */
 export type PermittedEndpoint = NewEndpoint & { readonly url: PermittedUrl };
-/** A change whose URL and events were looked at. */
+/** A change whose URL and events were checked. */
 export type PermittedChange = EndpointChange & { readonly url?: PermittedUrl | undefined };
 
 /**
- * What `createEndpoint` needs to know first. Looks a name up, so never inside a transaction.
+ * What `createEndpoint` needs to know first. Looks a name up, so it is never called inside a transaction.
  * Throws a {@link Refusal} for an unknown event name, or a URL that the target rule forbids.
  */
 export async function permitEndpoint(deps: EndpointDeps, input: NewEndpoint): Promise<PermittedEndpoint> {
@@ -43,8 +43,8 @@ export async function permitEndpoint(deps: EndpointDeps, input: NewEndpoint): Pr
 }
 
 /**
- * What `updateEndpoint` needs to know first, as {@link permitEndpoint}:
- * wrong fields are told before an unknown id.
+ * What `updateEndpoint` needs to know first, like {@link permitEndpoint}:
+ * wrong fields are reported before an unknown id.
  */
 export async function permitChange(deps: EndpointDeps, input: EndpointChange): Promise<PermittedChange> {
   const events = input.events && checkEvents(input.events);
@@ -52,8 +52,8 @@ export async function permitChange(deps: EndpointDeps, input: EndpointChange): P
 }
 
 /**
- * The normalised form of a URL that the target rule permits, for `field` of a request.
- * Looks its name up, so never inside a transaction. Throws an INVALID {@link Refusal}.
+ * The normalised form of a URL that the target rule permits, for `field` of a request. Looks
+ * its name up, so it is never called inside a transaction. Throws an INVALID {@link Refusal}.
  */
 export async function checkUrl(deps: EndpointDeps, text: string, field = 'url'): Promise<PermittedUrl> {
   const policy = deps.settings.webhookTarget;

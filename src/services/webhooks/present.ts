@@ -42,8 +42,8 @@ export type AttemptRow = Pick<WebhookAttempt, 'round' | 'number' | 'startedAt'> 
 };
 
 /**
- * The delivery with the attempts given, in their order. `round`
- * is 1 and rises with each resend; `number` starts again with it.
+ * The delivery with the attempts given, in their order. `round` is 1
+ * at first and rises with each resend; `number` starts again with it.
  */
 export function presentDelivery(row: DeliveryRow, attempts: readonly AttemptRow[]): DeliveryView {
   return {

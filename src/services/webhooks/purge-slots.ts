@@ -5,8 +5,8 @@ const BATCH = 5_000;
 const MAX_BATCHES = 100;
 
 /**
- * Removes the slots that nobody has held for an hour: each URL of a payment link has slots of its
- * own, and most are used once. One that is needed again is made again. Returns how many were removed.
+ * Removes the slots that nobody has held for an hour: each URL of a payment link has slots of its own,
+ * and most are used once. A slot that is needed later is made again. Returns how many were removed.
  */
 export async function purgeSlots(deps: Pick<Deps, 'orm'>): Promise<number> {
   let removed = 0;

@@ -2,9 +2,11 @@ import type { Mode } from '../../domain/assets.ts';
 
 /** What deliveries tell the process's metrics. No member may throw. */
 export type DeliveryReport = {
-  /** The first attempt of a new webhook begins, this long after its making. Not told of resends. */
+  /**
+   * The first attempt of a new webhook begins, this long after the webhook was made. Not called for resends.
+   */
   begun(delivery: { readonly mode: Mode; readonly lateMs: number }): void;
-  /** A delivery came to its end, this long after its making; of a resend there is no such time. */
+  /** A delivery ended, this long after it was made; a resend has no such time. */
   ended(delivery: {
     readonly mode: Mode;
     readonly result: 'succeeded' | 'failed';

@@ -19,10 +19,7 @@ import { presentDeliveries, readEvent } from './reads.ts';
 const DAY_MS = 24 * 60 * 60_000;
 /** The most that one call resends. */
 export const RESEND_BATCH = 1_000;
-/**
- * The pause between two first attempts of resends by one
- * call: an endpoint that has just come back is not flooded.
- */
+/** The pause between two first attempts of resends: an endpoint that has just come back is not flooded. */
 export const RESEND_EVERY_MS = 100;
 const RESEND_EVERY = sql`${`${RESEND_EVERY_MS} milliseconds`}::interval`;
 
@@ -64,8 +61,8 @@ export async function resendDelivery(
 }
 
 /**
- * Sends everything that failed at an endpoint since a time once more: at most {@link
- * RESEND_BATCH} deliveries by one call, the oldest first, one each {@link RESEND_EVERY_MS}
+ * Sends everything that failed at an endpoint since a time once more: at most
+ * {@link RESEND_BATCH} deliveries by one call, the oldest first, one each {@link RESEND_EVERY_MS}
  * and never faster, also across calls. What is on its way is left alone, so a repeated call
  * resends nothing twice. Throws a {@link Refusal} for an unknown or disabled endpoint.
  */
@@ -108,7 +105,7 @@ export async function resendFailed(
 
 /**
  * Reopens the deliveries and puts the start of each one's actor into the outbox for its own time, after
- * those of an earlier call. The delivery carries the same time, which holds wherever its actor comes from.
+ * those of an earlier call. The delivery carries the same time, which holds whatever starts its actor.
  */
 async function startSpread(
   em: Em,
@@ -169,7 +166,7 @@ export async function sendTestEvent(
     args: [{ deliveries: recorded.deliveryIds }],
     attributes: { MerchantId: input.merchantId },
     summary: `${TEST_EVENT} for endpoint ${endpoint.id}`,
-    // Nobody's money waits for it, in live mode neither.
+    // Nobody's money waits for a test event, not even in live mode.
     owner: { merchantId: input.merchantId, mode: 'test' },
   });
   const { merchantId, mode } = input;
@@ -184,14 +181,14 @@ export async function sendTestEvent(
   return await readEvent(tx.em, { ...input, id: recorded.eventId });
 }
 
-/** Tests of an endpoint follow no order; the number keeps two of one moment apart. */
+/** Tests of an endpoint have no order; the number only tells two of the same moment apart. */
 function randomSequence(deps: TxDeps): number {
   return Number.parseInt(deps.newId().slice(0, 7), 16);
 }
 
 /**
- * One answer for every id that the caller cannot have: what it says
- * of removal must not tell a foreign id from one that nobody has.
+ * The same refusal for every id that the caller has no access to: what it says
+ * of removal must not tell another merchant's id from one that nobody has.
  */
 function noDelivery(deps: TxDeps): Refusal {
   const days = Math.floor(deps.settings.webhookRetentionMs / DAY_MS);

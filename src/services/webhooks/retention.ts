@@ -3,13 +3,13 @@ import { lowestId } from '../../domain/ids.ts';
 import type { Deps } from '../deps.ts';
 
 const PIECE = 1_000;
-/** A backlog is removed in one go as far as this; the rest waits for the next turn. */
+/** The most pieces of a backlog that one turn removes; the rest waits for the next turn. */
 const MAX_PIECES = 500;
 
 /**
  * Removes finished deliveries whose events are older than `WEBHOOK_RETENTION`, with their attempts,
  * piece by piece and oldest first. Events stay, and so does a delivery that is on its way, however
- * old. Several workers may run it: each takes other rows. Returns how many it removed.
+ * old. Several workers may run it, because each takes other rows. Returns how many it removed.
  */
 export async function removeOldDeliveries(deps: Deps): Promise<number> {
   const before = lowestId(new Date(deps.now().getTime() - deps.settings.webhookRetentionMs));

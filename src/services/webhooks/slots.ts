@@ -4,31 +4,32 @@ import { SLOTS_PER_ENDPOINT } from './lease.ts';
 
 /** At most this many open sockets to all endpoints of one merchant in one process. */
 export const SLOTS_PER_MERCHANT = 60;
-/** The same in test mode, which takes none of the live ones. */
+/** At most this many of one merchant in test mode, which takes none of the live ones. */
 export const TEST_SLOTS_PER_MERCHANT = 20;
 /**
- * Of all merchants together in test mode: most of what a process
- * may have open is for live webhooks, whatever test receivers do.
+ * At most this many of all merchants together in test mode: most of what a
+ * process may have open is for live webhooks, whatever test receivers do.
  */
 export const TEST_SLOTS = 60;
 
-/** A slot that is held longer than this on average belongs to a receiver that hangs. */
+/** A slot that is held longer than this on average belongs to an unresponsive receiver. */
 const SLOW_MS = 2_000;
 /**
- * A receiver that answers gives its slots back soon: waiting
+ * A receiver that answers frees its slots soon: waiting
  * here costs less than sending a delivery back to Temporal.
  */
 const WAIT_HERE_MS = 2_000;
 const WAITERS_PER_ENDPOINT = 40;
 /**
- * How long a delivery to a receiver that hangs stays away. The most bounds how long a receiver that
- * works again goes unnoticed; each of those that wait costs the Temporal server one task in this time.
+ * How long a delivery to an unresponsive receiver stays away, at least and at
+ * most. The most limits how long it goes unnoticed that a receiver works again;
+ * each delivery that waits costs the Temporal server one task in this time.
  */
 const UNRESPONSIVE_MIN_MS = 1_000;
 const UNRESPONSIVE_MAX_MS = 120_000;
-/** For how long it is believed that other processes hold the rest of an endpoint's slots. */
+/** How long this process believes that other processes hold the rest of an endpoint's slots. */
 const LOOK_AGAIN_MS = 1_000;
-/** The share of the newest measurement in the average. */
+/** The weight of the newest measurement in the average. */
 const NEWEST_SHARE = 0.2;
 
 export type Slot = {
@@ -36,11 +37,11 @@ export type Slot = {
   readonly free: () => void;
   /** Whether the caller was kept waiting, so that what it read before is old. */
   readonly waited: boolean;
-  /** The slot of the whole installation to ask for first: another one for each delivery of this process. */
+  /** The slot of the whole installation to ask for first; it differs for each delivery of this process. */
   readonly number: number;
   /**
-   * To be told when the other processes hold all the rest, for
-   * `heldMs` so far: how long to stay away. Then `free` as always.
+   * Called when the other processes hold all the rest of the slots, for `heldMs`
+   * so far; returns how long to stay away. `free` is called afterwards as always.
    */
   usedElsewhere(heldMs: number): number;
 };
@@ -48,12 +49,12 @@ export type Slot = {
 export type SlotOwner = { readonly endpointId: string; readonly merchantId: string; readonly mode: Mode };
 
 /**
- * Concurrency of deliveries in one process, so that a receiver that hangs
- * holds up nobody but itself. Before anything is sent a slot of the whole
- * installation is needed too; this is the short way to what is known here.
+ * Limits how many deliveries of one process run at once, so that an unresponsive receiver holds
+ * up nobody but itself. Before anything is sent a slot of the whole installation is needed too;
+ * this one only spares asking for it when this process knows already that none is free.
  */
 export type DeliverySlots = {
-  /** A slot, at once or within two seconds, or how long to stay away. */
+  /** Takes a slot, at once or within two seconds; else returns how long to stay away. */
   take(owner: SlotOwner): Promise<Slot | { readonly waitMs: number }>;
 };
 
@@ -65,8 +66,8 @@ export type SlotOptions = {
   readonly waitHereMs?: number;
   readonly nowMs?: () => number;
   /**
-   * Where this process begins to look among the slots of all.
-   * Random where not given, so that processes seldom meet.
+   * The slot of the whole installation at which this process begins
+   * to look. Unset means a random one, so that processes seldom meet.
    */
   readonly firstNumber?: number;
 };
@@ -74,13 +75,13 @@ export type SlotOptions = {
 type Use = { readonly sinceMs: number; readonly place: number };
 
 type Lane = {
-  /** The slots in use here. */
+  /** The slots of this endpoint that are in use in this process. */
   readonly taken: Set<Use>;
   /** Deliveries that wait here, first come first served; each takes the slot it is called for. */
   readonly waiters: (() => void)[];
   /** How long slots are held: a moving average. */
   heldMs: number;
-  /** Up to when turns were given to deliveries that were sent away. */
+  /** The time up to which turns were given to deliveries that were sent away. */
   tailMs: number;
   /**
    * How many slots other processes have left to this one, until
@@ -91,9 +92,9 @@ type Lane = {
 
 /**
  * Slots in this process's memory. While a receiver answers, deliveries queue here for
- * the next free slot. While it hangs they are sent away, one turn after the other at
- * the pace at which slots come free, so that a long queue to it costs little; nothing
- * is kept free for them, and whoever comes when a slot is free gets it.
+ * the next free slot. While it is unresponsive they are sent away, one turn after the
+ * other at the pace at which slots come free, so that a long queue to it costs little.
+ * Nothing is kept free for them: a delivery that comes when a slot is free gets it.
  */
 export function createDeliverySlots(options: SlotOptions = {}): DeliverySlots {
   const {
@@ -119,7 +120,7 @@ export function createDeliverySlots(options: SlotOptions = {}): DeliverySlots {
       if (!lane.taken.delete(use)) return;
       if (!refused) lane.heldMs += (nowMs() - use.sinceMs - lane.heldMs) * NEWEST_SHARE;
       merchants.add(owner, -1);
-      // Handed over in the same instant, so that nobody can come between.
+      // Handed over in the same instant, so that no other delivery can come between.
       while (lane.waiters.length > 0 && mayHold(lane, owner)) lane.waiters.shift()?.();
       const idle =
         lane.taken.size + lane.waiters.length === 0 && lane.tailMs <= nowMs() && !elsewhere(lane, nowMs());
@@ -179,7 +180,7 @@ function createShares(most: { perMerchant: number; perMerchantInTest: number; in
   };
 }
 
-/** What is still believed of the other processes. */
+/** What is still believed of the other processes; undefined when that time is over. */
 function elsewhere(lane: Lane, now: number): Lane['elsewhere'] {
   return lane.elsewhere && lane.elsewhere.untilMs > now ? lane.elsewhere : undefined;
 }
@@ -191,7 +192,7 @@ function freePlace(lane: Lane): number {
   return place;
 }
 
-/** Whether the slots of this endpoint come back slowly: by what was measured, or by what is under way now. */
+/** Whether the slots of this endpoint come back slowly, by what was measured or by what is under way now. */
 function isUnresponsive(lane: Lane, now: number): boolean {
   if ((elsewhere(lane, now)?.heldMs ?? 0) >= SLOW_MS) return true;
   if (lane.taken.size === 0) return false;
@@ -216,7 +217,9 @@ function queue(lane: Lane, limitMs: number, take: () => Slot): Promise<Slot | un
   });
 }
 
-/** The next turn: as far behind the one before as slots take to come free, within the limits. */
+/**
+ * How long until the next turn: as far behind the turn before as slots take to come free, within the limits.
+ */
 function awayMs(lane: Lane, perEndpoint: number, now: number): number {
   const eachMs =
     Math.max(lane.heldMs, elsewhere(lane, now)?.heldMs ?? 0, isUnresponsive(lane, now) ? SLOW_MS : 0) /

@@ -2,11 +2,12 @@ import { rows, type Statement, sql } from '../../db/sql.ts';
 import { MODES, type Mode } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 
-/** Webhooks of one mode whose next attempt is due, and for how long the first of them has been. */
+/** Webhooks of one mode whose next attempt is due, and for how long the first of them has been due. */
 export type DueDeliveries = { readonly mode: Mode; readonly count: number; readonly oldestMs: number };
 
 /**
- * Registered endpoints of one mode. `mostFailures`: of those that are enabled, attempts in a row that failed.
+ * Registered endpoints of one mode. `mostFailures`: the most
+ * failed attempts in a row among those that are enabled.
  */
 export type UnwellEndpoints = {
   readonly mode: Mode;
@@ -27,8 +28,8 @@ export function dueDeliveries(now: Date): Statement<{ mode: Mode; count: number;
 }
 
 /**
- * What merchants switched off themselves, and the endpoints
- * that single payment links bring along, are nobody's illness.
+ * Endpoints that merchants switched off themselves, and those
+ * that single payment links bring along, are no sign of trouble.
  */
 export const UNWELL_ENDPOINTS = sql<{
   mode: Mode;
@@ -44,7 +45,9 @@ export const UNWELL_ENDPOINTS = sql<{
       and (enabled or disabled_reason is not null) limit ${COUNTED}
   ) e group by 1`;
 
-/** What is due now, for each mode: of at most 10,000 that have been due longest. */
+/**
+ * What is due now, by mode; of all modes together at most the 10,000 that have been due longest are counted.
+ */
 export async function readDueDeliveries(deps: Pick<Deps, 'orm' | 'now'>): Promise<DueDeliveries[]> {
   const now = deps.now();
   const due = await rows(deps.orm.em.fork(), dueDeliveries(now));
@@ -58,7 +61,7 @@ export async function readDueDeliveries(deps: Pick<Deps, 'orm' | 'now'>): Promis
   });
 }
 
-/** Registered endpoints that fail or were disabled by the gateway, for each mode: of at most 10,000. */
+/** Registered endpoints that fail or were disabled by the gateway, for each mode: counts at most 10,000. */
 export async function readUnwellEndpoints(deps: Pick<Deps, 'orm'>): Promise<UnwellEndpoints[]> {
   const unwell = await rows(deps.orm.em.fork(), UNWELL_ENDPOINTS);
   return MODES.map((mode) => {

@@ -1,7 +1,8 @@
 import type { AttemptErrorCode } from '../../../domain/webhook.ts';
 
 /**
- * An attempt that ended without an HTTP answer. The message is short, plain and safe to show to the merchant.
+ * An attempt that ended without an HTTP response. The
+ * message is short, plain and safe to show to the merchant.
  */
 export class AttemptFailed extends Error {
   override readonly name = 'AttemptFailed';
@@ -30,9 +31,9 @@ export function describeNetworkError(fallback: AttemptErrorCode, error: unknown)
 }
 
 /**
- * Whether a port is closed, filtered or without a route: its owner sees that on their own
- * machine, and a stranger, for whom we would be a scanner, is not told. What a certificate
- * lacks is told, because an owner cannot see it otherwise and anybody may look at it.
+ * Says nothing of whether a port is closed, filtered or without a route: the owner sees that on
+ * their own machine, and a stranger, for whom the gateway would be a scanner, is not told. What a
+ * certificate lacks is told, because an owner cannot see it otherwise and anybody may look at it.
  */
 export const NO_CONNECTION = 'no connection to the receiver';
 

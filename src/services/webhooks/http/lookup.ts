@@ -13,17 +13,20 @@ export type LookupOptions = {
    * threads, so four names with a stalling name server would stop the whole process.
    */
   readonly useSystem: boolean;
-  /** Name servers as `address:port`; those of the machine when absent. */
+  /** Name servers as `address:port`; unset means those of the machine. */
   readonly servers?: readonly string[];
 };
 
-/** Wait for one name server's answer, and how often each is asked. The caller's signal bounds the whole. */
+/**
+ * How long to wait for one name server's response, and how
+ * often each is asked. The caller's signal bounds the whole.
+ */
 const QUERY_TIMEOUT_MS = 2_000;
 const QUERY_TRIES = 2;
 
 /**
  * Looks names up with non-blocking DNS queries for A and
- * AAAA at once. No search domain is ever appended by these.
+ * AAAA at once. These queries never append a search domain.
  */
 export function createLookup(options: LookupOptions): Lookup {
   return async (host, signal) => {

@@ -30,20 +30,20 @@ export function signStandard(secret: string, id: string, unixSeconds: number, bo
 export type DeliveryHead = {
   readonly eventId: string;
   readonly event: string;
-  /** From 1. */
+  /** The number of the attempt, from 1. */
   readonly attempt: number;
   /** When this attempt is sent; fractions of a second are dropped. */
   readonly sentAt: Date;
   /** The stored bytes of the event, exactly as they will be sent. */
   readonly body: Uint8Array;
-  /** The current secret first, then those of a running rotation. At least one. */
+  /** The current secret first, then those that a rotation still keeps. At least one. */
   readonly secrets: readonly string[];
 };
 
 /**
- * Every header of one attempt but Host and Content-Length, which belong to the
+ * Every header of one attempt except Host and Content-Length, which belong to the
  * transport. The API's own header is signed with the current secret alone; the Standard
- * Webhooks one carries a signature of each. Throws on a missing or malformed secret.
+ * Webhooks one carries a signature of each secret. Throws on a missing or malformed secret.
  */
 export function buildHeaders(input: DeliveryHead): Record<string, string> {
   const [current] = input.secrets;

@@ -10,9 +10,9 @@ export type OpenSocket = {
   /** Vetted addresses, best first. Never empty. */
   readonly addresses: readonly string[];
   readonly context: SecureContext;
-  /** The whole attempt's time; each connection but the last gets an equal share of it at most. */
+  /** The time of the whole attempt; each connection but the last gets at most an equal share of it. */
   readonly timeoutMs: number;
-  /** Its reason is what the promise rejects with. */
+  /** The promise rejects with the reason of this signal. */
   readonly signal: AbortSignal;
 };
 
@@ -41,7 +41,7 @@ export async function openSocket(input: OpenSocket): Promise<Socket> {
 
 /**
  * The trust store for receivers: the machine's authorities and
- * the operator's one. Throws when `caPem` holds no certificate.
+ * the operator's. Throws when `caPem` holds no certificate.
  */
 export function createReceiverContext(caPem: string | undefined): SecureContext {
   if (caPem === undefined) return tls.createSecureContext({ minVersion: 'TLSv1.2' });
@@ -92,8 +92,8 @@ function secure(plain: Socket, input: OpenSocket): Promise<TLSSocket> {
 }
 
 /**
- * Waits for `event`; on an error, an early close, the time or
- * the signal the socket is destroyed and the promise rejects.
+ * Waits for `event`; on an error, an early close, the time
+ * limit or the signal it destroys the socket and rejects.
  */
 function settle(
   socket: Socket,
@@ -104,7 +104,7 @@ function settle(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     // Stays on the socket for its life: an error that comes after
-    // its owner has lost interest must not end the process.
+    // nobody waits for the socket any more must not end the process.
     socket.on('error', (error) => finish(() => reject(describeNetworkError(code, error))));
     const onClose = () => finish(() => reject(new AttemptFailed(code, 'connection closed before an answer')));
     const onEvent = () => finish(resolve);

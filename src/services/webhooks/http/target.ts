@@ -3,12 +3,15 @@ import { cidrContains, isPublicAddress, parseCidr, parseIp } from '../../../doma
 import { WEBHOOK_LIMITS } from '../../../domain/webhook.ts';
 import type { Lookup } from './lookup.ts';
 
-/** What the operator opened by name. All closed by default. */
+/** What the operator opened by name. Everything is closed by default. */
 export type TargetPolicy = {
   /** Blocks that are allowed although they are not public. One that cannot be parsed opens nothing. */
   readonly allowedCidrs: readonly string[];
   readonly allowHttp: boolean;
-  /** Blocks that are refused although they are public: our own addresses. They win over `allowedCidrs`. */
+  /**
+   * Blocks that are refused although they are public: our
+   * own addresses. They take precedence over `allowedCidrs`.
+   */
   readonly deniedCidrs?: readonly string[] | undefined;
   /** Ports below 1024 that are allowed beside 80 and 443. */
   readonly allowedPorts?: readonly number[] | undefined;
@@ -18,7 +21,7 @@ export type TargetPolicy = {
 
 /** A URL that passed the literal check. */
 export type Target = {
-  /** Normalised; this and not the merchant's spelling is what is sent to. */
+  /** Normalised; requests go to this and not to the merchant's spelling. */
   readonly url: URL;
   /** Lower case, punycode, without the brackets of an IPv6 literal. */
   readonly host: string;
@@ -27,8 +30,8 @@ export type Target = {
 };
 
 /**
- * A URL or address we do not send to. The message is one
- * sentence for the merchant and names nothing they did not type.
+ * A URL or address that the gateway does not send to. The message is
+ * one sentence for the merchant and names nothing they did not type.
  */
 export class TargetRefused extends Error {
   override readonly name = 'TargetRefused';
@@ -63,7 +66,7 @@ export function parseTarget(text: string, policy: TargetPolicy): Target {
     checkPort(port, [host], policy);
   } else {
     checkName(host, policy);
-    // With a block opened, a name may lead into it, where every port is what the operator means by it.
+    // When a block is opened, a name may lead into it, where the operator means every port.
     if (policy.allowedCidrs.length === 0) checkPort(port, [], policy);
   }
   return { url, host, port, isLiteral };
@@ -134,8 +137,8 @@ function isIn(cidrs: readonly string[], address: string): boolean {
 }
 
 /**
- * Below 1024 are the ports of mail, file and login servers, which are
- * no merchant's receiver. Not asked of addresses that were opened.
+ * Ports below 1024 are those of mail, file and login servers, which are no
+ * merchant's receiver. Addresses that were opened are not checked for this.
  */
 function checkPort(port: number, addresses: readonly string[], policy: TargetPolicy): void {
   if (port === 80 || port === 443 || port >= FIRST_FREE_PORT || policy.allowedPorts?.includes(port)) return;
@@ -146,7 +149,7 @@ function checkPort(port: number, addresses: readonly string[], policy: TargetPol
 const FIRST_FREE_PORT = 1024;
 
 /**
- * Names that only mean something inside of a machine or
+ * Names that only mean something inside a machine or
  * network: RFC 6761, RFC 8375, ICANN's never-delegated ones.
  */
 const INSIDE_SUFFIXES = [
@@ -167,7 +170,7 @@ function checkName(host: string, policy: TargetPolicy): void {
   const isName =
     host.length <= 253 && labels.every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label));
   if (!isName) refuse('The host of the URL is not a valid host name.');
-  // With a block opened, inside names are what the operator means by it, and the address still decides.
+  // When a block is opened, the operator means names inside the network too, and the address still decides.
   if (policy.allowedCidrs.length > 0) return;
   const isInside =
     labels.length === 1 || INSIDE_SUFFIXES.some((suffix) => host === suffix || host.endsWith(`.${suffix}`));

@@ -17,11 +17,12 @@ export type TransportDeps = {
 export type Post = {
   readonly url: string;
   /**
-   * Read after `onLookup`, so that they can carry what it decided. Host and Content-Length are added here.
+   * Read after `onLookup`, so that the headers can carry
+   * what it decided. Host and Content-Length are added here.
    */
   readonly headers: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>);
   readonly body: Uint8Array;
-  /** For name lookup, connection, TLS, status line and headers together. */
+  /** The limit for name lookup, connection, TLS, status line and headers together. */
   readonly timeoutMs?: number;
   /**
    * Awaited before anything of the attempt happens. When it throws,
@@ -31,8 +32,8 @@ export type Post = {
 };
 
 /**
- * Sends one attempt. Resolves for whatever the network or the
- * receiver does; rejects only for `onLookup` and defects of our own.
+ * Sends one attempt. Resolves whatever the network or the
+ * receiver does; rejects only for `onLookup` and our own defects.
  */
 export type WebhookTransport = { readonly post: (input: Post) => Promise<Outcome> };
 
@@ -88,7 +89,10 @@ async function attempt(deps: TransportDeps, context: SecureContext, input: Attem
   }
 }
 
-/** The lookup may ignore its signal; the attempt does not. Its errors become the attempt's failure. */
+/**
+ * Waits for the lookup or for the signal: the lookup may ignore its signal,
+ * but the attempt does not. The lookup's errors become the attempt's failure.
+ */
 function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
@@ -133,7 +137,7 @@ function exchange(socket: Socket, target: Target, input: Attempt, signal: AbortS
       done();
       resolve({ status: message.statusCode ?? 0, message });
     });
-    // 101 hands the socket over; to us it is a status like any other. The socket is destroyed by the caller.
+    // 101 hands the socket over; here it is a status like any other. The caller destroys the socket.
     request.on('upgrade', (message) => {
       done();
       resolve({ status: message.statusCode ?? 0 });
