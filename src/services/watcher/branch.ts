@@ -23,7 +23,7 @@ export class BranchUnclear extends Error {
 
 /**
  * Asks every RPC endpoint what it has at our newest height, and believes the one that is furthest ahead. An
- * endpoint whose finality is behind our anchor lags, and is not right for that: it moves nothing. Only when
+ * endpoint whose finality is behind our anchor only lags, and is not believed: it moves nothing. Only when
  * every endpoint is behind (a chain that became shorter) is the furthest one believed all the same, because
  * down to the anchor a wrong step costs only a detour. Throws {@link BranchUnclear} and the reader's errors.
  */

@@ -61,7 +61,10 @@ export async function readDueDeliveries(deps: Pick<Deps, 'orm' | 'now'>): Promis
   });
 }
 
-/** Registered endpoints that fail or were disabled by the gateway, for each mode: counts at most 10,000. */
+/**
+ * Registered endpoints that fail or were disabled by the gateway,
+ * by mode; at most 10,000 of all modes together are counted.
+ */
 export async function readUnwellEndpoints(deps: Pick<Deps, 'orm'>): Promise<UnwellEndpoints[]> {
   const unwell = await rows(deps.orm.em.fork(), UNWELL_ENDPOINTS);
   return MODES.map((mode) => {
