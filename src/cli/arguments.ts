@@ -6,7 +6,8 @@ const DURATION = /^(0|[1-9]\d{0,6})([smhd])$/;
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const TIME = /^(\d{4})-(\d{2})-(\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
-// Every parser here throws commander's InvalidArgumentError: a sentence, exit code 2, nothing done.
+// Every parser here throws commander's InvalidArgumentError: it prints a sentence,
+// the exit code is 2, and nothing was done.
 
 /** Text that is not blank, trimmed, of at most `most` characters. */
 export function text(most = MAX_TEXT) {
@@ -64,7 +65,7 @@ const MAX_AHEAD_DAYS = 3_650;
 export function time(given: string): Date {
   const match = TIME.exec(given);
   const value = new Date(given);
-  // V8 turns February 30 into March 2.
+  // V8 turns February 30 into March 2, so the day is compared.
   const [year = 0, month = 0, day = 0] = (match?.slice(1, 4) ?? []).map((part) => Number.parseInt(part, 10));
   const lastDay = new Date(Date.UTC(year, month, 0)).getUTCDate();
   if (!match || Number.isNaN(value.getTime()) || day > lastDay) {
@@ -73,7 +74,9 @@ export function time(given: string): Date {
   return value;
 }
 
-/** The word that takes a value away. Not null: commander turns a parser's null into an empty text. */
+/**
+ * The word that removes a value. It is not null, because commander turns a parser's null into an empty text.
+ */
 export const NONE = 'none';
 
 /** The value, or null for {@link NONE}. */

@@ -32,9 +32,9 @@ type Seen = {
 };
 
 /**
- * A receiver on 127.0.0.1 until SIGINT or SIGTERM. With `json` stdout gets the
- * one line that says where it listens and every request is a JSON line on
- * stderr; else all is text on stdout. Throws an OperatorError for a taken port.
+ * Runs a receiver on 127.0.0.1 until SIGINT or SIGTERM. With `json`, stdout gets one line that
+ * says where it listens, and every request is a JSON line on stderr; else everything is text on
+ * stdout. Throws an OperatorError for a taken port.
  */
 export async function listenForWebhooks(options: ListenOptions): Promise<void> {
   const stop = new AbortController();
@@ -92,7 +92,7 @@ async function receive(
       .end(`{"received":${body !== undefined}}\n`);
 }
 
-/** Undefined for more than a webhook can be. */
+/** Undefined for a body larger than a webhook can be. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const parts: Buffer[] = [];
   let bytes = 0;

@@ -27,7 +27,7 @@ export function operatorOf(by: string | undefined): Actor {
 
 const MAX_HOST = 255;
 
-/** Behind sudo the person who called it. A container's user may have no name. */
+/** The login name; behind sudo it is the person who called sudo. A container's user may have no name. */
 function loginName(): string {
   const behind = process.env['SUDO_USER'];
   if (behind) return behind;

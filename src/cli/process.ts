@@ -18,18 +18,18 @@ import { operatorOf } from './operator.ts';
 import { reachTemporal } from './reach.ts';
 import { progress } from './run.ts';
 
-/** What a command stands on besides the database. */
+/** What a command needs besides the database. */
 export type Needs = {
   /**
-   * `required`: refuses when no Temporal answers. `attached`: one if
-   * there is any. Without it the outbox carries what has to be started.
+   * `required`: refuses when no Temporal answers. `attached`: uses one if there is any. Unset
+   * means that the outbox carries what has to be started.
    */
   readonly temporal?: 'required' | 'attached';
   /** False only for the command that brings the schema up to date. */
   readonly currentSchema?: boolean;
-  /** Who acts: the operator's own word, else the name under which he is logged in. */
+  /** Who acts: the name that the operator gives, else the name of their login. */
   readonly by?: string | undefined;
-  /** The command seals or opens stored secrets, so that it needs the key of the gateway. */
+  /** True for a command that seals or opens stored secrets, so that it needs the key of the gateway. */
   readonly secrets?: true;
 };
 
@@ -44,7 +44,9 @@ const POOL_SIZE = 4;
 const WAIT_FOR_FOLDER_MS = 15_000;
 const POLL_MS = 200;
 
-/** The configuration and a logger that only warns, unless LOG_LEVEL is set: a command speaks for itself. */
+/**
+ * The configuration and a logger that only warns, unless LOG_LEVEL is set: a command prints its own messages.
+ */
 export function commandConfig(role: ConfigRole): { config: Config; log: Logger } {
   const config = loadConfig(process.env, { role });
   return {
@@ -57,9 +59,9 @@ export function commandConfig(role: ConfigRole): { config: Config; log: Logger }
 }
 
 /**
- * Runs `work` on a wired gateway and gives everything back, whatever happens: attached to
- * the configured database or to the gateway that runs over DATA_DIR, else on an embedded
- * PostgreSQL for this run alone. Throws an OperatorError when that cannot be had.
+ * Runs `work` on a wired gateway and releases everything afterwards, whatever happens. It attaches to the
+ * configured database or to the gateway that runs over DATA_DIR, else starts an embedded PostgreSQL for this
+ * run alone. Throws an OperatorError when none of these can be had.
  */
 export async function withGateway<T>(
   needs: Needs,
@@ -97,8 +99,8 @@ export async function withGateway<T>(
 }
 
 /**
- * Most commands neither derive addresses nor touch stored secrets; one of
- * them that tried would be a defect, and must not work with made-up keys.
+ * Most commands neither derive addresses nor touch stored secrets; one of them that tried would
+ * have a defect, and must not work with made-up keys.
  */
 const NO_BOX: Deps['secretBox'] = {
   seal: refuseKeys,

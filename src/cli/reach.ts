@@ -5,9 +5,9 @@ import type { TemporalPlace } from '../temporal/place.ts';
 const WITHIN_MS = 3_000;
 
 /**
- * Throws at once where nothing listens, with the reason, and otherwise when Temporal
- * does not know its namespace or does not answer within some seconds. The client
- * alone would try for its whole time limit and then only say that it was over.
+ * Throws at once, with the reason, where nothing listens; else when Temporal does not know its
+ * namespace or does not answer within some seconds. The client alone would try for its whole
+ * time limit and then only say that it was over.
  */
 export async function reachTemporal(link: TemporalLink, { address }: TemporalPlace): Promise<void> {
   await openAndClose(address);

@@ -5,14 +5,17 @@ import { plain } from './table.ts';
 import { folded } from './width.ts';
 
 /**
- * What a command answers: one object for `--json`, lines for
- * a person, and a sentence where it did not find all well.
+ * The result of a command: one object for `--json`, lines for a person, and a
+ * sentence where something was not well.
  */
 export type CommandResult = {
   readonly json: Readonly<Record<string, unknown>>;
-  /** For a person, whose terminal it fits. */
+  /** The lines for a person; they fit the terminal. */
   readonly text: string;
-  /** What is copied from there whole, such as a phrase, a link or a command: a line each, however long. */
+  /**
+   * The parts of it that are copied whole, such as a phrase, a link or a
+   * command: one line each, however long.
+   */
   readonly copy?: readonly string[];
   /** What to do next: for a person, on stderr, so that the lines of a list stay alone on stdout. */
   readonly next?: string | undefined;
@@ -26,7 +29,7 @@ export type Invocation<Options> = {
 };
 
 const MAX_SENTENCE = 600;
-/** Nothing may keep a finished command alive; this is the net under that promise. */
+/** Nothing may keep a finished command alive; this limit ends it where something does. */
 const LINGER_MS = 3_000;
 const ALIVE_MS = 60_000;
 
@@ -41,8 +44,8 @@ export function group(parent: Command, name: string, about: string): Command {
 }
 
 /**
- * Makes a command's action: runs `work` and prints its answer.
- * A `work` that answers nothing has printed what it had to say.
+ * Makes a command's action: runs `work` and prints its result. A `work` that
+ * returns nothing has printed everything itself.
  */
 export function answering<Options = object>(
   work: (call: Invocation<Options>) => Promise<CommandResult | undefined>,
@@ -67,12 +70,12 @@ export function answering<Options = object>(
   };
 }
 
-/** One line of progress for a person; stdout belongs to the answer. */
+/** One line of progress for a person; stdout is kept for the result. */
 export function progress(line: string): void {
   process.stderr.write(lines(folded(line)));
 }
 
-/** An object as the one line that `--json` promises; a terminal acts on nothing in it. */
+/** An object as the one line that `--json` promises, without characters that a terminal would act on. */
 export function jsonLine(value: Readonly<Record<string, unknown>>): string {
   return lines(harmlessJson(JSON.stringify(value)));
 }
@@ -85,7 +88,7 @@ function harmlessLines(text: string): string {
   return text.split('\n').map(harmless).join('\n');
 }
 
-/** commander quotes what it was given: shortened, and without control characters, whatever that was. */
+/** commander quotes its arguments in errors: they are shortened here, and control characters are removed. */
 export function quietErrors(program: Command): Command {
   return program.configureOutput({ outputError: (text, write) => write(`${shortened(text.trimEnd())}\n`) });
 }

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { OperatorError } from '../base/errors.ts';
 
-/** What is asked for on stdin: the word shown at a terminal, and what to say about a text over `maxBytes`. */
+/** What to ask for on stdin: the word shown at a terminal, and what to say about a text over `maxBytes`. */
 export type Asked = { readonly name: string; readonly maxBytes: number; readonly nextAction: string };
 
 /**

@@ -5,17 +5,17 @@ const GAP = '  ';
 const BELOW = '    ';
 
 /**
- * What a list is made of. Columns in the order of their weight:
- * the first tells rows apart, the last ones leave the table first.
+ * What a list is made of. Columns are in the order of their importance: the first tells
+ * rows apart, the last ones leave the table first.
  */
 export type List = {
   readonly header: readonly string[];
   readonly rows: readonly (readonly unknown[])[];
-  /** What an empty one says, and what to do then. */
+  /** What an empty list says, and what to do then. */
   readonly none: string;
   /** What to do with a row. */
   readonly next: string;
-  /** How many were asked for, and the most that can be. */
+  /** How many rows were asked for, and the most that can be. */
   readonly limit?: { readonly given: number; readonly most: number };
 };
 
@@ -38,9 +38,9 @@ export function cutOff(count: number, limit: List['limit']): string {
 }
 
 /**
- * A table for a person: columns as wide as their content, no lines. What does
- * not fit beside the others stands below its row with its name, so that no
- * line is wider than the terminal and nothing is cut off. Empty without rows.
+ * A table for a person: columns as wide as their content, no lines. A value that does not fit
+ * beside the others goes below its row with its name, so that no line is wider than the
+ * terminal and nothing is cut off. Empty without rows.
  */
 export function table(header: readonly string[], rows: readonly (readonly unknown[])[]): string {
   if (rows.length === 0) return '';
@@ -60,7 +60,7 @@ export function table(header: readonly string[], rows: readonly (readonly unknow
     .join('\n');
 }
 
-/** From the left, each that still fits. */
+/** Takes columns from the left, each that still fits. */
 function columnsThatFit(widths: readonly number[]): number[] {
   const taken: number[] = [];
   let free = room();
@@ -72,7 +72,7 @@ function columnsThatFit(widths: readonly number[]): number[] {
   return taken;
 }
 
-/** Several in one line while they fit, so that each stands whole in one. */
+/** Puts several facts in one line while they fit, so that each one is whole within a line. */
 function packed(facts: readonly string[]): string[] {
   const lines: string[] = [];
   for (const fact of facts) {
@@ -92,7 +92,7 @@ export function facts(values: Readonly<Record<string, unknown>>): string {
     .join('\n');
 }
 
-/** A value for a person: no text of others moves the cursor or colours the terminal. */
+/** A value for a person: no text from others moves the cursor or colours the terminal. */
 export function plain(value: unknown): string {
   if (!isThere(value)) return '–';
   return harmless(value instanceof Date ? `${value.toISOString().slice(0, 19)}Z` : String(value));

@@ -19,14 +19,14 @@ export function columnsOf(text: string): number {
   return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
 }
 
-/** The text with spaces behind it up to so many columns. */
+/** The text, filled up with spaces to this many columns. */
 export function padded(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
 }
 
 /**
- * One line as several that fit, the first behind `head` and the others as far in: broken at
- * spaces, and within a word that is longer than a line. For data, of which every character counts.
+ * One line as several that fit, the first behind `head` and the others indented as far: broken at spaces, and
+ * within a word that is longer than a line. For data, of which every character counts.
  */
 export function wrapped(line: string, head = ''): string[] {
   const indent = columnsOf(head);
@@ -39,7 +39,7 @@ export function wrapped(line: string, head = ''): string[] {
   return lines;
 }
 
-/** Where the text has to end so that it fits; behind at least one character. */
+/** Where the text has to end so that it fits; always behind at least one character. */
 function endOfLine(text: string, most: number): number {
   if (text.length <= most && columnsOf(text) <= most) return text.length;
   let taken = 0;
@@ -53,7 +53,7 @@ function endOfLine(text: string, most: number): number {
 }
 
 /**
- * Lines of sentences as lines that fit, each as far in as it began, without what a terminal
+ * Lines of sentences as lines that fit, each indented as far as it began, without characters that a terminal
  * would act on. A word is left whole even where it is longer than a line: it may be a link.
  */
 export function folded(text: string): string {

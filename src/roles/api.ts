@@ -6,8 +6,8 @@ import type { Started, Starting } from './role.ts';
 const POOL_SIZE = 10;
 
 /**
- * Serves requests and the operators' port, and works nothing.
- * Throws OperatorError where a part that it needs cannot be used.
+ * Serves requests and the operators' port, and does no work of a worker. Throws
+ * OperatorError where a part that it needs cannot be used.
  */
 export async function startApi({ config, log, shutdown }: Starting): Promise<Started> {
   const startedAt = new Date();

@@ -3,12 +3,12 @@ import type { Shutdown } from '../base/shutdown.ts';
 import type { Config } from '../config/index.ts';
 
 /**
- * What a role starts with. It registers with `shutdown`, in
- * the order of its start, how each of its parts is stopped.
+ * What a role starts with. It registers with `shutdown`, in the order of its
+ * start, how each of its parts is stopped.
  */
 export type Starting = { readonly config: Config; readonly log: Logger; readonly shutdown: Shutdown };
 
-/** Where a started role is reached; null for what it does not have. */
+/** Where a started role can be reached; null for what it does not have. */
 export type Started = {
   readonly api: string | null;
   readonly ops: string | null;

@@ -6,9 +6,9 @@ import type { Started, Starting } from './role.ts';
 const AWAKE_EVERY_MS = 60_000;
 
 /**
- * Opens the seed and waits: what it signs comes with payouts. It proves at the start that its files can
- * be opened, and throws OperatorError where they cannot. It has no database, no Temporal and no port,
- * so that nothing but a timer that does nothing keeps the process alive until it is told to stop.
+ * Opens the seed and waits: it has nothing to sign before there are payouts. It proves at the start that its
+ * files can be opened, and throws OperatorError where they cannot. It has no database, no Temporal and no
+ * port, so only a timer that does nothing keeps the process alive until it is told to stop.
  */
 export async function startSigner({ config, log, shutdown }: Starting): Promise<Started> {
   const { seedFile, passphraseFile } = config.wallet;

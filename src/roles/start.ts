@@ -17,9 +17,9 @@ const ROLES: Readonly<Record<Role, (starting: Starting) => Promise<Started>>> = 
 };
 
 /**
- * Runs one role, or all in one process, until SIGTERM or SIGINT. When it is ready
- * it prints one JSON line on stdout; logs go to stderr. Throws OperatorError or
- * ConfigError before it is ready; afterwards it logs, waits and goes on.
+ * Runs one role, or all in one process, until SIGTERM or SIGINT. When it is ready it prints one
+ * JSON line on stdout; logs go to stderr. Throws OperatorError or ConfigError before it is ready;
+ * afterwards it logs a problem, waits and goes on.
  */
 export async function startGateway(input: {
   env: NodeJS.ProcessEnv;

@@ -12,7 +12,7 @@ import type { Started, Starting } from './role.ts';
 const POOL_SIZE = 2;
 
 /**
- * Watches the chains and moves what waits, without an API. Throws
+ * Watches the chains and does everything that waits to be done, without an API. Throws
  * OperatorError where a part that it needs cannot be used.
  */
 export async function startWorker({ config, log, shutdown }: Starting): Promise<Started> {

@@ -79,12 +79,12 @@ function monthIn(given: string): Month {
   return given;
 }
 
-/** The very command that keeps what is about to leave. */
+/** The exact command that keeps a copy of the rows that are about to be removed. */
 function dumpCommand(month: Month, tables: readonly string[]): string {
   return `pg_dump --dbname="$DATABASE_URL" --format=custom --file=gateway-${month}.dump ${tables.map((name) => `--table=${name}`).join(' ')}`;
 }
 
-/** A refusal is one or two sentences; what to do comes last. */
+/** A refusal is one or two sentences; the last one says what to do. */
 function split(refusal: string): [message: string, nextAction: string] {
   const at = refusal.lastIndexOf('. ');
   return at < 0 ? [refusal, 'See "gateway archive list"'] : [refusal.slice(0, at), refusal.slice(at + 2)];

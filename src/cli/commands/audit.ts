@@ -37,8 +37,8 @@ async function list({ options }: { options: Filters }) {
 }
 
 /**
- * Two columns that are as wide as their content, and below each
- * change what belongs to it, all within a terminal's width.
+ * Two columns that are as wide as their content, and below each change its
+ * details, all within a terminal's width.
  */
 function listed(actions: readonly ActionView[]): string {
   if (actions.length === 0)
@@ -64,7 +64,7 @@ function listed(actions: readonly ActionView[]): string {
     .join('\n');
 }
 
-/** `name: before → after` for each member; what only has one side has no arrow. */
+/** `name: before → after` for each member; a member with only one side has no arrow. */
 function changesOf({ before, after }: ActionView): string[] {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   return names.map((name) => {

@@ -10,8 +10,8 @@ import { progress } from '../run.ts';
 const IDENTITY_WITHIN_MS = 10_000;
 
 /**
- * The chain as a command reads it, proven to be the configured one.
- * Throws an OperatorError where it is off, away or another one.
+ * The chain as a command reads it, proven to be the configured one. Throws an
+ * OperatorError where it is off, unreachable or another one.
  */
 export async function chainOf(
   gateway: CommandGateway,

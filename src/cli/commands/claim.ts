@@ -9,7 +9,8 @@ import { oneOf, text } from '../arguments.ts';
 import { answering, leaf } from '../run.ts';
 
 /**
- * Reading every block in which the money can have come takes minutes where no endpoint keeps old balances.
+ * Where no endpoint keeps old balances, it takes minutes to read every
+ * block in which the money can have come.
  */
 const WITHIN_MS = 30 * 60_000;
 
@@ -47,7 +48,7 @@ export function addClaimCommand(deposit: Command): void {
     .action(answering(claim));
 }
 
-/** What the operator names; a UsageError where something is missing or no amount. */
+/** What the operator names; a UsageError where something is missing or is no amount. */
 async function decisionOf(options: Options): Promise<Pick<ClaimInput, 'word' | 'decider'>> {
   const { amount, address, by, reason } = options;
   if ((by === undefined) !== (reason === undefined))

@@ -23,10 +23,10 @@ export type Failed = {
 };
 
 /**
- * Fails a deposit by an operator's decision. An open deposit is asked through its actor, which may be
- * in the middle of a step; where no actor runs, or the deposit is completed already, the row is changed
- * directly and the outbox starts what has to follow. So it is where the actor cannot answer, because it
- * is paused or its code fails; a new one takes its place. The decision is written down first.
+ * Fails a deposit by an operator's decision. An open deposit is failed through its actor, which may be in the
+ * middle of a step. Where no actor runs, or the deposit is completed already, the row is changed directly and
+ * the outbox starts what has to follow. The same happens where the actor cannot answer, because it is paused
+ * or its code fails; a new one takes its place. The decision is written down first.
  */
 export async function failByOperator(gateway: CommandGateway, decision: Decision): Promise<Failed> {
   const { deps } = gateway;
@@ -43,8 +43,8 @@ export async function failByOperator(gateway: CommandGateway, decision: Decision
 }
 
 /**
- * Only so that none is left behind that never ends: the decision
- * stands in the row, and what is to be sent in the outbox.
+ * This only makes sure that no actor is left behind that never ends: the decision is in the
+ * row, and what is to be sent is in the outbox.
  */
 async function replaceActor({ deps }: CommandGateway, deposit: Deposit): Promise<void> {
   const workflowId = workflowIdOf(deposit);
@@ -55,7 +55,7 @@ async function replaceActor({ deps }: CommandGateway, deposit: Deposit): Promise
     );
 }
 
-/** Throws a refusal with the actor's own words, or because nobody answers. */
+/** Throws a refusal with the actor's own words, or one that says that nothing answers. */
 async function askActor(
   gateway: CommandGateway,
   workflowId: string,
@@ -73,7 +73,7 @@ async function askActor(
   const { client, actors } = temporal.link;
   try {
     if (await actors.isUnresponsive(workflowId)) return 'it hangs';
-    // What is asked of an actor counts only with its row.
+    // A decision that is asked of an actor counts only with its row.
     await recordDecision(gateway.deps, decision);
     const handle = client.workflow.getHandle(workflowId);
     await client.withDeadline(Date.now() + UPDATE_WITHIN_MS, () =>
@@ -97,7 +97,7 @@ async function askActor(
   }
 }
 
-/** The actor's own words lie at the bottom: update, activity and refusal wrap one another. */
+/** The actor's own words are the innermost cause: update, activity and refusal wrap one another. */
 function innermost(error: unknown): unknown {
   let inner = error;
   for (let depth = 0; depth < 8 && inner instanceof Error && inner.cause !== undefined; depth += 1)

@@ -50,8 +50,8 @@ export async function listAllDeposits(deps: Deps, { status, network, merchant, l
 }
 
 /**
- * Deposits as the API shows them, but for dollars: a decimal string
- * here like all money, because a number has no more than 15 digits.
+ * Deposits as the API shows them, except that dollars are a decimal string here like all
+ * money, because a number has no more than 15 digits.
  */
 export async function depositViews(em: Em, rows: readonly Deposit[]) {
   const views = await presentDeposits(em, rows);
@@ -62,8 +62,8 @@ export async function depositViews(em: Em, rows: readonly Deposit[]) {
 }
 
 /**
- * What reached our addresses and is not credited, newest first, and how much
- * of it was not even kept. Amounts are raw: the token need not be one of ours.
+ * Uncredited money on our addresses, newest first, and how much of it was not even kept.
+ * Amounts are raw: the token need not be one of ours.
  */
 export async function listUnrecognised(deps: Deps, { network, limit }: Filters) {
   const where = network ? { network } : {};

@@ -8,12 +8,12 @@ import { rateReporter } from '../rate.ts';
 import type { CommandResult } from '../run.ts';
 import { table } from '../table.ts';
 
-/** A page takes a second or two; this is the limit of one on a database that is busy. */
+/** A page takes a second or two; this is the limit for one on a busy database. */
 const STATEMENT_TIMEOUT_MS = 60_000;
 
 /**
- * `reconcile --books`: needs the database alone. Promises to change
- * nothing; a difference is a problem that ends with the next action.
+ * `reconcile --books`: needs the database alone. Promises to change nothing; a difference is
+ * a problem whose text ends with the next action.
  */
 export async function reconcileBooks(): Promise<CommandResult> {
   const [{ withGateway }, { auditLedger }, { openOrm }] = await Promise.all([
@@ -93,7 +93,7 @@ function lineOf(row: AuditDifference): readonly unknown[] {
   ];
 }
 
-/** The sums of a link that are kept, and those of its deposits: assigned, paid, and how many are open. */
+/** The stored sums of a link, and those of its deposits: assigned, paid, and how many are open. */
 function lineOfLink({ linkId, kept, found }: LinkDifference): readonly unknown[] {
   const sums = ({ assignedUnits, paidUnits, openCount }: LinkDifference['kept']): string =>
     `${formatUnits(assignedUnits, LINK_DECIMALS)} assigned, ${formatUnits(paidUnits, LINK_DECIMALS)} paid, ${openCount} open`;
@@ -131,8 +131,8 @@ function present(row: AuditDifference) {
 }
 
 /**
- * A decimal string; a number of credits, and an asset that the
- * product does not know (a hand in the database), as it is.
+ * A decimal string; a count of credits, and an amount of an asset that the product does not know
+ * (somebody edited the database), are shown as they are.
  */
 function amountOf({ check, network, currency }: AuditDifference, units: bigint): string {
   return formatUnits(units, check === 'credit' ? 0 : (findAsset(network, currency)?.decimals ?? 0));

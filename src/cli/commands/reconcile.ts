@@ -79,8 +79,8 @@ async function reconcile({ options }: { options: Options }): Promise<CommandResu
 }
 
 /**
- * Compares one chain as far as it was read, and what became final
- * beyond that: only the latter is returned, the former is kept in rows.
+ * Compares one chain as far as it was read, and what became final beyond that: only the differences of the
+ * latter are returned, those of the former are kept in rows.
  */
 async function compareChain(
   gateway: CommandGateway,
@@ -95,7 +95,8 @@ async function compareChain(
   const { deps } = gateway;
   const chain = await chainOf(gateway, network, signal);
   const blocks = await unscannedBlocks(deps, chain, { signal }).catch(refused);
-  // Long behind, nobody tells the balances of then any more; those of now say it all.
+  // When the watcher is long behind, no endpoint tells the balances of that time
+  // any more; those of now cover everything.
   if (!blocks || blocks.to - blocks.from < chain.reader.pace.balanceBlocks)
     await reconcileNow(deps, chain, { signal, progress: rateReporter(network, 'addresses') }).catch(refused);
   if (!blocks) return [];
@@ -147,10 +148,10 @@ type Difference = {
   readonly from_block: number;
   readonly to_block: number;
   readonly reason: string;
-  /** The alarms about deposits of this address that explain it; the difference stands all the same. */
+  /** The alarms about deposits of this address that explain it; the difference remains all the same. */
   readonly explained_by: readonly string[];
   readonly since: string;
-  /** It lies in blocks that the watcher will still read. */
+  /** True where it lies in blocks that the watcher will still read. */
   readonly unread: boolean;
 };
 

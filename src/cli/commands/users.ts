@@ -18,8 +18,8 @@ const PASSWORD = {
 } as const;
 
 /**
- * `user`. Passwords come on stdin: an argument would stand in the process list and in the shell's
- * history. Where none comes, the answer is a link by which the person sets one that nobody else knows.
+ * `user`. Passwords come on stdin: an argument would be visible in the process list and in the shell's
+ * history. Where none comes, the result is a link by which the person sets one that nobody else knows.
  */
 export function addUserCommands(program: Command): void {
   const user = group(program, 'user', 'people who sign in for a merchant');
@@ -105,7 +105,7 @@ function told(userId: string, link: ShownLink | null, otherwise: string) {
   return { json: { user_id: userId, link: link.url, link_expires_at: until }, text, copy: [link.url] };
 }
 
-/** Where people reach the page: known before anything is changed. */
+/** Where people reach the page; it is found out before anything is changed. */
 async function passwordPage({ http, production, dataDir }: Config): Promise<string> {
   if (http.publicUrl !== undefined) return `${http.publicUrl}/set-password`;
   if (production)
@@ -118,7 +118,7 @@ async function passwordPage({ http, production, dataDir }: Config): Promise<stri
   return `${api ? new URL(api).origin : `http://localhost:${http.port}`}/set-password`;
 }
 
-/** Needs the keys alone: it works where the database is away, and beside a copy of the log. */
+/** Needs the keys alone: it works where the database is unreachable, and on a copy of the log elsewhere. */
 async function hash({ options }: { options: { readonly email: string } }) {
   const [{ commandConfig }, { locateSecretsKey }, { createSecretBox }, { accountHash }] = await Promise.all([
     import('../process.ts'),
@@ -173,8 +173,8 @@ async function load() {
 }
 
 /**
- * Without the line feed that `echo` and editors put at the end; undefined where nothing comes
- * at all: at a terminal, or from an empty stdin. An empty line is a password, and too short.
+ * The password without the line feed that `echo` and editors put at the end; undefined where nothing comes at
+ * all: at a terminal, or from an empty stdin. An empty line counts as a password, and is too short.
  */
 async function readPassword(): Promise<string | undefined> {
   const given = process.stdin.isTTY ? '' : await readSecret(PASSWORD);

@@ -30,7 +30,7 @@ async function makeNew({ options }: { options: { readonly force?: true } }) {
   const { createWallet, fileExists } = await load();
   const { seedFile } = await walletConfig();
   const force = options.force === true;
-  // Before a passphrase is made for it: a refusal leaves no file behind.
+  // This comes before a passphrase is made for the wallet, so that a refusal leaves no file behind.
   if (!force && (await fileExists(seedFile)))
     throw new OperatorError(
       `There is already a wallet at ${seedFile}`,
@@ -86,7 +86,7 @@ async function walletConfig() {
   return { ...config.wallet, production: config.production };
 }
 
-/** The passphrase file's content. Outside production a missing one is made, which is said. */
+/** The passphrase file's content. Outside production a missing one is made, and the operator is told so. */
 async function passphraseOrNew(): Promise<string> {
   const { fileExists, readPassphraseFile, writePrivateFile } = await load();
   const { passphraseFile, production } = await walletConfig();

@@ -28,8 +28,8 @@ type Filters = {
 };
 
 /**
- * Deliveries of every merchant, newest events first: by the id, which begins with
- * their time, so that only the newest months are read. Refuses an unknown endpoint.
+ * Deliveries of every merchant, newest events first. They are sorted by the id, which begins with their time,
+ * so that only the newest months are read. Refuses an unknown endpoint.
  */
 export async function listAllDeliveries(
   deps: Deps,
@@ -47,7 +47,7 @@ export async function listAllDeliveries(
   return await deliveryViews(em, await em.find(WebhookDelivery, where, { orderBy: { id: 'desc' }, limit }));
 }
 
-/** Whose delivery it is; refuses an unknown id with where to find the right one. */
+/** The owner and mode of a delivery; refuses an unknown id and says where to find the right one. */
 export async function scopeOfDelivery(deps: Deps, id: string): Promise<Scope> {
   const em = deps.orm.em.fork();
   const delivery = isUuid(id) ? await em.findOne(WebhookDelivery, id) : null;

@@ -118,7 +118,10 @@ async function listen({ options }: { options: Listen }) {
   return undefined;
 }
 
-/** Never an argument: those stand in the process list and in the shell's history. An empty one is none. */
+/**
+ * The secret never comes as an argument: arguments are visible in the process list and in
+ * the shell's history. An empty one counts as none.
+ */
 function secretIn(given: string | undefined): string | undefined {
   const secret = given?.trim() || undefined;
   if (secret !== undefined && !SECRET.test(secret))

@@ -22,8 +22,8 @@ const WELL: Readonly<Record<AlarmKind, string>> = {
 };
 
 /**
- * Everything that does not go on by itself, one check for each kind, from rows alone. None
- * where there is no database or its schema is another one: the other checks say that.
+ * Everything that does not go on by itself, one check for each kind, from rows alone. No check where there is
+ * no database or its schema is another one: other checks say that.
  */
 export async function checkAlarms(config: Config, run: Run | undefined, log: Logger): Promise<Finding[]> {
   const databaseUrl = config.database.kind === 'url' ? config.database.url : run?.databaseUrl;

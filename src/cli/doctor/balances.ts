@@ -15,9 +15,8 @@ type Row = {
 const SHOWN = 3;
 
 /**
- * How the comparison of balances on the chain with the ledger goes, one check
- * for each network that was compared or that holds credited money without a
- * block; that money is a difference at once, whatever the last pass has seen.
+ * The state of the reconciliation passes, one check for each network that was compared or that holds credited
+ * money without a block; such money is a difference at once, whatever the last pass has seen.
  */
 export async function checkBalances(em: Em): Promise<Finding[]> {
   if (!(await hasTable(em, 'deposit_attributions'))) return [];

@@ -10,8 +10,8 @@ import { formatUnits, RATE_DECIMALS } from '../../domain/money.ts';
 const WITHIN_MS = 12_000;
 
 /**
- * Every chain, and the prices, which are read from one. A chain without
- * endpoints is off, which is a choice; without any nobody can pay.
+ * Every chain, and the prices, which are read from one. A chain without endpoints is off,
+ * which is a choice; without any chain nobody can pay.
  */
 export async function checkChains(config: Config, log: Logger): Promise<Finding[]> {
   const opened = await openChains(config.chains, { onEndpoint: (message) => log.info({}, message) });

@@ -9,12 +9,12 @@ import { checkChains } from './chains.ts';
 import { checkDataDir, checkSecretsKey, checkWallet } from './files.ts';
 import { checkDatabase, checkTemporal } from './stores.ts';
 
-/** Longer than any single limit inside the checks: only the net under them. */
+/** Longer than any single limit inside the checks: it catches only what they miss. */
 const CHECK_WITHIN_MS = 30_000;
 
 /**
- * Looks at every part, changes nothing and starts nothing. A part that hangs or
- * throws becomes a check that is not ok; what is off by choice is said and is ok.
+ * Checks every part, changes nothing and starts nothing. A part that does not answer or throws becomes a
+ * check that is not ok; a part that is off by choice is reported as such and is ok.
  */
 export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   let config: Config;

@@ -15,7 +15,7 @@ import { resolveAccountXpubs } from '../../signer/account-xpubs.ts';
 import { fileExists, readPrivateFile } from '../../signer/private-file.ts';
 import { openWallet, readPassphraseFile } from '../../signer/wallet-file.ts';
 
-/** Whether this process could keep something in its data folder. */
+/** Whether this process could write something in its data folder. */
 export async function checkDataDir({ dataDir }: Config): Promise<Finding> {
   const found = await stat(dataDir).catch(() => undefined);
   if (found && !found.isDirectory())
@@ -39,8 +39,8 @@ async function nearest(folder: string): Promise<string> {
 }
 
 /**
- * The account keys of addresses, and, where this process
- * may read the passphrase, that the wallet opens with it.
+ * The account keys of addresses, and, where this process may read the
+ * passphrase, whether the wallet opens with it.
  */
 export async function checkWallet(config: Config): Promise<Finding> {
   const { seedFile, passphraseFile, xpubs } = config.wallet;
@@ -73,9 +73,7 @@ function problemOf(error: OperatorError): string {
   return error.message.replace(error.nextAction, '').replace(/(?<![\s.])[\s.]+$/, '');
 }
 
-/**
- * That SECRETS_KEY is there and opens what is stored: with another one every webhook would fail to be signed.
- */
+/** Whether SECRETS_KEY is set and opens what is stored: with another key no webhook could be signed. */
 export async function checkSecretsKey(config: Config, run: Run | undefined, log: Logger): Promise<Finding> {
   const key = config.secretsKey ?? (await developmentKey(config));
   if (!key && config.production)
@@ -111,8 +109,8 @@ async function developmentKey({ dataDir }: Config): Promise<Uint8Array | undefin
 }
 
 /**
- * Whether the newest webhook secret opens, and how many rows are
- * not under the present key. Undefined where nothing is stored.
+ * Whether the newest webhook secret opens, and how many rows are not under the
+ * present key. Undefined where nothing is stored.
  */
 async function readStored(
   url: string,

@@ -5,8 +5,8 @@ import { newestMonth } from '../../services/months/make.ts';
 import { hasTable } from './tables.ts';
 
 /**
- * Whether the partitions of the next month are there; none before the schema
- * is. Without them nothing is lost, but a month becomes too large to leave.
+ * Whether the partitions of the next month exist; no check before the schema exists. Without them nothing
+ * is lost, but a month becomes too large to be removed.
  */
 export async function checkMonths(em: Em, now: Date): Promise<Finding[]> {
   const newest = (await hasTable(em, 'partition_months')) ? await newestMonth(em) : undefined;

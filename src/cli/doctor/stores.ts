@@ -19,7 +19,7 @@ const MIN_MAJOR = 14;
 const SEARCH_ATTRIBUTES_WITHIN_MS = 5_000;
 const GRPC_NOT_FOUND = 5;
 
-/** PostgreSQL, the schema in it, and its clock against ours. Looks only: no table is made. */
+/** PostgreSQL, the schema in it, and its clock against ours. Only reads: no table is made. */
 export async function checkDatabase(config: Config, run: Run | undefined, log: Logger): Promise<Finding[]> {
   const url = config.database.kind === 'url' ? config.database.url : run?.databaseUrl;
   if (url === undefined)
@@ -98,7 +98,7 @@ async function checkSchema(em: Em): Promise<Finding> {
   return good('schema', `current (${MIGRATIONS.length} migrations)`);
 }
 
-/** Signatures and expiries go by the clock; both sides of a wrong one refuse each other. */
+/** Signatures and expiries depend on the clock; where one is wrong, both sides refuse each other. */
 function checkClock(oursMs: number, theirs: string): Finding {
   const differenceMs = Math.round(Math.abs(Number.parseInt(theirs, 10) - oursMs));
   if (differenceMs > MAX_CLOCK_DIFFERENCE_MS)

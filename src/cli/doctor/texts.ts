@@ -15,8 +15,8 @@ const QUIET: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Whether PostgreSQL's own log would show data of customers:
- * as the role that asks is set, which is the service's.
+ * Whether PostgreSQL's own log would show data of customers, by the settings of
+ * the role that asks, which is the service's.
  */
 export async function checkTexts(em: Em): Promise<Finding> {
   const names = Object.keys(QUIET);
