@@ -4,8 +4,8 @@ import { limitStatements, type QueryClient, type StatementLimit, timeIsUp } from
 import { currentLimit, type TimeLimit } from './time-limit.ts';
 
 /**
- * Without it a query on a connection whose other end vanished
- * (a fail-over, a firewall that forgot it) would wait for ever.
+ * Without this limit a query on a connection whose other end vanished (a fail-over, a
+ * firewall that forgot it) would wait for ever.
  */
 export function socketThatEndsWhenSilent(limitMs: number): Socket {
   const socket = new Socket();
@@ -24,7 +24,7 @@ type Connected = (error: Error | undefined, client: Client | undefined, release:
 /** The part of pg's pool that is used here. */
 export type ClientPool = { connect(): Promise<Client>; connect(connected: Connected): void };
 
-/** Lets the work of each party have some of the connections only, in turn. */
+/** Gives the work of each party only some of the connections, in turn. */
 export type Turns = {
   /**
    * Runs `work` when its party has a turn. Rejects without
@@ -34,11 +34,11 @@ export type Turns = {
 };
 
 /**
- * Makes the pool take back a connection the moment it ends, whoever holds it. The query builder gives
- * one back only after a BEGIN, COMMIT or ROLLBACK that worked, and on a dead connection none does:
- * each outage would cost the pool some places for ever, until none is left. And puts the time limit of
- * the work for which a connection is asked on each of its statements; `statementMs` is the one with
- * which connections are opened. Work of a party waits for its turn first, where there are `turns`.
+ * Makes the pool take a connection back the moment it ends, whoever holds it. The query builder gives one
+ * back only after a BEGIN, COMMIT or ROLLBACK that worked, and on a dead connection none does: each outage
+ * would cost the pool some places for ever, until none is left. It also puts the time limit of the work that
+ * asks for a connection on each of its statements; `statementMs` is the limit with which connections are
+ * opened. Where there are `turns`, work of a party waits for its turn first.
  */
 export function connectionsOf(
   pool: ClientPool,
@@ -73,7 +73,7 @@ export function connectionsOf(
   };
   const guarded = (asked: Connected): void => {
     const limit = currentLimit();
-    // Whoever waits for a place is called by the one who leaves it.
+    // A caller that waits for a place is called back by the one that leaves it, so it keeps its own context.
     const connected = AsyncResource.bind(asked);
     if (!turns || limit?.party === undefined) {
       open(limit, connected, () => undefined);

@@ -1,13 +1,13 @@
 import type { TimeLimit } from './time-limit.ts';
 
 /**
- * A limit is told to the server in steps: what a request has left
- * when it begins differs by a millisecond or two from the one before.
+ * The server is told a limit in steps: what a request has left when it begins differs
+ * by a millisecond or two from the one before.
  */
 const STEP_MS = 100;
 /**
- * What ends a transaction or begins it must reach the server:
- * the query builder gives a connection back only when it did.
+ * The statements that begin or end a transaction must reach the server: the query
+ * builder gives a connection back only when they did.
  */
 const ALWAYS_SENT = /^\s*(begin|start transaction|rollback)\b/i;
 
@@ -25,26 +25,26 @@ class TimeIsUp extends Error {
   readonly code = '57014';
 }
 
-/** What a statement would be refused with. */
+/** The error with which a statement would be refused. */
 export function timeIsUp(): Error {
   return new TimeIsUp('nobody waits for the result of this statement any more');
 }
 
-/** Puts the limit of whoever holds a connection on its statements. */
+/** Puts the limit of the work that holds a connection on its statements. */
 export type StatementLimit = {
   /**
-   * From now on the statements are of work with this limit; undefined
-   * for none but the connection's own. Returns what ends that.
+   * From now on the statements belong to work with this limit; undefined means that only the
+   * connection's own limit holds. Returns what ends that.
    */
   hold(limit: TimeLimit | undefined): () => void;
 };
 
 /**
- * Makes the server end each statement when the time of the connection's holder is up. `ownMs` is the
- * limit with which the connection was opened, 0 for none. A changed limit goes out in one packet
- * with the statement that it is for, so it costs no round trip; as most requests have nearly all of
- * their time left, it seldom changes. When the holder's caller goes away, the connection is cut: the
- * server looks for that while it works. A statement for which nobody waits any more is refused here.
+ * Makes the server end each statement when the time of the connection's holder is up. `ownMs` is the limit
+ * with which the connection was opened, 0 for none. A changed limit goes out in one packet with its
+ * statement, so it costs no round trip; it seldom changes, because most requests have nearly all of their
+ * time left. When the holder's caller goes away, the connection is cut, which the server notices while it
+ * works. A statement for which nobody waits any more is refused here.
  */
 export function limitStatements(client: QueryClient, ownMs: number): StatementLimit {
   const query = client.query.bind(client);
@@ -57,7 +57,7 @@ export function limitStatements(client: QueryClient, ownMs: number): StatementLi
     const wantedMs = limit ? inSteps(limit.leftMs(), ownMs) : ownMs;
     if (toldMs !== undefined && fits(toldMs, wantedMs, limit !== undefined)) return;
     const status = client.getTransactionStatus();
-    // Nothing but a rollback is possible in it.
+    // In a failed transaction nothing but a rollback is possible.
     if (status === 'E') return;
     toldMs = wantedMs;
     // A transaction that is rolled back takes the setting back with it.
@@ -90,13 +90,16 @@ export function limitStatements(client: QueryClient, ownMs: number): StatementLi
   };
 }
 
-/** Rounded up, and never more than the connection's own; at least one step, for what must always be sent. */
+/**
+ * Rounded up, and never more than the connection's own limit; at least one step,
+ * for statements that must always be sent.
+ */
 function inSteps(leftMs: number, ownMs: number): number {
   const ms = Math.max(1, Math.ceil(leftMs / STEP_MS)) * STEP_MS;
   return ownMs === 0 ? ms : Math.min(ms, ownMs);
 }
 
-/** Without a limit the connection's own must be there exactly; with one, a step more does not matter. */
+/** Without a limit the connection's own must be set exactly; with one, a step more does not matter. */
 function fits(toldMs: number, wantedMs: number, limited: boolean): boolean {
   if (!limited) return toldMs === wantedMs;
   return toldMs >= wantedMs && toldMs <= wantedMs + STEP_MS;

@@ -10,22 +10,23 @@ export type Orm = MikroORM<PostgreSqlDriver>;
 export type Em = EntityManager;
 
 /**
- * Longest wait for a connection, the queue for a free one included. Long enough that a burst of work waits
- * its turn instead of failing; the API has a deadline of its own, so nobody who calls it waits this long.
+ * Longest wait for a connection, the queue for a free one included. It is long enough
+ * that a burst of work waits its turn instead of failing; the API has a deadline of its
+ * own, so none of its callers waits this long.
  */
 const CONNECT_TIMEOUT_MS = 10_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
-/** Locks are waited for less long than a statement may take, so that the error names the lock. */
+/** The wait for a lock is shorter than what a statement may take, so that the error names the lock. */
 const LOCK_TIMEOUT_MS = 5_000;
 /**
- * Between two statements of a transaction nothing slow is done;
- * who asks nothing for so long is gone, and its locks with it.
+ * Nothing slow is done between two statements of a transaction: a client that sends nothing for
+ * this long has vanished, and its locks end with it.
  */
 const IDLE_IN_TRANSACTION_MS = 10_000;
 /**
- * How the server notices that the host at the other end vanished: within 5 s,
- * also while it works on a statement. Together with the idle transaction's limit
- * no lock is held for longer than 15 s by somebody who is not there any more.
+ * How the server notices that the host at the other end vanished: within 5 s, also
+ * while it works on a statement. Together with the idle transaction's limit, no
+ * vanished client holds a lock for longer than 15 s.
  */
 const NOTICES_THE_END = {
   tcp_keepalives_idle: '2s',
@@ -34,11 +35,11 @@ const NOTICES_THE_END = {
   tcp_user_timeout: '4s',
   client_connection_check_interval: '200ms',
 } as const;
-/** The first question of our own whether the server is still there; the silence below is the limit. */
+/** When we first ask whether the server is still there; the limit for its silence is set below. */
 const KEEP_ALIVE_AFTER_MS = 5_000;
 /**
- * A server that lives answers or cancels within the statement timeout;
- * what is silent for longer is a connection without a server.
+ * A living server answers or cancels within the statement timeout; a connection
+ * that is silent for longer has no server.
  */
 const SILENCE_BEYOND_STATEMENT_MS = 10_000;
 /** Shorter than the silence, so that an idle connection is closed in good order. */
@@ -49,30 +50,30 @@ export type OrmInput = {
   readonly poolSize: number;
   readonly applicationName: string;
   /**
-   * 0: no limit of time at all, for whoever rebuilds a grown
-   * database. That the other host vanished is still noticed.
+   * 0 means no time limit at all, for work that rebuilds a grown database. That
+   * the other host vanished is still noticed.
    */
   readonly statementTimeoutMs?: number;
   /**
-   * How long a statement waits for a lock; 5 s, or four fifths
-   * of what a shorter statement may take, where not given.
+   * How long a statement waits for a lock; unset means 5 s, or four fifths
+   * of what a shorter statement may take.
    */
   readonly lockTimeoutMs?: number;
   /** After this long without a statement the server ends a connection that is in a transaction. */
   readonly idleInTransactionMs?: number;
   /**
-   * After this long without a byte a connection is taken for dead;
-   * ten seconds more than a statement may take where not given.
+   * After this long without a byte a connection is taken for dead; unset means ten
+   * seconds more than a statement may take.
    */
   readonly silenceMs?: number;
-  /** How the connections are shared out among parties; to whoever comes first where not given. */
+  /** How the connections are shared among parties; unset means first come, first served. */
   readonly turns?: Turns | undefined;
 };
 
 /**
- * Opens a pool on the database. The first connection is made by the first query, so this never
- * fails because the database is away. Callers use `orm.em.fork()` for each request and each
- * activity. Throws where the URL asks for something that is not honoured ({@link tlsOf}).
+ * Opens a pool on the database. The first connection is made by the first query, so this never fails because
+ * the database is unreachable. Callers use `orm.em.fork()` for each request and each activity. Throws where
+ * the URL asks for something that is not honoured ({@link tlsOf}).
  */
 export async function openOrm(input: OrmInput): Promise<Orm> {
   const limits = limitsOf(input);
@@ -83,14 +84,15 @@ export async function openOrm(input: OrmInput): Promise<Orm> {
       entities: ENTITIES,
       extensions: [Migrator],
       discovery: { warnWhenNoEntities: false },
-      // The default makes a database that is missing, so a typing error would become an empty gateway.
+      // The default creates a missing database, so a typing error would become an empty gateway.
       ensureDatabase: false,
       migrations: {
         migrationsList: MIGRATIONS,
         tableName: 'schema_migrations',
         snapshot: false,
         transactional: true,
-        // Each by itself: one that builds an index concurrently must run outside of any transaction.
+        // Each migration runs by itself: one that builds an index concurrently
+        // must run outside of any transaction.
         allOrNothing: false,
         silent: true,
       },
@@ -130,8 +132,8 @@ function limitsOf(input: OrmInput): Limits {
 }
 
 /**
- * Part of the connection's first packet, so that no connection
- * is ever without them, and none costs a round trip more.
+ * These options are part of the connection's first packet, so that no connection is ever
+ * without them, and none needs a further round trip.
  */
 function startupOptions(limits: Limits): string {
   const settings = {

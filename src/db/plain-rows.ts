@@ -2,8 +2,8 @@ import type { EntityClass, EntityKey, FilterQuery } from '@mikro-orm/core';
 import type { Em } from './orm.ts';
 
 /**
- * Rows with the values that entities would have, but as plain objects that nobody keeps track of: for lists,
- * which only show them. A page of entities costs the thread that answers everybody several times as much.
+ * Rows with the values that entities would have, but as plain objects that are not tracked: for lists, which
+ * only show them. A page of entities costs the thread that answers everybody several times as much.
  */
 export async function plainRows<Entity extends object, Field extends EntityKey<Entity>>(
   em: Em,
@@ -11,8 +11,8 @@ export async function plainRows<Entity extends object, Field extends EntityKey<E
   where: FilterQuery<Entity>,
   fields: readonly Field[],
 ): Promise<Pick<Entity, Field>[]> {
-  // As before every search of entities: what the caller
-  // changed and did not write yet belongs to what it reads.
+  // As before every search for entities: what the caller changed and has not
+  // written yet belongs to what it reads.
   await em.flush();
   const query = em
     .createQueryBuilder<Entity>(entity)

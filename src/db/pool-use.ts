@@ -8,7 +8,7 @@ export type PoolUse = {
   readonly size: number;
 };
 
-/** How a pool is used: counted in this process, without a word to the server. */
+/** How a pool is used, counted in this process without asking the server. */
 export async function poolUse(orm: Orm): Promise<PoolUse> {
   const { totalCount, idleCount, waitingCount, options } = await orm.em.getConnection().getNativeClient();
   return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount, size: options.max };

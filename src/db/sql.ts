@@ -10,17 +10,17 @@ export { sql };
 export type Statement<Row> = RawBuilder<Row>;
 
 /**
- * A list of our own constants written into the text: a condition on them
- * is what a partial index says of itself, also before any value is known.
+ * A list of our own constants written into the text: a partial index has its condition in this
+ * form, which it must match before any value is known.
  */
 export function literals(values: readonly string[]): Statement<unknown> {
   return sql`(${sql.join(values.map((value) => sql.lit(value)))})`;
 }
 
 /**
- * The rows of a statement, their columns in camelCase, inside the transaction of `em` where
- * it is in one. Entities that `em` holds are neither written before nor changed by it.
- * Throws what entities throw: a unique key that is taken, a lock that was not had in time.
+ * The rows of a statement, their columns in camelCase, inside the transaction of `em` where there is one.
+ * Entities that `em` holds are neither written before it nor changed by it. Throws what entities throw: for a
+ * unique key that is taken, for a lock that was not had in time.
  */
 export async function rows<Row>(em: Em, statement: Statement<Row>): Promise<Row[]> {
   const found = await executed(em, statement);
@@ -33,14 +33,14 @@ export async function rows<Row>(em: Em, statement: Statement<Row>): Promise<Row[
   );
 }
 
-/** The first row of a statement, or undefined where there is none. As {@link rows}. */
+/** The first row of a statement, or undefined where there is none; it behaves as {@link rows} does. */
 export async function firstRow<Row>(em: Em, statement: Statement<Row>): Promise<Row | undefined> {
   return (await rows(em, statement))[0];
 }
 
 /**
- * Runs a statement whose rows nobody reads; returns how
- * many it inserted, changed or removed. As {@link rows}.
+ * Runs a statement whose rows are not needed; returns how many it inserted, changed
+ * or removed. It behaves as {@link rows} does.
  */
 export async function run(em: Em, statement: Statement<unknown>): Promise<number> {
   const { numAffectedRows } = await executed(em, statement);
@@ -57,7 +57,7 @@ async function executed<Row>(em: Em, statement: Statement<Row>) {
 
 const known = new Map<string, string>();
 
-/** Names are few and of our own, so they are kept. */
+/** There are few names and all are our own, so they are kept. */
 function inCamelCase(column: string): string {
   const name =
     known.get(column) ?? column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

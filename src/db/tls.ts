@@ -16,16 +16,16 @@ export class DatabaseUrlRefused extends Error {
 
 /**
  * How connections to this database are secured, by libpq's parameters of the same names: `sslmode`
- * (`disable`, `require`, which encrypts and proves nothing, `verify-ca`, `verify-full`) and
- * `sslrootcert`, a PEM file or `system`. Undefined where the URL says nothing. Throws {@link
- * DatabaseUrlRefused} for every other parameter: one that is not honoured would be believed to be.
+ * (`disable`; `require`, which encrypts and proves nothing; `verify-ca`; `verify-full`) and `sslrootcert`, a
+ * PEM file or `system`. Undefined where the URL says nothing. Throws {@link DatabaseUrlRefused} for every
+ * other parameter: the operator would believe that one is honoured when it is not.
  */
 export function tlsOf(databaseUrl: string): false | ConnectionOptions | undefined {
   const url = new URL(databaseUrl);
   const given = [...url.searchParams.keys()];
   const unknown = given.find((name) => !PARAMETERS.includes(name));
   if (unknown !== undefined) {
-    // What does not look like a name may be the end of a password with a ? in it.
+    // Text that does not look like a name may be the end of a password with a ? in it.
     const named = /^[a-z_]{1,30}$/i.test(unknown)
       ? `the parameter "${unknown}"`
       : 'parameters that are none (a ? in the password is %3F)';

@@ -6,7 +6,7 @@ const schema = defineEntity({
   tableName: 'allowed_networks',
   properties: {
     merchantId: () => p.manyToOne(Merchant).mapToPk().fieldName('merchant_id').primary(),
-    /** In its one spelling, with the prefix length. */
+    /** In the one spelling of the network, with the prefix length. */
     network: p.string().length(43).primary(),
     createdAt: p.datetime().columnType('timestamptz'),
   },

@@ -4,9 +4,9 @@ const schema = defineEntity({
   name: 'RateLimit',
   tableName: 'rate_limits',
   properties: {
-    /** Which limit, and whose. */
+    /** The name of the limit, and whose it is. */
     id: p.string().length(80).primary(),
-    /** What is left; below zero where processes together took more than there was. */
+    /** What is left; below zero where several processes together took more than there was. */
     tokens: p.double(),
     /** When it was counted, or when its window began. */
     since: p.datetime().columnType('timestamptz'),

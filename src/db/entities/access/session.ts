@@ -18,8 +18,6 @@ const schema = defineEntity({
   ],
 });
 
-/**
- * A signed-in browser: only the SHA-256 of its token is stored. A session that ended is a row that is gone.
- */
+/** A signed-in browser: only the SHA-256 of its token is stored. A session that ended has no row any more. */
 export class Session extends schema.class {}
 schema.setClass(Session);

@@ -20,8 +20,8 @@ const schema = defineEntity({
 });
 
 /**
- * A person who signs in for a merchant. The email is stored
- * in lower case; of the password only its argon2id hash.
+ * A person who signs in for a merchant. The email is stored in lower case,
+ * the password only as its argon2id hash.
  */
 export class User extends schema.class {}
 schema.setClass(User);

@@ -25,11 +25,11 @@ const schema = defineEntity({
 });
 
 /**
- * A balance that does not agree with the ledger. `differenceUnits` = chain less what is
- * bound to blocks of it at `foundNumber`; `knownUnits` of it were there at `sinceNumber`
- * already, so what has to be searched lies between the two. `beforeUnits` lay on the address
- * before it was one of ours, which is no deposit. `replacedUnits` stand in the ledger
- * although their block was replaced: chain less ledger is `differenceUnits` less these.
+ * A balance that does not agree with the ledger. `differenceUnits` is the balance on the chain less what
+ * the ledger binds to its blocks at `foundNumber`; `knownUnits` of it were already there at
+ * `sinceNumber`, so the blocks to search lie between the two. `beforeUnits` lay on the address before it
+ * was one of ours, which is no deposit. `replacedUnits` are in the ledger although their block was
+ * replaced: chain less ledger is `differenceUnits` less these.
  */
 export class BalanceDifference extends schema.class {}
 schema.setClass(BalanceDifference);

@@ -16,9 +16,9 @@ const schema = defineEntity({
     firstBlock: p.bigint('number'),
     scannedNumber: p.bigint('number'),
     scannedHash: p.string().length(66),
-    /** Up to here every block had the read that decides what it holds. */
+    /** Up to this height every block had the second read, which decides what it holds. */
     rereadNumber: p.bigint('number'),
-    /** The highest kept block that an endpoint named as final, by its hash. Null until one was reached. */
+    /** The highest kept block that an endpoint named as final, by its hash. Null until there was one. */
     anchoredNumber: p.bigint('number'),
     anchoredHash: p.string().length(66).nullable(),
     verifiedNumber: p.bigint('number').generated('(least(reread_number, anchored_number)) stored'),
@@ -30,13 +30,13 @@ const schema = defineEntity({
     verifiedMovedAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
     polledAt: p.datetime().columnType('timestamptz'),
     fault: p.string().length(300).nullable(),
-    /** What keeps a part of the following from going on, by part. */
+    /** What keeps a part of the watching from going on, by part. */
     stops: p.json().$type<ChainStops>().default('{}'),
     version: p.bigint('number'),
     createdAt: p.datetime().columnType('timestamptz'),
   },
 });
 
-/** How far a chain was followed. */
+/** How far a chain was watched. */
 export class ChainCursor extends schema.class {}
 schema.setClass(ChainCursor);

@@ -19,8 +19,8 @@ const schema = defineEntity({
 });
 
 /**
- * How far the comparison of balances with the ledger is. `finishedAt` is the end of the last whole pass,
- * also while the next one runs; `movedAt` the last step that succeeded, `fault` why one fails now.
+ * How far the reconciliation pass is. `finishedAt` is the end of the last whole pass, also while the next one
+ * runs; `movedAt` is the last step that succeeded, `fault` says why one fails now.
  */
 export class ReconciliationPass extends schema.class {}
 schema.setClass(ReconciliationPass);

@@ -15,6 +15,6 @@ const schema = defineEntity({
   indexes: [{ name: 'unrecognised_days_day_index', properties: ['day'] }],
 });
 
-/** How much of one stranger's token was kept on one day, and how much was left out. */
+/** How many transfers of one stranger's token were kept on one day, and how many were left out. */
 export class UnrecognisedDay extends schema.class {}
 schema.setClass(UnrecognisedDay);

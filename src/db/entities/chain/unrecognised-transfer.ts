@@ -16,7 +16,7 @@ const schema = defineEntity({
     amountUnits: p.type(UnitsType).$type<bigint>().nullable(),
     blockNumber: p.bigint('number'),
     reason: p.string().length(300),
-    /** Of a contract that is none of ours. */
+    /** True for a token of a contract that is none of ours. */
     foreignToken: p.boolean().default(false),
     createdAt: p.datetime().columnType('timestamptz'),
   },
@@ -34,6 +34,6 @@ const schema = defineEntity({
   ],
 });
 
-/** What reached our addresses and cannot be credited. */
+/** Uncredited money: it reached our addresses and cannot be credited. */
 export class UnrecognisedTransfer extends schema.class {}
 schema.setClass(UnrecognisedTransfer);

@@ -40,9 +40,9 @@ const schema = defineEntity({
 });
 
 /**
- * Why a transaction that no read showed to carry it was credited with money: who or what said
- * so, and the balance that bounded it. By `foundNumber` `arrivedUnits` had come to the
- * address; `carriedUnits` is the whole deposit after the decision, `beforeUnits` what it was.
+ * Why a transaction was credited with money that no read showed it to carry: who or what said so, and the
+ * balance that bounded it. Up to `foundNumber`, `arrivedUnits` had come to the address; `carriedUnits` is the
+ * whole deposit after the decision, `beforeUnits` what it was before.
  */
 export class DepositAttribution extends schema.class {}
 schema.setClass(DepositAttribution);

@@ -16,8 +16,8 @@ const schema = defineEntity({
 });
 
 /**
- * That an operator decided to fail this generation of a deposit:
- * who, and why. Whether it was carried out is in the transitions.
+ * The decision of an operator to fail this generation of a deposit: who decided it, and why.
+ * Whether it was carried out is in the transitions.
  */
 export class DepositDecision extends schema.class {}
 schema.setClass(DepositDecision);

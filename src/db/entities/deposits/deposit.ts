@@ -26,8 +26,8 @@ const schema = defineEntity({
     blockHash: p.string().length(66).nullable(),
     amountUnits: p.type(UnitsType).$type<bigint>(),
     /**
-     * What its transaction carries as a read or trace that shows
-     * everything has it; only kept where something was attributed to it.
+     * What its transaction carries according to a read or trace that shows everything; only kept
+     * where something was attributed to the deposit.
      */
     provenUnits: p.type(UnitsType).$type<bigint>().nullable(),
     amountUsdCents: p.type(UnitsType).$type<bigint>().nullable(),
@@ -40,7 +40,7 @@ const schema = defineEntity({
     failureReason: p.string().length(500).nullable(),
     generation: p.integer(),
     sequence: p.integer(),
-    /** How many ledger transactions it has; the last one's number. */
+    /** How many ledger transactions it has, which is the number of the last one. */
     postingCount: p.integer(),
     simulated: p.boolean(),
     requiredConfirmations: p.integer(),
@@ -48,8 +48,8 @@ const schema = defineEntity({
     alarmedAt: p.datetime().columnType('timestamptz').nullable(),
     wakeAt: p.datetime().columnType('timestamptz').nullable(),
     /**
-     * The time of its block, as it was recorded first or bound
-     * last; simulated ones have the time of their making.
+     * The time of its block, as it was first recorded or last bound; simulated
+     * deposits have the time when they were made.
      */
     minedAt: p.datetime().columnType('timestamptz').nullable(),
     paymentLinkId: () =>

@@ -23,14 +23,15 @@ const schema = defineEntity({
     amountCents: p.type(UnitsType).$type<bigint>(),
     amountUnits: p.type(UnitsType).$type<bigint>(),
     leastUnits: p.type(UnitsType).$type<bigint>(),
-    // The three sums of the assigned deposits are written by the database alone, with each change of one.
+    // The three sums over the assigned deposits are written by the database
+    // alone, whenever one of these changes.
     paidUnits: p.type(UnitsType).$type<bigint>(),
     assignedUnits: p.type(UnitsType).$type<bigint>().default('0'),
     openCount: p.integer().default(0),
     late: p.boolean(),
     currency: p.string().length(8).$type<LinkCurrency>(),
     network: p.string().length(8).$type<Network>().nullable(),
-    /** Where the payer was shown an address when it was made. */
+    /** The networks on which the payer was shown an address when the link was made. */
     offeredNetworks: p.array<Network>().columnType('text[]'),
     description: p.string().length(500).nullable(),
     externalId: p.string().length(255).nullable(),
@@ -104,8 +105,8 @@ const schema = defineEntity({
 });
 
 /**
- * A hosted checkout. Amounts in units are USDT with 18 decimals,
- * whatever network pays; the USDT amount is frozen when it is made.
+ * A hosted checkout. Amounts in units are USDT with 18 decimals, whatever network pays;
+ * the USDT amount is fixed when the link is made.
  */
 export class PaymentLink extends schema.class {}
 schema.setClass(PaymentLink);

@@ -19,7 +19,7 @@ const schema = defineEntity({
 });
 
 /**
- * The sum of the lines of one account that are not in `balance_changes` any more. By itself it is no balance.
+ * The sum of the lines of one account that are not in `balance_changes` any more. It is no balance by itself.
  */
 export class BalanceTotal extends schema.class {}
 schema.setClass(BalanceTotal);

@@ -7,10 +7,10 @@ const schema = defineEntity({
   properties: {
     id: p.uuid().primary(),
     depositId: () => p.manyToOne(Deposit).mapToPk().fieldName('deposit_id'),
-    /** Counted by the deposit; with the deposit and its time it makes the id. */
+    /** Counted for each deposit; with the deposit and its time it makes the id. */
     number: p.integer(),
     kind: p.string().length(40),
-    /** The deposit's when this was posted. */
+    /** The deposit's sequence when this was posted. */
     sequence: p.integer(),
     createdAt: p.datetime().columnType('timestamptz'),
   },

@@ -12,6 +12,6 @@ const schema = defineEntity({
   },
 });
 
-/** How many rows of a list are not in `row_count_changes` any more. By itself it is no count. */
+/** How many rows of a list are not in `row_count_changes` any more. It is no count by itself. */
 export class RowCount extends schema.class {}
 schema.setClass(RowCount);

@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { Mode } from '../../../domain/assets.ts';
 import { Merchant } from './merchant.ts';
 
-/** All that a search looks at, in small letters. */
+/** Everything that a search compares, in lower case. */
 const SEARCH_TEXT = `lower((((((COALESCE(external_id, ''::character varying))::text || chr(10)) || (COALESCE(email, ''::character varying))::text) || chr(10)) || (COALESCE(name, ''::character varying))::text))`;
 
 const schema = defineEntity({

@@ -10,7 +10,7 @@ const schema = defineEntity({
     mode: p.string().length(4).$type<Mode>().primary(),
     quota: p.string().length(20).primary(),
     most: p.bigint('string'),
-    /** Events that calls asked for on `usedOn`; the others are counted from what is there. */
+    /** Events that calls asked for on `usedOn`; other quotas are counted from the rows that exist. */
     used: p.bigint('string'),
     usedOn: p.date(),
   },

@@ -10,12 +10,12 @@ const schema = defineEntity({
     kind: p.string().length(10).$type<'start' | 'signal'>(),
     workflowId: p.string().length(255),
     message: p.json().$type<ActorMessage>(),
-    /** `live` for what is nobody's. */
+    /** `live` for work that belongs to no merchant. */
     mode: p.string().length(4).$type<Mode>().default('live'),
     tries: p.integer(),
-    /** How often Temporal refused it although it answered. */
+    /** How often Temporal refused it while it was reachable. */
     refusals: p.integer().default(0),
-    /** Set after many refusals: it is tried seldom from then on, and an operator is told. */
+    /** Set after many refusals: from then on it is tried seldom, and an operator is told. */
     quarantinedAt: p.datetime().columnType('timestamptz').nullable(),
     lastError: p.string().length(500).nullable(),
     createdAt: p.datetime().columnType('timestamptz'),

@@ -4,7 +4,7 @@ const schema = defineEntity({
   name: 'PartitionMonth',
   tableName: 'partition_months',
   properties: {
-    /** Its partitions reach to the month of the next row; the newest ones have no end. */
+    /** The partitions of this row reach to the month of the next row; the newest ones have no end. */
     firstMonth: p.date().primary(),
     madeAt: p.datetime().columnType('timestamptz'),
     detachedAt: p.datetime().columnType('timestamptz').nullable(),

@@ -11,7 +11,7 @@ const schema = defineEntity({
     mode: p.string().length(4).$type<Mode>(),
     type: p.string().length(40),
     subjectId: p.uuid(),
-    /** The deposit's; with the subject and the time it makes the id. */
+    /** The deposit's sequence; with the subject and the time it makes the id. */
     sequence: p.integer(),
     body: p.blob(),
     occurredAt: p.datetime().columnType('timestamptz'),

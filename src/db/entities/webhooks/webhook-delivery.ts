@@ -14,7 +14,7 @@ const schema = defineEntity({
     round: p.integer(),
     nextAttemptAt: p.datetime().columnType('timestamptz').nullable(),
     createdAt: p.datetime().columnType('timestamptz'),
-    /** The merchant, in test mode alone: what is open there is counted by it. */
+    /** The merchant, in test mode alone: open deliveries are counted by it there. */
     testMerchantId: p.uuid().nullable(),
     finishedAt: p.datetime().columnType('timestamptz').nullable(),
   },

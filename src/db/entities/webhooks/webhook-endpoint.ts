@@ -3,7 +3,7 @@ import type { Mode } from '../../../domain/assets.ts';
 import { PaymentLink } from '../deposits/payment-link.ts';
 import { Merchant } from '../merchants/merchant.ts';
 
-/** A secret that was replaced and still signs beside the newest one until its time: sealed, in base64. */
+/** A replaced secret that still signs beside the newest one until its time: sealed, in base64. */
 export type EarlierSecret = { readonly sealed: string; readonly until: string };
 
 const schema = defineEntity({
@@ -28,8 +28,8 @@ const schema = defineEntity({
     goneCount: p.integer(),
     disabledReason: p.string().length(200).nullable(),
     /**
-     * Set on the endpoint that stands for the own webhook URL of
-     * a payment link; its id is the link's, and no list shows it.
+     * Set on the endpoint that stands for a payment link's own webhook URL; its
+     * id is the link's, and no list shows it.
      */
     paymentLinkId: () =>
       p.manyToOne(PaymentLink).mapToPk().fieldName('payment_link_id').nullable().deleteRule('no action'),
