@@ -16,12 +16,15 @@ export type ActorAttributes = {
   readonly NeedsOperator?: boolean;
 };
 
-/** Whose turn an actor takes. A `webhook.test` counts as test mode, whichever key asked for it. */
+/**
+ * The merchant and mode whose turn an actor takes. A `webhook.test` counts as
+ * test mode, whichever key asked for it.
+ */
 export type ActorOwner = { readonly merchantId: string; readonly mode: Mode };
 
 /**
- * What a committed transaction asks of Temporal: start this
- * actor. Starting one that runs already changes nothing.
+ * What a committed transaction asks of Temporal: to start this actor. Starting
+ * one that already runs changes nothing.
  */
 export type ActorMessage = {
   readonly workflowType: ActorType;
@@ -39,13 +42,13 @@ export type DepositActorInput = {
   readonly depositId: string;
   readonly state: string;
   /**
-   * The number of the transition that led to `state`; 0 says
-   * that the actor knows nothing and has to read the row first.
+   * The number of the transition that led to `state`; 0 means that the actor
+   * knows nothing and has to read the row first.
    */
   readonly sequence: number;
   /** The generation that this actor carries; a later one has an actor of its own. */
   readonly generation: number;
-  /** A simulated deposit rests in the state it was made with. */
+  /** True for a simulated deposit: the state that it was made with is its last one. */
   readonly rests: boolean;
   /** Deliveries that wait to be sent. */
   readonly deliveries: readonly string[];

@@ -39,8 +39,8 @@ export function findAsset(network: string, currency: string): Asset | undefined 
 }
 
 /**
- * Same as {@link findAsset} for pairs that come from our
- * own tables. Throws on an unknown pair: that is a defect.
+ * The same as {@link findAsset} for pairs that come from our own tables.
+ * Throws on an unknown pair: that is a defect.
  */
 export function assetOf(network: string, currency: string): Asset {
   const asset = findAsset(network, currency);

@@ -1,11 +1,11 @@
 import type { Network } from './assets.ts';
-/** The parts of watching a chain that can stand still each by itself. */
+/** The parts of watching a chain; each can stand still by itself. */
 export const CHAIN_PARTS = ['first read', 'second read', 'roll-back', 'reconciliation'] as const;
 export type ChainPart = (typeof CHAIN_PARTS)[number];
 
 /**
- * What a part cannot get past: the block it failed at, how often in a
- * row, since when (ISO 8601), the last reason, and what an operator does.
+ * What a part cannot get past: the block it failed at, how often in a row, since when (ISO 8601),
+ * the last reason, and what an operator does about it.
  */
 export type ChainStop = {
   readonly number: number;
@@ -18,9 +18,9 @@ export type ChainStop = {
 export type ChainStops = Partial<Readonly<Record<ChainPart, ChainStop>>>;
 
 /**
- * A part of the following of a chain that does not go on. `number` is the height it stands
- * at, `sinceMs` for how long in milliseconds, `reason` what stops it, where that is known:
- * a watcher that hangs or does not run leaves none. `action` is what an operator does next.
+ * A part of the watching of a chain that does not go on. `number` is the height it stands at, `sinceMs` for
+ * how long in milliseconds. `reason` says what stops it, where that is known: a watcher that does not respond
+ * or does not run leaves none. `action` is what an operator does next.
  */
 export type Standstill = {
   readonly network: Network;

@@ -9,12 +9,12 @@ import {
 } from './ip-address.ts';
 
 /**
- * What one party may hold: in IPv6 a subscriber has a /64, a customer of a hoster
- * or a tunnel broker a /48 (65,536 of the former), a whole provider a /32; in
- * IPv4 a single address, and a /24 is the smallest block that is handed on.
+ * What one party may hold: in IPv6 a subscriber has a /64, a customer of a hoster or a tunnel
+ * broker a /48 (65,536 of the former), a whole provider a /32; in IPv4 it is a single address,
+ * and a /24 is the smallest block that is handed on.
  */
 const PREFIXES = { 4: [32, 24], 6: [64, 48, 32] } as const;
-/** Each wider network may do so many times what the one inside it may. */
+/** Each wider network may do this many times what the one inside it may. */
 const GROWTH = 10;
 
 /** A network around a client, and how many times the budget of a single client it has. */

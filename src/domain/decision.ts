@@ -1,5 +1,5 @@
 /**
- * The longest name of whoever decides something by hand, and the
- * longest reason, in characters: what the columns hold that keep them.
+ * The most characters in the name of a person who decides something by hand, and in
+ * their reason: this is what the columns hold.
  */
 export const DECISION_LIMITS = { name: 120, reason: 500 } as const;

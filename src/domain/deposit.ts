@@ -22,7 +22,7 @@ export const RELEASABLE_CODES: readonly FailureCode[] = [
   'REJECTED_BY_OPERATOR',
 ];
 
-/** The states in which a deposit may be born. Every other one it passes through, the simulated one too. */
+/** The states in which a deposit may begin. It passes through every other one, also when it is simulated. */
 export const FIRST_STATES: readonly DepositState[] = ['detected'];
 
 export const TRANSITIONS: Readonly<Record<DepositState, readonly DepositState[]>> = {
@@ -81,7 +81,8 @@ export function happyPath(to: DepositState): readonly DepositState[] {
 }
 
 /**
- * What `advance` looks at: a deposit, the chain as the watcher last wrote it, and whether a price is at hand.
+ * What `advance` decides on: a deposit, the chain as the watcher last
+ * wrote it, and whether a price is at hand.
  */
 export type AdvanceFacts = {
   readonly state: DepositState;
@@ -154,8 +155,8 @@ function decideCompletion(facts: AdvanceFacts, confirmations: number): AdvanceDe
       waitsFor: 'finality',
     };
   }
-  // A transfer that left a log is in the second read or it is not there;
-  // what a contract passed on may have been shown by one trace alone.
+  // A transfer that left a log is in the second read, or it did not happen; but what a contract
+  // passed on may have been shown by one trace alone.
   if (facts.verifiedNumber < facts.blockNumber || (!facts.verified && facts.currency === 'USDT')) {
     return {
       kind: 'wait',
@@ -181,27 +182,27 @@ function decideCompletion(facts: AdvanceFacts, confirmations: number): AdvanceDe
 }
 
 /**
- * Shortest and longest pause between two looks of a waiting deposit.
- * 0 would end the activity: the server reads it as "no retry".
+ * Shortest and longest pause between two tries of a waiting deposit to advance. 0 would end
+ * the activity: the server reads it as "no retry".
  */
 export const MIN_WAIT_MS = 1_000;
 export const MAX_WAIT_MS = 60_000;
 /**
- * Pause of a deposit on a chain that stands still: the watcher
- * wakes it when the chain moves, so this is only the safety net.
+ * Pause of a deposit on a chain that stands still: the watcher wakes it when the
+ * chain moves, so this is only a fallback.
  */
 export const STILL_WAIT_MS = 15 * 60_000;
 
 /**
- * Half of the time until the answer can change, within the limits.
- * Any input (NaN, negative, infinite) gives a valid pause.
+ * Half of the time until the decision can change, within the limits. Any input
+ * (NaN, negative, infinite) gives a valid pause.
  */
 export function waitDelayMs(untilChangeMs: number): number {
   if (Number.isNaN(untilChangeMs)) return MIN_WAIT_MS;
   return Math.round(Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, untilChangeMs / 2)));
 }
 
-/** In which a simulated deposit may rest; `reorged` fails as one whose block was replaced. */
+/** The states in which a simulated deposit may end; `reorged` fails like one whose block was replaced. */
 export const SIMULATED_OUTCOMES = [
   'completed',
   'detected',

@@ -14,8 +14,8 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /**
- * Sent by hand to try an endpoint; it cannot be subscribed to
- * because it is always delivered to the endpoint that asked.
+ * Sent by hand to try an endpoint; it cannot be subscribed to because it is always
+ * delivered to the endpoint that asked for it.
  */
 export const TEST_EVENT = 'webhook.test';
 export type AnyEventType = EventType | typeof TEST_EVENT;
@@ -32,7 +32,7 @@ export function isoSeconds(date: Date): string {
   return `${date.toISOString().slice(0, 19)}Z`;
 }
 
-/** The same of a time that may be missing. */
+/** The same for a time that may be missing. */
 export function isoSecondsOrNull(date: Date | null | undefined): string | null {
   return date ? isoSeconds(date) : null;
 }

@@ -32,7 +32,7 @@ export const resendWorkflowId = (deliveryId: string, round: number): string =>
 /** The actor that watches a chain. */
 export const chainWorkflowId = (network: Network): string => `chain:${network}`;
 
-/** Stable activity ids: operators address an activity by them, and a replay holds them. */
+/** Stable activity ids: operators name an activity by them, and histories that are replayed hold them. */
 export const deliveryActivityId = (deliveryId: string): string => `deliver:${deliveryId}`;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -58,12 +58,12 @@ export function lowestId(date: Date): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-/** The time that such an id begins with. */
+/** The time with which such an id begins. */
 export function timeOfId(id: string): Date {
   return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
 }
 
-/** The lowest and the highest id of the same millisecond: a delivery and its event have the same one. */
+/** The lowest and the highest id of the same millisecond: a delivery and its event have the same time. */
 export function idsOfMoment(id: string): readonly [lowest: string, highest: string] {
   const time = id.slice(0, 13);
   return [`${time}-0000-0000-000000000000`, `${time}-ffff-ffff-ffffffffffff`];

@@ -90,16 +90,16 @@ function longestZeroRun(groups: readonly string[]): { start: number; length: num
 }
 
 /**
- * True only for an address on the public internet that can be some stranger's web server. Everything
- * that IANA's two special-purpose registries list is refused, even the few entries they call
- * globally reachable: none of them is a merchant's receiver. Text that is no address is not public.
+ * True only for an address on the public internet that can be some stranger's web server. Everything in
+ * IANA's two special-purpose registries is refused, even the few entries they call globally reachable: none
+ * of them is a merchant's receiver. Text that is no address is not public.
  */
 export function isPublicAddress(text: string): boolean {
   const ip = parseIp(text);
   if (!ip) return false;
   if (ip.family === 4) return !SPECIAL_IPV4.some((cidr) => cidrContains(cidr, ip));
-  // Asking for 2000::/3 first settles loopback, mapped, IPv4-compatible, NAT64, unique-local,
-  // link-local and multicast at once, and stays right when a new block is taken into use outside of it.
+  // The check for 2000::/3 excludes loopback, mapped, IPv4-compatible, NAT64, unique-local, link-local and
+  // multicast at once, and stays right when a new block outside of it is taken into use.
   return (
     cidrContains(GLOBAL_UNICAST_IPV6, ip) &&
     !SPECIAL_IPV6.some((cidr) => cidrContains(cidr, ip)) &&
@@ -108,8 +108,8 @@ export function isPublicAddress(text: string): boolean {
 }
 
 /**
- * Whether an address is this machine's own (loopback) or of a private
- * network (RFC 1918, RFC 4193). Text that is no address is not.
+ * Whether an address is this machine's own (loopback) or belongs to a private network (RFC
+ * 1918, RFC 4193). False for text that is no address.
  */
 export function isPrivateAddress(text: string): boolean {
   const ip = parseIp(text);

@@ -1,17 +1,17 @@
 /**
- * What a route may ask of an API key: to read, to make customers
- * and payment links, to change endpoints and send again.
+ * The scopes that a route may require of an API key: to read, to make customers and
+ * payment links, to change endpoints and send again.
  */
 export const ROUTE_SCOPES = ['read', 'payments', 'webhooks'] as const;
 export type RouteScope = (typeof ROUTE_SCOPES)[number];
 
-/** What a key may be given: any of these, or everything. */
+/** The scopes that a key may be given: any of these, or everything. */
 export const KEY_SCOPES = [...ROUTE_SCOPES, 'all'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
 /**
- * Whether a key with these scopes opens a route that asks for one. None
- * contains another: a key that makes links reads only with `read`.
+ * Whether a key with these scopes may use a route that requires one. No scope contains another:
+ * a key that makes links can read only with `read`.
  */
 export function opens(scopes: readonly KeyScope[], needed: RouteScope): boolean {
   return scopes.includes('all') || scopes.includes(needed);

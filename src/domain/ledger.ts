@@ -11,9 +11,9 @@ export type LedgerAccount = (typeof LEDGER_ACCOUNTS)[number];
 export type Posting = { readonly account: LedgerAccount; readonly amountUnits: bigint };
 
 /**
- * From where to where a deposit's money moves with a transition; undefined where
- * nothing moves (detected → confirming). `onChain` is false while the deposit's block
- * is replaced: a deposit that fails then has nothing on our address that could be held.
+ * The account that a deposit's money leaves and the one it enters with a transition; undefined where nothing
+ * moves (detected → confirming). `onChain` is false while the deposit's block is replaced: a deposit that
+ * fails then has nothing on our address that could be held.
  */
 export function postingsOf(input: {
   from: DepositState | null;
@@ -26,18 +26,17 @@ export function postingsOf(input: {
 }
 
 /**
- * What a failed deposit's held money does when its block is replaced (`gone`: back to
- * the chain, because it is on none of our addresses any more) and when its transaction
- * is mined again (`back`). Between the two the ledger says what the chain says: nothing.
+ * What a failed deposit's held money does when its block is replaced (`gone`: back to the account `chain`,
+ * because it is on none of our addresses any more) and when its transaction is mined again (`back`). Between
+ * the two the ledger says what the chain says: nothing.
  */
 export function heldPostings(happened: 'gone' | 'back', amountUnits: bigint): readonly Posting[] {
   return between(happened === 'gone' ? ['held', 'chain'] : ['chain', 'held'], amountUnits);
 }
 
 /**
- * The one account in which the whole amount of a deposit lies while it rests
- * in a state; `chain` where nothing of it is with us: it never arrived, or
- * is in no block at present (`onChain` false) without being credited.
+ * The one account that holds the whole amount of a deposit while it is in a state; `chain` where none of the
+ * money is with us: it never arrived, or is in no block at present (`onChain` false) without being credited.
  */
 export function accountOf(deposit: {
   state: DepositState;
@@ -83,8 +82,8 @@ function movement(
 }
 
 /**
- * Where a failed deposit's money was before it came back: only one
- * that was reorged is detected again, only a held one is released.
+ * Where a failed deposit's money was before it came back: only a reorged deposit is
+ * detected again, and only a held one is released.
  */
 function accountBefore(to: DepositState): LedgerAccount {
   return to === 'detected' ? 'chain' : 'held';

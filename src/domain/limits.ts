@@ -1,14 +1,14 @@
 /**
- * What one client may do: a bucket that fills at a steady rate,
- * or a number in a window that begins with the first use.
+ * What one client may do: a bucket that fills at a steady rate, or a number of uses
+ * in a window that begins with the first one.
  */
 export type Limit =
   | { readonly kind: 'bucket'; readonly capacity: number; readonly perSecond: number }
   | { readonly kind: 'window'; readonly capacity: number; readonly windowMs: number };
 
 /**
- * How much is left. `sinceMs` is when the bucket was counted last,
- * or when the window began. Below zero: a debt that is waited off.
+ * How much is left. `sinceMs` is when the bucket was last counted, or when the window began.
+ * Below zero it is a debt that has to be waited off.
  */
 export type Allowance = { readonly tokens: number; readonly sinceMs: number };
 
@@ -39,9 +39,7 @@ export function refill(limit: Limit, allowance: Allowance, nowMs: number): Allow
   return { tokens, sinceMs: nowMs };
 }
 
-/**
- * Milliseconds until `wanted` tokens are there (for a window: until it ends); 0 when they are there already.
- */
+/** Milliseconds until `wanted` tokens are there (for a window: until it ends); 0 when they already are. */
 export function waitMs(limit: Limit, allowance: Allowance, wanted: number, nowMs: number): number {
   if (allowance.tokens >= wanted) return 0;
   const fromMs =

@@ -1,6 +1,6 @@
 const DECIMAL = /^(0|[1-9][0-9]{0,59})(?:\.([0-9]{1,60}))?$/;
 
-/** Eight decimals: the fixed point of every USD rate, as Chainlink's USD feeds have it. */
+/** Eight decimals: the fixed point of every USD rate, the same as in Chainlink's USD feeds. */
 export const RATE_DECIMALS = 8;
 /** The largest value that a `numeric(78,0)` column and an EVM word can hold. */
 export const MAX_UNITS = 2n ** 256n - 1n;
@@ -43,8 +43,8 @@ export function usdCents(amountUnits: bigint, decimals: number, rateUnits: bigin
 }
 
 /**
- * Cents as the JSON number of an answer, at most two decimals (1250n is 12.5).
- * Exact up to 2^53 cents; beyond that JSON readers lose the cents anyway.
+ * Cents as the JSON number of an answer, at most two decimals (1250n is 12.5). Exact up to 2^53
+ * cents; beyond that JSON readers lose the cents anyway.
  */
 export function centsToJsonNumber(cents: bigint): number {
   return jsonNumber(cents, 2);
@@ -56,8 +56,8 @@ export function rateToJsonNumber(rateUnits: bigint | null): number | null {
 }
 
 /**
- * The one place where money's text becomes a float: on its way
- * out, as a figure of JSON that nobody here calculates with.
+ * The one place where an amount becomes a float: on its way out, as a number in
+ * JSON that nothing here calculates with.
  */
 function jsonNumber(units: bigint, decimals: number): number {
   return +formatUnits(units, decimals);

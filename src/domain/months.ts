@@ -18,7 +18,7 @@ export function startOf(month: Month): Date {
   return new Date(`${month}-01T00:00:00Z`);
 }
 
-/** The month that lies so many months after this one; before it where the number is negative. */
+/** The month that lies this many months after a month; before it where the number is negative. */
 export function monthAfter(month: Month, count: number): Month {
   const date = startOf(month);
   date.setUTCMonth(date.getUTCMonth() + count);
@@ -29,9 +29,9 @@ export function monthAfter(month: Month, count: number): Month {
 export const MONTHS_AHEAD = 3;
 
 /**
- * The months for which partitions are to be made, when the newest ones begin with
- * `newest`; undefined when there is nothing to do. The newest ones get their end with
- * it: never within the next month, because rows come in for now while it is done.
+ * The months for which partitions are to be made, when the newest ones begin with `newest`; undefined when
+ * there is nothing to do. The newest ones get their end at the same time. That end is never within the next
+ * month, because rows for the present come in while it is done.
  */
 export function monthsToMake(
   newest: Month,
@@ -41,7 +41,7 @@ export function monthsToMake(
   const last = monthAfter(present, MONTHS_AHEAD);
   if (newest >= last) return undefined;
   const [next, earliest] = [monthAfter(newest, 1), monthAfter(present, 2)];
-  // Text that sorts as its months do.
+  // The text of months sorts as the months do.
   if (next > earliest) return { first: next, last };
   return { first: earliest, last };
 }

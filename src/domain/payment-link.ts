@@ -32,8 +32,8 @@ export const LINK_LIMITS = {
 } as const;
 
 /**
- * How the money that counts compares with the amount; `late`
- * says that what was missing came after the link had closed.
+ * How the money that counts compares with the amount; `late` means that what was
+ * missing came after the link had closed.
  */
 export const AMOUNT_STATUSES = ['none', 'underpaid', 'exact', 'overpaid', 'late'] as const;
 export type AmountStatus = (typeof AMOUNT_STATUSES)[number];
@@ -41,8 +41,8 @@ export type AmountStatus = (typeof AMOUNT_STATUSES)[number];
 export const OPEN_STATUSES: readonly LinkStatus[] = ['pending', 'processing', 'partially_paid'];
 
 /**
- * An open link may take any other status (a failed deposit leads
- * back to `pending`); a closed one keeps its status for ever.
+ * An open link may take any other status (a failed deposit leads back to
+ * `pending`); the status of a closed link is final.
  */
 export const LINK_TRANSITIONS: Readonly<Record<LinkStatus, readonly LinkStatus[]>> = {
   pending: ['processing', 'partially_paid', 'completed', 'expired', 'cancelled'],
@@ -83,8 +83,8 @@ export function fromLinkUnits(units: bigint, decimals: number): bigint {
 }
 
 /**
- * What a link of so many cents asks for: 1 USDT for 1 USD. `leastUnits`
- * is what counts as paid, less the tolerance (1/100 percent).
+ * What a link of this many cents asks for: 1 USDT for 1 USD. `leastUnits` is the least that counts as
+ * paid: the amount less the tolerance, which is given in 1/100 percent.
  */
 export function linkAmounts(
   amountCents: bigint,
@@ -102,7 +102,7 @@ export function linkCents(units: bigint): bigint {
 
 export type LinkMoney = {
   readonly amountUnits: bigint;
-  /** From this on the link counts as paid. */
+  /** From this amount on the link counts as paid. */
   readonly leastUnits: bigint;
   /** Sum of the assigned deposits that are completed. */
   readonly paidUnits: bigint;
@@ -111,8 +111,8 @@ export type LinkMoney = {
 };
 
 /**
- * The status that the assigned deposits give an open link,
- * expiry and cancellation aside; a closed one keeps its own.
+ * The status that the assigned deposits give an open link, without regard to expiry
+ * and cancellation; a closed link keeps its own.
  */
 export function statusOf(current: LinkStatus, money: LinkMoney): LinkStatus {
   if (!isOpenLink(current)) return current;
@@ -122,8 +122,8 @@ export function statusOf(current: LinkStatus, money: LinkMoney): LinkStatus {
 }
 
 /**
- * Compares to the unit, so a completed link that was short by less than
- * the tolerance says `underpaid`. `late` never hides a completion.
+ * Compares exactly, so a completed link that was short by less than the tolerance says
+ * `underpaid`. `late` never hides a completion.
  */
 export function amountStatusOf(input: {
   readonly status: LinkStatus;
@@ -138,7 +138,8 @@ export function amountStatusOf(input: {
 }
 
 /**
- * What the choice looks at. `assignedUnits` is the sum of all assigned deposits, completed or on their way.
+ * What the choice of a link depends on. `assignedUnits` is the sum of all
+ * assigned deposits, completed or on their way.
  */
 export type LinkCandidate = {
   readonly id: string;
@@ -169,18 +170,18 @@ export type Match = { readonly kind: 'pays' | 'late'; readonly linkId: string } 
 export const BLOCK_CLOCK_SKEW_MS = 60_000;
 
 /**
- * So many of the links that late money comes near to are looked
- * at; with one tolerance for all links the first one decides.
+ * This many of the links whose amount late money comes close to are considered; with one
+ * tolerance for all links the first one decides.
  */
 export const LATE_LOOKED_AT = 50;
 
 /**
- * Which of a customer's links, given oldest first, a deposit pays: an open one from whose open
- * amount nothing would be left, else the oldest open one that still wants money, else the
- * oldest open one. Links that do not take its network, that were made after it or whose time
- * was over when it was mined are left out. Without such a link it is `late` for the closed or
- * overdue one that it would have paid: the newest of which nothing would be left, else, within
- * the tolerance, the one that misses most, of several the newest. A plain deposit otherwise.
+ * Which of a customer's links, given oldest first, a deposit pays: an open one of whose open amount it
+ * would leave nothing, else the oldest open one that still wants money, else the oldest open one. Left out
+ * are links that do not take its network, that were made after it or whose time was over when it was
+ * mined. Without such a link it is `late` for the closed or overdue link that it would have paid: the
+ * newest one of which it would leave nothing, else, within the tolerance, the one that misses most, and of
+ * several the newest. Otherwise it is a plain deposit.
  */
 export function matchLink(money: IncomingMoney, links: readonly LinkCandidate[]): Match {
   const fitting = links
@@ -209,7 +210,7 @@ function latestOf(missed: readonly LinkCandidate[], money: IncomingMoney): LinkC
   );
 }
 
-/** What is neither paid nor on its way; never below 0. */
+/** The amount that is neither paid nor on its way; never below 0. */
 export function openUnitsOf(link: Pick<LinkCandidate, 'amountUnits' | 'assignedUnits'>): bigint {
   return link.assignedUnits < link.amountUnits ? link.amountUnits - link.assignedUnits : 0n;
 }
@@ -219,7 +220,7 @@ export function isCovered(link: Pick<LinkCandidate, 'leastUnits' | 'assignedUnit
   return link.assignedUnits >= link.leastUnits;
 }
 
-/** A block whose time is the very moment of the expiry is still in time. */
+/** True for a block whose time is before the expiry, or exactly at it. */
 export function isInTime(
   link: Pick<LinkCandidate, 'expiresAt'>,
   money: Pick<IncomingMoney, 'minedAt'>,
