@@ -3,7 +3,7 @@ import 'zod-openapi';
 import { CURRENCIES, NETWORKS } from '../domain/assets.ts';
 import { isUuid } from '../domain/ids.ts';
 
-/** Answers. */
+/** The parts of answers. */
 export const id = z.uuid().meta({ example: '0b9f6a52-8a3c-4d0e-9a55-3f1f6f1f0a11' });
 export const time = z.iso
   .datetime({ precision: 0 })
@@ -21,12 +21,12 @@ export const isLive = z
   .meta({ description: 'True for live data, false for those of the test mode.' });
 
 /**
- * Requests: trimmed text of so many characters at most. What
- * is longer is refused before any pattern or rule looks at it.
+ * The parts of requests: trimmed text of at most this many characters. A longer text is
+ * refused before any pattern or rule examines it.
  */
 export const boundedText = (maxLength: number) => z.string().trim().max(maxLength, { abort: true });
 
-/** The same, and not empty. */
+/** The same, but not empty. */
 export const text = (maxLength: number) =>
   boundedText(maxLength)
     .min(1)
@@ -36,8 +36,8 @@ export const text = (maxLength: number) =>
 export const ADDRESS = '^(0x[0-9a-fA-F]{40}|T[1-9A-HJ-NP-Za-km-z]{33})$';
 
 /**
- * For the description: an address on the web. No format "uri":
- * names and paths in any script are taken, as browsers take them.
+ * For the description: an address on the web. No format "uri": names and paths in any
+ * script are accepted, as browsers accept them.
  */
 export const WEB_URL = '^https?://\\S+$';
 
@@ -61,8 +61,7 @@ const EARLIEST_YEAR = 1970;
 const LATEST_YEAR = 9999;
 
 /**
- * A time in a query: ISO-8601 with a zone. Bounded, because not
- * every date that JavaScript knows is one that PostgreSQL knows.
+ * A time in a query: ISO-8601 with a zone. Bounded, because JavaScript knows dates that PostgreSQL does not.
  */
 export const timeFilter = z
   .string()
@@ -90,7 +89,7 @@ function wholeNumber(max: number) {
     .meta({ override: { type: 'integer', minimum: 1, maximum: max } });
 }
 
-/** Rows of a page where nothing is said. */
+/** Rows of a page where the query does not say how many. */
 export const DEFAULT_LIMIT = 25;
 const MAX_LIMIT = 100;
 const MAX_PAGE = 1_000_000;
@@ -117,7 +116,7 @@ export function listQuery<F extends z.core.$ZodLooseShape>(filters: F) {
     );
 }
 
-/** Where a page lies, as a query says it. */
+/** The place of a page in its list, as a query names it. */
 export type PageMembers = {
   readonly limit?: number | undefined;
   readonly page?: number | undefined;

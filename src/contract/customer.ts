@@ -22,12 +22,12 @@ const MAX_METADATA_BYTES = 16 * 1024;
 const MAX_SEARCH = 320;
 
 /**
- * Something, one @, and a dot inside of what follows; the first
- * such dot decides, so that there is one way to read a text.
+ * Some text, one @, and text with a dot inside; the first such dot decides, so
+ * that a text can be read in one way only.
  */
 const EMAIL = /^[^\s@]+@[^\s@][^\s@.]*\.[^\s@]+$/;
 
-/** What an erasure puts in the place of an external id: nobody may take it before. */
+/** What an erasure writes in the place of an external id: no customer may get such an id before. */
 const ERASED = /^erased-[0-9a-f-]{36}$/;
 
 export const emailText = text(MAX_EMAIL)

@@ -89,7 +89,7 @@ export const depositQuery = listQuery({
   created_to: timeFilter.optional().meta({ description: 'Detected at or before this time.' }),
 });
 
-/** Coins of a simulation where nothing is said. */
+/** The amount of a simulation that names none. */
 export const SIMULATED_AMOUNT = '10';
 const amount = z
   .union([boundedText(100), z.number()], 'must be a decimal string or a number')
@@ -103,7 +103,7 @@ const amount = z
     },
   });
 
-/** What a simulation is asked for. */
+/** The body of a request for a simulation. */
 export const simulationRequest = z.object({
   customer_id: z.string().trim().meta({ description: 'A customer of the test mode.' }),
   network: network.optional().meta({ description: 'bsc when absent.' }),

@@ -16,7 +16,7 @@ const url = text(MAX_URL).meta({
 
 const NAME = { type: 'string' as const, enum: [...EVENT_TYPES, '*'] };
 
-// Which names are valid is the service's to say, in one sentence for every way to get them wrong.
+// The service says which names are valid, in one sentence for every way to get them wrong.
 const names = z
   .union(
     [z.array(boundedText(MAX_NAME)).max(MAX_NAMES), boundedText(MAX_NAME)],
@@ -38,7 +38,7 @@ type Lists = { readonly events?: string[] | undefined; readonly enabled_events?:
 
 const asSet = (names: readonly string[]): string => JSON.stringify([...new Set(names)].sort());
 
-/** Of two lists that differ, one would be passed over in silence. */
+/** Where two lists differ, one of them would be silently ignored. */
 const oneList = [
   ({ events, enabled_events: alias }: Lists) => !events || !alias || asSet(events) === asSet(alias),
   { path: ['enabled_events'] as PropertyKey[], error: 'must be the same as events' },
@@ -49,7 +49,7 @@ export const newEndpoint = z
   .refine((body) => (body.events ?? body.enabled_events) !== undefined, {
     path: ['events'],
     error: 'is required',
-    // Together with what else is missing, not only once the rest is right.
+    // Reported together with what else is missing, not only once the rest is right.
     when: ({ value }) => typeof value === 'object' && value !== null,
   })
   .refine(...oneList)

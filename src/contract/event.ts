@@ -6,7 +6,7 @@ import { depositExample } from './deposit.ts';
 import { paidLinkExample } from './payment-link.ts';
 import { ID } from './story.ts';
 
-/** Of a delivery. */
+/** The states of a delivery. */
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 const deliveryStatus = z.enum(DELIVERY_STATUSES);
 

@@ -10,15 +10,15 @@ const MAX_URL = 2048;
 const MAX_DESCRIPTION = 500;
 const MAX_EXTERNAL_ID = 255;
 
-/** At most two decimals, and nothing that a number could be mistaken for. */
+/** At most two decimals, and nothing that could be mistaken for another number. */
 const DECIMAL = /^(0|[1-9]\d{0,15})(\.\d{1,2})?$/;
 /** For the description: the same up to the largest amount. */
 const SPELLED = `^((0|[1-9]\\d{0,${String(LINK_LIMITS.maxUsd).length - 2}})(\\.\\d{1,2})?|${LINK_LIMITS.maxUsd}(\\.00?)?)$`;
 const MAX_CENTS = BigInt(LINK_LIMITS.maxUsd) * 100n;
 
 /**
- * USD as cents. A JSON number counts by its shortest decimal spelling, which is what its writer meant:
- * 5.1 is 510 cents, and so is 5.0999999999999996, the same number from a writer that prints 17 digits.
+ * USD as cents. A JSON number counts by its shortest decimal spelling, which is what its writer meant: 5.1 is
+ * 510 cents, and so is 5.0999999999999996, the same number from a writer that prints 17 digits.
  */
 const usdCents = z
   .union([boundedText(100), z.number()], 'must be a number or a decimal string such as "12.50"')

@@ -1,6 +1,6 @@
 /**
- * One story that all examples tell: Ann tops up once, pays
- * order 1001 by a link, and the shop's endpoint hears of it.
+ * One story that all examples tell: Ann tops up once, pays order 1001 by a
+ * link, and the shop's endpoint is told of it.
  */
 export const ID = {
   customer: '63ea4dc0-a6ca-4f3b-9cf2-a4c538254f29',
