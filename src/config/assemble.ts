@@ -5,7 +5,7 @@ import { byMode } from '../domain/assets.ts';
 import { temporalTls } from './temporal-tls.ts';
 import type { Values } from './variables/index.ts';
 
-/** What the program is told, from the values of all variables: what goes together stands together. */
+/** The configuration from the values of all variables, grouped by what belongs together. */
 export function assemble(values: Values, warnings: readonly string[]) {
   const dataDir = resolve(values.DATA_DIR);
   const production = values.NODE_ENV === 'production';
@@ -24,7 +24,7 @@ export function assemble(values: Values, warnings: readonly string[]) {
     warnings,
     /** 32 bytes; undefined outside production, where `ensureSecretsKey` makes one. */
     secretsKey: values.SECRETS_KEY,
-    /** Opens what it sealed, and seals nothing. */
+    /** Opens the values that it sealed, and seals nothing. */
     previousSecretsKey: values.SECRETS_KEY_PREVIOUS,
     http: {
       port: values.PORT,
@@ -32,7 +32,7 @@ export function assemble(values: Values, warnings: readonly string[]) {
       publicUrl: values.PUBLIC_URL,
       trustedProxies: values.TRUSTED_PROXIES ?? [],
     },
-    /** Where operators' tools ask. */
+    /** Where operators' tools send their requests. */
     ops: { port: values.OPS_PORT, host: values.OPS_HOST },
     database: values.DATABASE_URL
       ? ({ kind: 'url', url: values.DATABASE_URL } as const)

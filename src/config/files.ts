@@ -19,16 +19,16 @@ function plainOfFile(name: string): string | undefined {
 }
 
 /**
- * The environment with every secret that was given as a file, without the line end that editors put
- * behind the last line. Adds a sentence to `problems` for a file that cannot be read or is empty, where
- * a secret comes both ways, and for a file of a variable that is no secret. Never quotes a content.
+ * The environment with every secret that was given as a file, without the line end that editors put behind
+ * the last line. Adds a sentence to `problems` for a file that cannot be read or is empty, for a secret that
+ * is given both ways, and for a file of a variable that is no secret. Never quotes a file's content.
  */
 export function withSecretFiles(env: Environment, problems: string[]): Environment {
   const values: Record<string, string | undefined> = { ...env };
   for (const [given, path] of Object.entries(env)) {
     const plain = plainOfFile(given);
-    // To read it would be to lay it where nothing is kept secret; to leave
-    // it out in silence would run with another value than was given.
+    // Reading it would put a secret where nothing is kept secret; ignoring it silently
+    // would run with another value than was given.
     if (path && plain)
       problems.push(`${given} gives nothing: only secrets come by file. Set ${plain} itself.`);
     const name = secretOfFile(given);

@@ -86,8 +86,8 @@ function readVariable(
 }
 
 /**
- * A key that is its own predecessor, or a predecessor without
- * a successor, is a mistake at the moment that matters most.
+ * A key that is its own predecessor, or a predecessor without a successor, is a mistake at the
+ * moment that matters most: when the key is changed.
  */
 function wrongSecretsKeys({ SECRETS_KEY: key, SECRETS_KEY_PREVIOUS: previous }: Values): string[] {
   if (!previous) return [];
@@ -98,8 +98,8 @@ function wrongSecretsKeys({ SECRETS_KEY: key, SECRETS_KEY_PREVIOUS: previous }: 
 }
 
 /**
- * Two accounts under one key would hand the same address to
- * two customers; on two networks together it is a copied line.
+ * Two accounts under one key would give the same address to two customers; the same key on two
+ * networks is a line that was copied by mistake.
  */
 function wrongXpubs(values: Values): string[] {
   const names = MODES.flatMap((mode) => NETWORKS.map((network) => xpubVariable(mode, network)));

@@ -1,4 +1,4 @@
-// Keys and certificates: what is secret, or proves who somebody is.
+// Keys and certificates: values that are secret, or that prove an identity.
 import { readFileSync } from 'node:fs';
 import { type HDNodeVoidWallet, HDNodeWallet } from 'ethers';
 import type { Parser } from './parser.ts';

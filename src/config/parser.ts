@@ -12,8 +12,8 @@ export type Parser<T> = z.ZodType<T, string>;
 const MAX_TEXT_LENGTH = 8192;
 
 /**
- * Ends the parsing with what the value must be, as the
- * end of a sentence that begins with the variable's name.
+ * Ends the parsing with what the value must be, as the end of a sentence
+ * that begins with the variable's name.
  */
 export function complain(message: string): never {
   throw new Complaint(message);

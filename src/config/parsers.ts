@@ -139,7 +139,8 @@ export const amountsByAsset: Parser<Readonly<Record<string, bigint>>> = parser((
 );
 
 /**
- * The same, where `USDT=0.001` without a network stands for every network, and `none` for no amount at all.
+ * The same, except that `USDT=0.001` without a network stands for every
+ * network, and `none` for no amount at all.
  */
 export const amountsByCurrency: Parser<Readonly<Record<string, bigint>>> = parser((text) =>
   text === 'none' ? {} : unitsByAsset(text, { everyNetwork: true }),
@@ -197,7 +198,10 @@ export const priceSource: Parser<PriceSourceChoice> = parser((text) => {
   return { kind: 'fixed', rateUnits };
 });
 
-/** `BNB=0x…,TRX=0x…`: addresses of price feeds, as `normalise` has them; undefined is no address. */
+/**
+ * `BNB=0x…,TRX=0x…`: addresses of price feeds, as `normalise` returns them;
+ * undefined means that a text is no address.
+ */
 export function priceFeeds(
   normalise: (address: string) => string | undefined,
 ): Parser<Readonly<Partial<Record<Currency, string>>>> {

@@ -8,15 +8,15 @@ import type { Values } from './variables/index.ts';
 import { VARIABLES } from './variables/index.ts';
 
 /**
- * Every reason why a process of this role must not start in production, a sentence each, without a secret.
+ * Every reason why a process of this role must not start in production, one sentence each, without a secret.
  */
 export function problemsInProduction(values: Values, env: Environment, role: ConfigRole): string[] {
   return [...missing(env, role), ...endpointsInTheClear(values), ...placeholders(env)];
 }
 
 /**
- * Whether only this machine or its own networks are between us and
- * this host. A name could lead anywhere, but for this machine's own.
+ * Whether only this machine or its own networks are between us and this host. A name could
+ * lead anywhere, except this machine's own name.
  */
 export function isNear(host: string): boolean {
   return host === 'localhost' || isPrivateAddress(host);
@@ -29,8 +29,8 @@ function missing(env: Environment, role: ConfigRole): string[] {
 }
 
 /**
- * Whoever sits between us and an endpoint that is asked in
- * the clear writes its receipts: any amount, at any address.
+ * Reports endpoints that are asked without TLS: anybody on the way to one can forge
+ * its receipts, with any amount at any address.
  */
 function endpointsInTheClear(values: Values): string[] {
   return CHAINS.flatMap(({ watchedBy: name, settings }) => {
@@ -46,10 +46,10 @@ function endpointsInTheClear(values: Values): string[] {
   });
 }
 
-/** Not in the middle of a word: an exchange may have a name that goes on with "me". */
+/** Never in the middle of a word: an exchange may have a name that goes on with "me". */
 const PLACEHOLDER = /(?<![a-z])CHANGE_?ME(?![a-z])|(^|[@/.])example\.(com|org|net)([:/?,]|$)/i;
 
-/** What a shipped example says in place of a value. */
+/** Reports values that are still the placeholders of a shipped example. */
 function placeholders(env: Environment): string[] {
   return Object.keys(VARIABLES)
     .filter((name) => PLACEHOLDER.test(env[name] ?? ''))

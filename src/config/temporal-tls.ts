@@ -1,6 +1,6 @@
 import type { Values } from './variables/index.ts';
 
-/** How the connection to Temporal is secured; undefined: not at all. */
+/** How the connection to Temporal is secured; undefined means that it is not. */
 export function temporalTls(values: Values) {
   const {
     TEMPORAL_TLS_CLIENT_CERT_PATH: cert,
@@ -15,7 +15,7 @@ export function temporalTls(values: Values) {
     : undefined;
 }
 
-/** What would leave a connection to Temporal less secure than its variables look. */
+/** Reports settings that leave a connection to Temporal less secure than its variables suggest. */
 export function wrongTemporal(values: Values): string[] {
   const {
     TEMPORAL_TLS: tls,

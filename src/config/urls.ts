@@ -41,8 +41,8 @@ export const publicUrl: Parser<string> = parser((text) => {
 export const rpcUrls: Parser<readonly string[]> = parser((text) => listOfUrls(text, ['http', 'https']));
 
 /**
- * The same with addresses that announce blocks (ws or wss)
- * among them, which are kept apart and never enough alone.
+ * The same, but addresses that announce blocks (ws or wss) may be among them; they
+ * are kept apart, and are not enough alone.
  */
 export const rpcAndHeadUrls: Parser<{ rpc: readonly string[]; heads: readonly string[] }> = parser((text) => {
   const urls = listOfUrls(text, ['http', 'https', 'ws', 'wss']);
@@ -93,7 +93,7 @@ function httpUrl(text: string): URL | undefined {
 function plainUrl(text: string, schemes: readonly string[]): URL | undefined {
   const url = parseUrl(text);
   if (!url || !schemes.includes(url.protocol.slice(0, -1)) || url.port === '0') return undefined;
-  // A host may legally hold commas and the like, which here only means a mistyped list.
+  // A host may legally hold commas and the like; here they only mean a mistyped list.
   if (!/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)$/i.test(url.hostname)) return undefined;
   // fetch refuses URLs with user information, and a browser would show them.
   return /^[a-z]+:\/\//i.test(text) && !/\s/.test(text) && !url.username && !url.password ? url : undefined;

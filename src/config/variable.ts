@@ -9,7 +9,7 @@ export type ConfigRole = 'all' | 'api' | 'worker' | 'signer' | 'tool' | 'none';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The parts of the documentation; a chain's variables are a part of their own. */
+/** The parts of the documentation; the variables of each chain are a part of their own. */
 export type Group =
   | 'service'
   | 'stores'
@@ -21,7 +21,7 @@ export type Group =
   | 'limits'
   | 'sessions';
 
-/** All that is known about one variable: the parser, the documentation and who needs it. */
+/** Everything that is known about one variable: the parser, the documentation and who needs it. */
 export type Variable<T> = {
   readonly group: Group;
   readonly parser: Parser<T>;

@@ -23,9 +23,7 @@ const GROUPS = [
   'MIN',
 ];
 const PREFIXES = [...GROUPS, ...NETWORKS.map((network) => network.toUpperCase())].map((group) => `${group}_`);
-/**
- * One network of one machine or rack: 256 addresses, or the smallest block that a network of IPv6 is given.
- */
+/** The network of one machine or rack: 256 addresses, or the smallest block that an IPv6 network is given. */
 const WIDEST_PROXIES = { 4: 24, 6: 64 } as const;
 
 /**
@@ -69,12 +67,12 @@ export function warningsOf(values: Values, env: Environment): string[] {
   return warnings;
 }
 
-/** A name without a dot is one of a container beside us, or of our own domain. */
+/** A name without a dot belongs to a container beside us, or to our own domain. */
 function isBesideUs(host: string): boolean {
   return isNear(host) || !/[.:]/.test(host);
 }
 
-/** Rows and decisions travel there, and passwords to it. */
+/** Warns of stores that are reached without TLS: rows and decisions travel there, and so do passwords. */
 function storesInTheClear(values: Values): string[] {
   const warnings: string[] = [];
   const { DATABASE_URL: database, TEMPORAL_ADDRESS: address } = values;
@@ -100,7 +98,10 @@ function storesInTheClear(values: Values): string[] {
   return warnings;
 }
 
-/** Whoever has an address in such a block is believed, whatever address they say to ask for. */
+/**
+ * Warns of wide blocks among the trusted proxies: every client with an address in such a block
+ * can claim to be any other address, and is believed.
+ */
 function wideProxies(text: string): string[] {
   const cidr = parseCidr(text);
   if (!cidr || cidr.prefix >= WIDEST_PROXIES[cidr.family]) return [];

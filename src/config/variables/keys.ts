@@ -58,7 +58,9 @@ export const KEY_VARIABLES = {
 
 type XpubVariables = Readonly<Record<XpubVariable, Variable<string>>>;
 
-/** An account key for each mode and chain; what is said of the first of a mode holds for the others. */
+/**
+ * An account key for each mode and chain; the text about the first one of a mode holds for the others too.
+ */
 function xpubVariables(): XpubVariables {
   const entries = MODES.flatMap((mode, account) =>
     CHAINS.map(({ network, coinType }, index) => {

@@ -3,7 +3,10 @@ import * as parse from '../parsers.ts';
 import * as urls from '../urls.ts';
 import { variable } from '../variable.ts';
 
-/** PostgreSQL and Temporal. Those of Temporal's TLS have the names that its own command line reads. */
+/**
+ * PostgreSQL and Temporal. The variables of Temporal's TLS have the names
+ * that Temporal's own command line reads.
+ */
 export const STORE_VARIABLES = {
   DATABASE_URL: variable({
     group: 'stores',
