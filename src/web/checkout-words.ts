@@ -38,19 +38,19 @@ export function headline(view: PublicPaymentView, required: Required): Headline 
 export function progress(row: Transaction, required: Required): string {
   if (row.status === 'failed') return 'Not counted';
   if (row.status === 'completed' || row.status === 'settled') return 'Confirmed';
-  // The count goes on while finality is awaited; "17 of 15" would only puzzle.
+  // The count goes on while finality is awaited; "17 of 15" would only confuse.
   const needed = required[row.network];
   return `${Math.min(row.confirmations, needed)} of ${plural(needed, 'confirmation')}`;
 }
 
-/** A wire time in words that need no time zone of the reader's: "2026-11-21 20:30 UTC". */
+/** A time of the API in words that hold for every time zone of the reader: "2026-11-21 20:30 UTC". */
 export function dateTime(time: string): string {
   return `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
 }
 
 /**
- * "42 minutes left", by the server's clock; rounded down,
- * so nobody is told that there is more time than there is.
+ * "42 minutes left", by the server's clock; rounded down, so that a payer is
+ * never told of more time than there is.
  */
 export function timeLeft(view: Pick<PublicPaymentView, 'expires_at' | 'server_time'>): string {
   const minutes = Math.floor((Date.parse(view.expires_at) - Date.parse(view.server_time)) / 60_000);
@@ -63,7 +63,7 @@ export function timeLeft(view: Pick<PublicPaymentView, 'expires_at' | 'server_ti
 const OVER =
   'The time to pay is over. A payment that was sent in time still counts once the network shows it.';
 
-/** No network is read at the moment, so that nobody would see what is sent. */
+/** No network is watched at the moment, so nobody would see what is sent. */
 const CLOSED_NOW =
   'This link cannot be paid at the moment. Do not send anything: try again later, or ask the shop.';
 
@@ -71,8 +71,8 @@ const isOver = (view: Pick<PublicPaymentView, 'server_time' | 'expires_at'>): bo
   Date.parse(view.server_time) >= Date.parse(view.expires_at);
 
 /**
- * What is left to send and until when; without a way to pay the
- * time is over, and only what was sent before is still waited for.
+ * What is left to send and until when. Without a way to pay, either the time is over and only what was sent
+ * before is still waited for, or the link cannot be paid at the moment.
  */
 function rest(view: PublicPaymentView): string {
   const [method] = view.methods;
@@ -83,13 +83,13 @@ function rest(view: PublicPaymentView): string {
 
 function processing(view: PublicPaymentView, required: Required): string {
   const waiting = view.transactions.filter(({ status }) => status === 'detected' || status === 'confirming');
-  // The slowest decides when the payment is done.
+  // The slowest transaction decides when the payment is done.
   const [slowest] = [...waiting].sort((a, b) => a.confirmations - b.confirmations);
   const wait = slowest
     ? `It waits for the network: ${progress(slowest, required)}.`
     : 'It waits for the network.';
   if (view.methods.length > 0) return `${wait} ${rest(view)}`;
-  // No way to pay is left: enough was seen, or the time is over and it may not have been enough.
+  // No way to pay is left: either enough was seen, or the time is over and it may not have been enough.
   return isOver(view) ? `${wait} ${OVER}` : `${wait} There is nothing to send now.`;
 }
 

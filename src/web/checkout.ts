@@ -13,7 +13,7 @@ const REFRESH_SECONDS = 15;
 type Method = PublicPaymentView['methods'][number];
 
 export type CheckoutChoice = {
-  /** The network that the payer picked; anything unknown is as if nothing was picked. */
+  /** The network that the payer picked; an unknown one counts as none. */
   readonly network?: string | undefined;
   /** False once the payer stopped the page from loading itself again. */
   readonly refresh: boolean;
@@ -61,8 +61,8 @@ export const TOO_OFTEN: Page = {
 };
 
 /**
- * The answer while the database is away. It tries again by
- * itself, because the payer may be waiting for a confirmation.
+ * The answer while the database is unreachable. The page tries again by itself, because
+ * the payer may be waiting for a confirmation.
  */
 export const UNAVAILABLE: Page = {
   status: 503,
@@ -148,8 +148,8 @@ ${rows}</ul>
 }
 
 /**
- * A way back to the shop: after the payment, or instead of it.
- * The host is shown, so that the payer sees where it leads.
+ * A link back to the shop: after the payment, or instead of it. The host is
+ * shown, so that the payer sees where it leads.
  */
 function wayBack(view: PublicPaymentView): Html | null {
   const paid = view.status === 'completed';
@@ -159,7 +159,7 @@ function wayBack(view: PublicPaymentView): Html | null {
   return html`<p><a href="${target.href}" rel="noopener noreferrer nofollow"${look}>${paid ? 'Continue to' : 'Back to'} ${target.host}</a></p>`;
 }
 
-/** Whoever reads slowly, or has the page read aloud, can stop it from starting over. */
+/** People who read slowly, or have the page read aloud, can stop it from loading again. */
 function refreshNote({ network, refresh }: CheckoutChoice): Html {
   const other = ownQuery(network, !refresh);
   return refresh
@@ -168,8 +168,8 @@ function refreshNote({ network, refresh }: CheckoutChoice): Html {
 }
 
 /**
- * A link to this very page with the payer's choices: a query
- * alone stays on whatever address the page was reached by.
+ * A link to this same page with the payer's choices: a query alone keeps
+ * whatever address the page was reached by.
  */
 function ownQuery(network: string | undefined, refresh: boolean): string {
   return `?${new URLSearchParams({ ...(network === undefined ? {} : { network }), ...(refresh ? {} : { refresh: 'off' }) })}`;

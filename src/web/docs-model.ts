@@ -80,12 +80,12 @@ export function routesOf(document: ApiDocument, origin: string): Route[] {
   );
 }
 
-/** The name that a reference ends in. */
+/** The name at the end of a reference. */
 export function nameOf(ref: string): string {
   return ref.slice(ref.lastIndexOf('/') + 1);
 }
 
-/** The schema that a reference means. */
+/** The schema to which a reference leads. */
 export function resolve(document: ApiDocument, schema: Schema): Schema {
   return (schema.$ref === undefined ? undefined : document.components.schemas[nameOf(schema.$ref)]) ?? schema;
 }

@@ -1,7 +1,7 @@
 import { nameOf, type Schema } from './docs-model.ts';
 import { type Html, html } from './html.ts';
 
-/** Inline objects inside objects; what is deeper has a name of its own. */
+/** How deep inline objects may be nested; deeper ones have a name of their own. */
 const MAX_DEPTH = 4;
 
 /** A text of the document: backticks are code, an empty line begins a paragraph. */
@@ -45,7 +45,9 @@ function meaningOf(member: Schema): string {
   );
 }
 
-/** The object that a member holds, itself or as a list's rows, where it has no name of its own. */
+/**
+ * The object that a member holds, itself or as the rows of a list, where the object has no name of its own.
+ */
 function innerOf(member: Schema): { schema: Schema; list: boolean } | undefined {
   if (member.properties) return { schema: member, list: false };
   if (member.items?.properties) return { schema: member.items, list: true };

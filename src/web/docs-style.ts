@@ -1,6 +1,6 @@
 /**
- * What the reference page has beside the common style:
- * wide, with its contents at the side where there is room.
+ * What the reference page adds to the common style: it is wide, with its
+ * contents at the side where there is room.
  */
 export const DOCS_STYLE = `
 main{max-width:80rem}

@@ -15,12 +15,12 @@ import { webhooksSection } from './docs-webhooks.ts';
 import { type Html, html } from './html.ts';
 import { type Page, renderDocument, sendRendered } from './layout.ts';
 
-/** The tag of what is sent by us, whose section is another one. */
+/** The tag of what we send, which has another section. */
 const SENT = 'Webhooks';
 
 /**
- * The reference page of an OpenAPI document. It is rendered once: at the start where the document
- * says under which name clients reach us, else with the first request, from the port that it came to.
+ * The reference page of an OpenAPI document. It is rendered once: at the start where the document says under
+ * which name clients reach us, else with the first request, for the port to which it came.
  */
 export function docsPage(description: object): (ctx: Context) => void {
   const document = description as ApiDocument;
@@ -30,7 +30,7 @@ export function docsPage(description: object): (ctx: Context) => void {
     if (known) return known;
     const page = referencePage(document, origin);
     const entry = { page, text: renderDocument(page) };
-    // One address in all but tests.
+    // There is only one address, except in tests.
     made.clear();
     made.set(origin, entry);
     return entry;

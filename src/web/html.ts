@@ -30,8 +30,8 @@ export function html(strings: TemplateStringsArray, ...values: readonly HtmlValu
 }
 
 /**
- * Takes markup as it is. For our own constants only: never for
- * anything that came with a request or lies in a database.
+ * Takes markup as it is. For our own constants only: never for anything that came
+ * with a request or is stored in a database.
  */
 export function raw(markup: string): Html {
   return new Html(markup);
@@ -54,20 +54,21 @@ const ESCAPED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Control characters, and those that force the direction of text: with them a text can look like another one.
+ * Control characters, and characters that force the direction of text: with
+ * them a text can look like another one.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
 const DECEPTIVE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
 /**
- * The text of a stranger without the characters that only serve to
- * deceive. Tabs and line feeds stay; lone surrogates become U+FFFD.
+ * The text of a stranger without characters that only serve to deceive. Tabs and line
+ * feeds stay; lone surrogates become U+FFFD.
  */
 export function plainText(text: string): string {
   return text.toWellFormed().replace(DECEPTIVE, '');
 }
 
-/** The text of a stranger as an element whose direction does not reach what stands around it. */
+/** The text of a stranger as an element whose direction does not affect the text around it. */
 export function foreign(text: string): Html {
   return html`<bdi>${plainText(text)}</bdi>`;
 }

@@ -13,11 +13,11 @@ export type Page = {
   readonly refreshSeconds?: number | undefined;
   /**
    * The page posts a form to us. With `no-referrer` a browser sends `Origin: null` on a form's POST, which
-   * looks like a stranger's; so such a page tells its address to our own origin, and still to nobody else.
+   * looks like another site's; so such a page sends its address to our own origin, and to no other.
    */
   readonly hasForm?: boolean;
   /**
-   * Rules of this page alone, after the common ones. Our own constant: it stands in the document as it is.
+   * Rules of this page alone, after the common ones. Our own constant: it goes into the document as it is.
    */
   readonly style?: string;
   /**
@@ -28,8 +28,8 @@ export type Page = {
 };
 
 /**
- * Nothing may be loaded or run but our own stylesheet and our
- * own pictures; nobody may frame a page or change its base.
+ * Nothing may be loaded or run except our own stylesheet and our own pictures; no other
+ * page may frame one of ours or change its base.
  */
 export const CONTENT_SECURITY_POLICY = policyFor({});
 
@@ -51,12 +51,12 @@ function policyFor({ style, script }: Pick<Page, 'style' | 'script'>): string {
   ].join('; ');
 }
 
-// A square of one colour: without our own icon browsers ask for /favicon.ico.
+// A square of one colour: without an icon of our own, browsers ask for /favicon.ico.
 const ICON = `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'%3E%3Crect width='8' height='8' rx='2' fill='%230b57d0'/%3E%3C/svg%3E`;
 
 /**
- * The whole document of a page as text. It works without
- * script, in light and dark, and asks nobody else for anything.
+ * The whole document of a page as text. It works without script, in light and
+ * dark, and loads nothing from anywhere else.
  */
 export function renderDocument(page: Page): string {
   const refresh =

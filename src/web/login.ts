@@ -11,8 +11,8 @@ type SignInView = {
 };
 
 /**
- * The form, the same for everybody: the field of the code is always
- * there, so that the page tells nobody which accounts have one.
+ * The form, the same for everybody: the field of the code is always there, so that the
+ * page does not reveal which accounts have one.
  */
 function signIn(ctx: Context, view: SignInView): void {
   const body = html`<form class="card" method="post" action="/login">

@@ -21,17 +21,18 @@ type PayOptions = {
   readonly count: (ctx: Context) => Promise<void>;
 };
 
-/** With the database away the page leaves within 2 s, like every answer. */
+/** When the database is unreachable the page leaves within 2 s, like every answer. */
 const BUDGET_MS = 1_800;
 
 /**
- * The page of a payment link at `/pay/:token`: reads only, for anybody who has the token. It works without
- * script and asks nobody else for anything. Every failure is a page too; its cause is logged and not shown.
+ * The page of a payment link at `/pay/:token`: it only reads, for anybody who has the
+ * token. It works without script and loads nothing from anywhere else. Every failure is a
+ * page too; its cause is logged and not shown.
  */
 export function payPages(deps: Deps, { count }: PayOptions): Middleware {
   return async (ctx: Context, next: Next) => {
     if (ctx.path !== PREFIX && !ctx.path.startsWith(`${PREFIX}/`)) return await next();
-    // Names the request in logs and metrics: the token itself is a secret of the payer's.
+    // Names the request in logs and metrics: the token itself is a secret of the payer.
     ctx['_matchedRoute'] = `${PREFIX}/:token`;
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return refuseMethod(ctx);
     sendPage(ctx, await pageOf(deps, count, ctx));
@@ -70,7 +71,7 @@ function isTooOften(error: unknown): error is TooOften {
   );
 }
 
-/** Any other method is none of a page's. */
+/** Refuses every method that a page does not have. */
 function refuseMethod(ctx: Context): void {
   ctx.set('Allow', 'GET, HEAD');
   sendPage(ctx, {

@@ -1,7 +1,7 @@
 import { create } from 'qrcode';
 import { type Html, html, raw } from './html.ts';
 
-/** Light modules that a reader needs around the code. */
+/** How many light modules a reader needs around the code. */
 const QUIET = 4;
 
 /**
@@ -14,7 +14,9 @@ export function qrCode(text: string, label: string): Html {
   return html`<svg class="qr" role="img" aria-label="${label}" viewBox="0 0 ${side} ${side}" shape-rendering="crispEdges"><rect width="${side}" height="${side}" fill="#fff"/><path fill="#000" d="${raw(pathOf(modules))}"/></svg>`;
 }
 
-/** One stroke for each run of dark modules in a row: a third of the size of one for each module. */
+/**
+ * One stroke for each run of dark modules in a row: a third of the size that one for each module would take.
+ */
 function pathOf(modules: {
   readonly size: number;
   get(row: number, column: number): number | boolean;

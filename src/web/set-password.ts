@@ -23,8 +23,8 @@ take();
 `;
 
 /**
- * The form, the same for every link and for none: the server sees the code only when
- * it is posted. It names no path, so that it also works where PUBLIC_URL has one.
+ * The form, the same for every link and for none: the server sees the code only when it is posted. It names
+ * no path, so that it also works where PUBLIC_URL has one.
  */
 function choose(ctx: Context, view: ChooseView): void {
   const body = html`<form class="card" method="post">

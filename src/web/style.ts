@@ -1,6 +1,6 @@
 /**
- * The one stylesheet of all pages. It stands in the document,
- * allowed by its hash: no second request, and none to anybody else.
+ * The one stylesheet of all pages. It is part of the document, allowed by its hash: there
+ * is no second request, and none to anybody else.
  */
 export const STYLE = `
 :root{color-scheme:light dark;--bg:#f4f5f7;--card:#fff;--text:#1b1f24;--muted:#57606a;--line:#d5dae0;--accent:#0b57d0;--on-accent:#fff;
