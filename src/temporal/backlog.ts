@@ -12,7 +12,7 @@ export type QueueBacklog = {
 export type QueueKind = keyof typeof TYPES;
 type Waiting = { readonly count: number; readonly ageSeconds: number };
 
-/** The numbers that the interface has for them. */
+/** The numbers that Temporal's interface uses for them. */
 const TYPES = { workflow: 1, activity: 2 } as const;
 
 type Stats = {
@@ -21,8 +21,8 @@ type Stats = {
 };
 
 /**
- * Describes these queues, all at the same time. `testPriority` is that of
- * test mode; every other one is live work. Throws what the server says.
+ * Describes these queues, all at the same time. `testPriority` is that of test mode; every other
+ * priority is live work. Throws what the server says.
  */
 export async function readBacklogs(
   client: Client,
@@ -41,8 +41,8 @@ export async function readBacklogs(
         reportStats: true,
       });
       const byPriority = Object.entries(found.statsByPriorityKey ?? {});
-      // A server that does not tell priorities apart tells
-      // the whole, which is live work until proven otherwise.
+      // A server that does not tell priorities apart reports only the total, which
+      // counts as live work until proven otherwise.
       const parts: readonly [string, Stats][] =
         byPriority.length > 0 ? byPriority : [['', found.stats ?? {}]];
       const isTest = ([key]: readonly [string, Stats]): boolean => key === String(input.testPriority);

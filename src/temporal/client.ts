@@ -18,17 +18,17 @@ const CALL_TIMEOUT_MS = 5_000;
 const LIST_TIMEOUT_MS = 20_000;
 const FIGURES_TIMEOUT_MS = 3_000;
 /**
- * Temporal has five, the third is everybody's: the backlog
- * of test mode is looked at where no live task is left.
+ * Temporal has five priorities, and the third is the usual one: work of test
+ * mode is taken where no live task is left.
  */
 const TEST_PRIORITY = 4;
-/** Beside live work of the same priority, which an older server knows alone. */
+/** The weight beside live work of the same priority, for an older server, which knows only the weight. */
 const TEST_WEIGHT = 0.1;
 /**
- * The one code by which Temporal says that the message itself can never be taken: too large, an unknown
- * search attribute, a name that is missing. All others are of the server or of the namespace: its store
- * fails (UNKNOWN, INTERNAL, DATA_LOSS), a shard moves (ABORTED), the namespace is passive or the versions
- * do not fit (FAILED_PRECONDITION, UNIMPLEMENTED). They pass, and the message is as good as before.
+ * The one code by which Temporal says that the message itself can never be accepted: too large, an unknown
+ * search attribute, a name that is missing. All others are about the server or the namespace: its store fails
+ * (UNKNOWN, INTERNAL, DATA_LOSS), a shard moves (ABORTED), the namespace is passive or the versions do not
+ * fit (FAILED_PRECONDITION, UNIMPLEMENTED). They pass, and the message is as good as before.
  */
 const INVALID_ARGUMENT = 3;
 const NOT_FOUND = 5;
@@ -39,16 +39,16 @@ export type TemporalLink = {
   readonly actors: ActorPort;
   ping(): Promise<void>;
   /**
-   * What waits in the queues of the workers and of the watchers of these
-   * networks. Rejects within a few seconds where Temporal is away.
+   * The backlog in the queues of the workers and of the watchers of these networks. Rejects
+   * within a few seconds where Temporal is unreachable.
    */
   backlogs(networks: readonly string[]): Promise<QueueBacklog[]>;
   close(): Promise<void>;
 };
 
 /**
- * A client that connects by itself whenever Temporal is there; made
- * without a connection, so it never fails because Temporal is away.
+ * A client that connects by itself whenever Temporal is there. It is made without a connection, so
+ * this never fails because Temporal is unreachable.
  */
 export function linkTemporal(place: TemporalPlace): TemporalLink {
   const connection = Connection.lazy({ ...connectionOptions(place), connectTimeout: CALL_TIMEOUT_MS });
@@ -94,8 +94,8 @@ export function linkTemporal(place: TemporalPlace): TemporalLink {
 }
 
 /**
- * Everything that the actor asks for has it too: activities
- * inherit it. The key is well below the 64 bytes that it may have.
+ * Everything that the actor asks for has the same priority: activities inherit it. The key
+ * is well below the 64 bytes that it may have.
  */
 function priorityOf({ merchantId, mode }: ActorOwner): Priority {
   const fairnessKey = `${merchantId}:${mode}`;
@@ -123,7 +123,7 @@ async function startActor(
     ...(message.summary ? { staticSummary: message.summary.slice(0, MAX_SUMMARY) } : {}),
     ...(message.owner ? { priority: priorityOf(message.owner) } : {}),
   };
-  // A new one reads its row in any case, and a signal would need one that runs.
+  // A new actor reads its row in any case, and a signal would need one that already runs.
   if (message.signal && !replace) {
     await client.workflow.signalWithStart(message.workflowType, {
       ...options,
@@ -136,7 +136,8 @@ async function startActor(
 }
 
 /**
- * False where it does not sleep there: the actor is elsewhere, or gone. What an operator paused stays paused.
+ * False where the actor does not wait in this activity: it is elsewhere, or
+ * gone. What an operator paused stays paused.
  */
 async function wakeActivity(
   client: Client,
@@ -155,8 +156,8 @@ async function wakeActivity(
 }
 
 /**
- * A message that is refused for what it says differs from a
- * Temporal that is away: the first is told by its own error.
+ * A message that is refused for its content differs from a Temporal that is
+ * unreachable: the first has an error of its own.
  */
 function sayRefused(error: unknown): never {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;

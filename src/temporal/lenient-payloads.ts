@@ -1,9 +1,9 @@
 import { DefaultPayloadConverter } from '@temporalio/common';
 
 /**
- * Reads what people send to an actor by hand. A payload that cannot be read would fail the
- * actor's task, and again at every later try: the deposit would stand still until somebody
- * resets it. So it arrives as undefined, which no actor takes for an answer or a command.
+ * Reads what people send to an actor by hand. A payload that cannot be read would fail the actor's task,
+ * and every later try again: the deposit would stand still until somebody resets it. So it arrives as
+ * undefined, which no actor takes for an answer or a command.
  */
 class LenientPayloadConverter extends DefaultPayloadConverter {
   override fromPayload<T>(...input: Parameters<typeof DefaultPayloadConverter.prototype.fromPayload<T>>): T {

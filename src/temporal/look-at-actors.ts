@@ -3,24 +3,22 @@ import type { Client } from '@temporalio/client';
 const IDS_AT_A_TIME = 100;
 const NOT_FOUND = 5;
 /**
- * A worker that dies makes the task be tried a second time;
- * one that is tried again after that fails by itself.
+ * A worker that dies causes a second try of the task; a task that is tried again after that fails by itself.
  */
 const FAILING_TRIES = 3;
 const RUNNING = 1;
 const PAUSED = 8;
-/** A task that nobody has taken; the number that the field has for it. */
+/** A task that no worker has taken: the number that the field has for it. */
 const TASK_SCHEDULED = 1;
 const TASK_SCHEDULED_EVENT = 5;
 const UNPAUSED_EVENT = 59;
 const EVENTS_AT_A_TIME = 100;
-/**
- * More events than this do not come behind a task that waits, unless somebody floods the actor with signals.
- */
+/** A waiting task is not followed by more events than this, unless somebody floods the actor with signals. */
 const EVENTS_LOOKED_AT = 2_000;
 
 /**
- * Which of these actors run. As visibility has it: one that has just started or ended may be told as before.
+ * Which of these actors run, according to visibility: an actor that has just started
+ * or ended may still be reported as before.
  */
 export async function runningOf(
   client: Client,
@@ -37,11 +35,11 @@ export async function runningOf(
 }
 
 /**
- * Whether an actor is there and cannot go on: its code fails again and again (after an upgrade,
- * say), it is paused as a whole, or the server lost its way: up to 1.31.2 it forgets the task
- * that waits while somebody presses Pause and Unpause, and makes no other
- * (temporalio/temporal#10980); and where a task is under way at a Pause it calls the actor
- * running, but holds its activities and knows of nothing to unpause (temporalio/temporal#10239).
+ * Whether an actor exists and cannot go on: its code fails again and again (after an upgrade, say), it
+ * is paused as a whole, or the server lost track of it. Up to 1.31.2 the server forgets the task that
+ * waits while somebody presses Pause and Unpause, and makes no other (temporalio/temporal#10980); and
+ * where a task is under way at a Pause it calls the actor running, but holds its activities and knows
+ * of nothing to unpause (temporalio/temporal#10239).
  */
 export async function hangs(client: Client, namespace: string, workflowId: string): Promise<boolean> {
   try {

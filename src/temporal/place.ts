@@ -1,6 +1,6 @@
 /**
- * How the connection is secured. Without `caPem` the system's
- * authorities count, without `serverName` the host's own name.
+ * How the connection is secured. Without `caPem` the system's authorities are trusted,
+ * without `serverName` the host's own name is checked.
  */
 export type TemporalTls = {
   readonly caPem?: string | undefined;
@@ -8,7 +8,7 @@ export type TemporalTls = {
   readonly client?: { readonly certPem: string; readonly keyPem: string } | undefined;
 };
 
-/** A namespace on a server, and how to reach it; without `tls` in the clear. */
+/** A namespace on a server, and how to reach it; without `tls` the connection is not encrypted. */
 export type TemporalPlace = {
   readonly address: string;
   readonly namespace: string;
@@ -16,7 +16,7 @@ export type TemporalPlace = {
   readonly apiKey?: string | undefined;
 };
 
-/** What the connections of the client and of the worker take, which is the same for both. */
+/** The connection options of the client and of the worker, which are the same for both. */
 export function connectionOptions({ address, tls, apiKey }: TemporalPlace) {
   const config = tls && {
     ...(tls.caPem === undefined ? {} : { serverRootCACertificate: Buffer.from(tls.caPem) }),

@@ -12,7 +12,7 @@ export type ReplayReport = {
   readonly failed: readonly { readonly file: string; readonly error: string }[];
 };
 
-/** Replayed by default: what moves money, over the last runs that the server still holds. */
+/** What is replayed by default: the actors that move money, in the last runs that the server still holds. */
 const SERVER_QUERY = "WorkflowType IN ('deposit', 'paymentLink')";
 const SERVER_LIMIT = 2_000;
 

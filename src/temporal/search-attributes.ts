@@ -7,12 +7,12 @@ const TYPES = {
   Bool: proto.temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_BOOL,
 } as const;
 
-/** A server whose own store is away takes a call and never answers it. */
+/** A server whose own store is unreachable accepts a call and never answers it. */
 const CALL_TIMEOUT_MS = 5_000;
 
 /**
- * The names of our search attributes that the server does not
- * know. Throws while Temporal is away, within five seconds.
+ * The names of our search attributes that the server does not know. Throws within
+ * five seconds while Temporal is unreachable.
  */
 export async function missingSearchAttributes(link: TemporalLink, namespace: string): Promise<string[]> {
   const { customAttributes } = await within(link, () =>

@@ -17,8 +17,8 @@ export type RunningWorker = {
 const CONNECT_RETRY_MS = 1_000;
 const CACHED_WORKFLOWS = 1_500;
 /**
- * Steps of deposits at the same time, as many as they have
- * connections (src/app/pools.ts): none waits for one.
+ * How many steps of deposits run at the same time: as many as they have connections
+ * (src/app/pools.ts), so none waits for one.
  */
 const CONCURRENT_STEPS = 20;
 /** Webhooks at the same time; most of their time they wait for receivers. */
@@ -28,7 +28,9 @@ const GRACE_MS = 16_000;
 
 let runtimeInstalled = false;
 
-/** Sends the SDK's own log to ours. Once in a process: the runtime of the SDK is global by its nature. */
+/**
+ * Sends the SDK's own log to ours. Done once in a process: the runtime of the SDK is global by its nature.
+ */
 function installRuntime(log: Logger): void {
   if (runtimeInstalled) return;
   runtimeInstalled = true;
@@ -48,8 +50,8 @@ function installRuntime(log: Logger): void {
 }
 
 /**
- * Runs the workers of this process: workflows with database and chain activities on one queue, webhooks
- * on their own. Waits for Temporal as long as it takes, and reconnects by itself after an absence.
+ * Runs the workers of this process: workflows with database and chain activities on one queue, webhooks on
+ * their own. Waits for Temporal as long as it takes, and reconnects by itself after an outage.
  */
 export async function runWorker(input: {
   place: TemporalPlace;
@@ -109,9 +111,9 @@ export async function createWorkers(
 }
 
 /**
- * One worker for each chain that this process can read, with room for its watcher alone.
- * While the watcher runs here nothing is asked of the server, so a process that is frozen or
- * cut off holds no open question that the server would answer with the watcher's next try.
+ * One worker for each chain that this process can read, with room for its watcher alone. While the watcher
+ * runs here the worker asks the server for nothing, so a process that is frozen or cut off holds no open
+ * request that the server would answer with the watcher's next try.
  */
 async function createWatchers(
   common: Pick<WorkerOptions, 'connection' | 'namespace' | 'shutdownGraceTime' | 'shutdownForceTime'>,

@@ -11,9 +11,9 @@ const SOURCES = ['workflows', 'src/domain'];
 const PAYLOADS = 'src/temporal/lenient-payloads.ts';
 
 /**
- * The workflows as one file for the worker, built once for each state of their
- * sources and of the SDK, and kept under node_modules. Building takes some seconds,
- * reading it takes none. A cache folder that cannot be written only costs the build.
+ * The workflows as one file for the worker, built once for each state of their sources and of the
+ * SDK, and kept under node_modules. Building takes some seconds, reading almost no time. A cache
+ * folder that cannot be written only costs the build.
  */
 export async function workflowBundle(): Promise<{ code: string }> {
   const folder = join(ROOT, 'node_modules/.cache/deposit-gateway');
