@@ -10,7 +10,7 @@ import { runLong } from './run-long.ts';
 const GO_PLACES = ['/usr/local/go/bin/go', '/usr/lib/go/bin/go', '/opt/homebrew/bin/go'];
 /** Go fetches a newer toolchain by itself from this minor version on. Debian 12 has 1.19. */
 const FETCHES_TOOLCHAINS_SINCE = 21;
-/** What an older Go is replaced with: enough for everything that is built here. */
+/** The toolchain that replaces an older Go: enough for everything that is built here. */
 const TOOLCHAIN_VERSION = '1.26.4';
 const ASK_TIMEOUT_MS = 20_000;
 const run = promisify(execFile);
@@ -18,8 +18,8 @@ const run = promisify(execFile);
 type Input = { readonly env: NodeJS.ProcessEnv; readonly log: Print };
 
 /**
- * The environment in which Go builds a program into `folder`,
- * with whatever newer toolchain the program asks for.
+ * The environment in which Go builds a program into `folder`, with any
+ * newer toolchain that the program asks for.
  */
 export function goEnv(folder: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return {
@@ -32,9 +32,9 @@ export function goEnv(folder: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv
 }
 
 /**
- * A Go that can build today's programs: the one on PATH or in its usual
- * places, else Debian's package where we may install it. One that is too old
- * to fetch newer toolchains is used for that one thing. Throws a sentence.
+ * A Go that can build today's programs: the one on PATH or in its usual places, else
+ * Debian's package where we may install it. A Go that is too old to fetch newer toolchains
+ * by itself is only used to fetch one. Throws a sentence.
  */
 export async function findGo({ env, log }: Input): Promise<string> {
   const go = knownGo(env) ?? (await installGo({ env, log }));
@@ -70,13 +70,13 @@ async function fetchesToolchains(go: string, env: NodeJS.ProcessEnv): Promise<bo
     timeout: ASK_TIMEOUT_MS,
   });
   const minor = /\bgo1\.(\d+)/.exec(stdout)?.[1];
-  // What calls itself something else was built by somebody who knows: it is tried as it is.
+  // A Go with another version text was built by somebody on purpose: it is tried as it is.
   return minor === undefined || Number.parseInt(minor, 10) >= FETCHES_TOOLCHAINS_SINCE;
 }
 
 /**
- * Toolchains are modules, so that an old Go can fetch one too, and
- * checks it against the public checksums as it does every module.
+ * Toolchains are modules, so an old Go can fetch one too, and checks it against
+ * the public checksums like every module.
  */
 async function fetchToolchain(go: string, { env, log }: Input): Promise<string> {
   const { system, processor } = publishedPlatform();
@@ -86,7 +86,7 @@ async function fetchToolchain(go: string, { env, log }: Input): Promise<string> 
   await runLong({ what, command: go, args: ['mod', 'download', module], env: plain, log });
   const { stdout } = await run(go, ['env', 'GOMODCACHE'], { env: plain, timeout: ASK_TIMEOUT_MS });
   const folder = join(stdout.trim(), module);
-  // An old Go unpacks modules without the right to run what is in them.
+  // An old Go unpacks modules without the right to execute their programs.
   for (const programs of [join(folder, 'bin'), join(folder, 'pkg/tool', `${system}_${processor}`)])
     makeExecutable(programs);
   return join(folder, 'bin/go');

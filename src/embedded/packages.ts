@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
 
 /**
- * The folder of the npm package `name`, looked for beside and inside the package `parent`, or undefined. It
- * looks for folders because a package that only carries a binary for one platform has nothing to import.
+ * The folder of the npm package `name`, searched for beside and inside the package `parent`, or undefined. It
+ * searches for folders because a package that only carries a binary for one platform has nothing to import.
  */
 export function packageFolder(parent: string, name: string): string | undefined {
   const roots = createRequire(import.meta.url).resolve.paths(parent) ?? [];
@@ -21,7 +21,7 @@ export function onPath(name: string, env: NodeJS.ProcessEnv): string | undefined
       accessSync(file, constants.X_OK);
       if (folder !== '' && statSync(file).isFile()) return file;
     } catch {
-      // not in this folder
+      // it is not in this folder
     }
   }
   return undefined;

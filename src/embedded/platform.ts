@@ -3,7 +3,8 @@ const SYSTEMS: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'dar
 export const PROCESSORS: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 /**
- * This machine as the publishers of programs call it (linux, amd64). Throws where none is published for it.
+ * This machine as the publishers of programs call it (linux, amd64). Throws
+ * where no program is published for it.
  */
 export function publishedPlatform(): { readonly system: string; readonly processor: string } {
   const system = SYSTEMS[process.platform];

@@ -39,9 +39,7 @@ export async function freePort(): Promise<number> {
   );
 }
 
-/**
- * The port that was asked for, or a free one where none was. Throws a sentence when the wanted one is taken.
- */
+/** The wanted port, or a free one where none was named. Throws a sentence when the wanted one is taken. */
 export async function choosePort(name: string, wanted: number | undefined): Promise<number> {
   if (wanted === undefined) return freePort();
   if (await isFree(wanted)) return wanted;
@@ -51,8 +49,8 @@ export async function choosePort(name: string, wanted: number | undefined): Prom
 }
 
 /**
- * Runs `start` again, a few times, when another program
- * was faster to take a port that was free a moment before.
+ * Runs `start` again, a few times, when another program was faster to take
+ * a port that was free a moment before.
  */
 export async function retryTakenPort<T>(start: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {

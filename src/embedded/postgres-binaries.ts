@@ -16,11 +16,15 @@ import { dirname, join, relative } from 'node:path';
 import type { Print } from '../base/processes.ts';
 import { packageFolder } from './packages.ts';
 
-/** The operating system's user that PostgreSQL runs as when we are root, which PostgreSQL refuses. */
+/**
+ * The operating system's user under which PostgreSQL runs when we are root,
+ * because PostgreSQL refuses to run as root.
+ */
 export type OsUser = { readonly name: string; readonly uid: number; readonly gid: number };
 
 /**
- * Root's own folder for what the `postgres` user must reach when a folder on the way there is closed to it.
+ * Root's own folder for files that the `postgres` user must reach, when that user may not pass
+ * through a folder on the way to them.
  */
 export const SHARED_DIR = '/var/lib/deposit-gateway';
 
@@ -34,8 +38,8 @@ function findUser(name: string): OsUser | undefined {
 }
 
 /**
- * Undefined when we are not root and need nobody else; else the
- * `postgres` user, made when it is missing. Throws a sentence.
+ * Undefined when we are not root and need no other user; else the `postgres` user,
+ * made when it is missing. Throws a sentence.
  */
 export function postgresUser(log: Print): OsUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -63,7 +67,10 @@ export function postgresUser(log: Print): OsUser | undefined {
   return made;
 }
 
-/** True when this user may pass through every folder down to and including `path`. Undefined is ourselves. */
+/**
+ * True when this user may pass through every folder down to and including `path`.
+ * Undefined means this process's own user.
+ */
 export function canReach(path: string, user: OsUser | undefined): boolean {
   for (let at = path; user; at = dirname(at)) {
     const { mode, uid, gid } = statSync(at);

@@ -57,8 +57,8 @@ export function programEnv(): NodeJS.ProcessEnv {
 }
 
 /**
- * Where the cluster lies. As root it must be a folder that the `postgres`
- * user can reach; if the data folder is not, a link leads to one that is.
+ * Where the cluster is kept. As root it must be a folder that the `postgres` user can reach; if
+ * the data folder is not, a link leads to one that is.
  */
 function placeFor(dataDir: string, user: OsUser | undefined, log: Print): string {
   const link = join(dataDir, 'pg');
@@ -70,7 +70,7 @@ function placeFor(dataDir: string, user: OsUser | undefined, log: Print): string
       );
     return dir;
   }
-  // Only our own folder is opened for passing through, never one above it.
+  // Only our own folder is opened for passing through, never a folder above it.
   if (user && (statSync(dataDir).mode & 0o001) === 0)
     chmodSync(dataDir, (statSync(dataDir).mode & 0o777) | 0o011);
   if (canReach(dataDir, user)) return link;
@@ -133,7 +133,7 @@ function passwordOf(dataDir: string): string {
 }
 
 /**
- * Finds the cluster of this data folder or makes it. Throws a sentence when what lies there cannot be used.
+ * Finds the cluster of this data folder or makes it. Throws a sentence when what exists there cannot be used.
  */
 export async function openCluster(input: {
   dataDir: string;

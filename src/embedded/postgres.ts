@@ -56,7 +56,7 @@ function servesFolder(pid: number, dir: string): boolean {
   try {
     return realpathSync(readlinkSync(`/proc/${pid}/cwd`)) === realpathSync(dir);
   } catch {
-    // No /proc, as on macOS: then PostgreSQL's own check of the file has to do.
+    // Without /proc, as on macOS, PostgreSQL's own check of the file has to do.
     return process.platform !== 'linux';
   }
 }
@@ -73,9 +73,9 @@ function clearStalePidFile(dir: string): void {
 }
 
 /**
- * The server's log says what happened and never with which data: neither the
- * text of a statement, in which values stand, nor the details of an error,
- * which repeat a row or a key. Whoever made the statement is told them.
+ * The server's log says what happened, but never with which data: neither the text of a
+ * statement, which holds values, nor the details of an error, which repeat a row or a key.
+ * The client that sent the statement gets them.
  */
 const WITHOUT_TEXTS = {
   log_min_error_statement: 'panic',
@@ -100,7 +100,7 @@ function serverArgs(dir: string, port: number, fsync: boolean): string[] {
     jit: 'off',
     fsync: durable,
     full_page_writes: durable,
-    // Never off: a commit must outlive a kill of the server even where it need not outlive the machine.
+    // Never off: a commit must survive a kill of the server, even where it need not survive the machine.
     synchronous_commit: 'on',
   };
   return [
@@ -147,7 +147,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     const { pid, pause, resume } = child;
     const stop = async () => {
       await child.stop();
-      dropSharedMemory(dir); // only a server that was killed still names some
+      dropSharedMemory(dir); // only a server that was killed has left some
     };
     return { url, port, pid, stop, kill: child.kill, pause, resume };
   });

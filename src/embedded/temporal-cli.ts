@@ -20,7 +20,7 @@ const LOCK_WAIT_MS = 20 * 60_000;
 export type FindTemporalInput = {
   readonly log: Print;
   readonly env: NodeJS.ProcessEnv;
-  /** Another archive than the vendor's, with the SHA-256 of what it has for each platform. */
+  /** Another archive than the vendor's, with the SHA-256 of its file for each platform. */
   readonly vendor?: { readonly baseUrl: string; readonly sha256: Readonly<Record<string, string>> };
 };
 

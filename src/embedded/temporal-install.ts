@@ -32,9 +32,8 @@ type Download = {
 };
 
 /**
- * Fetches the vendor's archive into `folder` and unpacks it where it is the
- * very one whose SHA-256 is known for this platform; throws otherwise. Gives
- * up within seconds where there is no internet. Returns the program's path.
+ * Fetches the vendor's archive into `folder` and unpacks it if its SHA-256 is the one known for this
+ * platform; throws otherwise. Gives up within seconds where there is no internet. Returns the program's path.
  */
 export async function download({ folder, version, log, baseUrl, sha256 }: Download): Promise<string> {
   const { system, processor } = publishedPlatform();
@@ -81,7 +80,8 @@ export async function download({ folder, version, log, baseUrl, sha256 }: Downlo
 }
 
 /**
- * Builds the CLI with Go into `folder`; Go itself is had as {@link findGo} says. Returns the program's path.
+ * Builds the CLI with Go into `folder`; {@link findGo} says how Go itself
+ * is found. Returns the program's path.
  */
 export async function goInstall(input: {
   folder: string;

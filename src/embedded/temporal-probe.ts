@@ -3,8 +3,8 @@ import { Connection } from '@temporalio/client';
 const PROBE_TIMEOUT_MS = 2_000;
 
 /**
- * One call to a Temporal server on this machine, over a connection
- * of its own. Rejects when it is not answered within seconds.
+ * One call to a Temporal server on this machine, over a connection of its own.
+ * Rejects when it is not answered within seconds.
  */
 export async function probeTemporal<T>(
   port: number,

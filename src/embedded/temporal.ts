@@ -16,11 +16,11 @@ const START_TIMEOUT_MS = 60_000;
 
 const DYNAMIC_CONFIG = [
   'matching.enableFairness=true',
-  // Fairness orders one partition's backlog; several would blur it, and this server is small.
+  // Fairness orders the backlog of one partition; several partitions would blur it, and this server is small.
   'matching.numTaskqueueReadPartitions=1',
   'matching.numTaskqueueWritePartitions=1',
   'frontend.WorkflowPauseEnabled=true',
-  // Else search attributes are unknown for the first seconds after they were made.
+  // Without this, search attributes are unknown for the first seconds after they were made.
   'system.forceSearchAttributesCacheRefreshOnRead=true',
 ];
 
@@ -28,7 +28,7 @@ export type TemporalOptions = {
   readonly dataDir: string;
   readonly port?: number;
   readonly uiPort?: number;
-  /** `default` where not given. */
+  /** Unset means `default`. */
   readonly namespace?: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly log: Print;

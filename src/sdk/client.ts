@@ -76,7 +76,7 @@ export function createClient(options: ClientOptions) {
     balance: { get: (call?: CallOptions) => send<Balance>(get('/balance'), call) },
     merchantBalances: listOf<MerchantBalance, object>(send, '/merchant-balances'),
     test: {
-      /** Test keys only. */
+      /** For test keys only. */
       simulateDeposit: (body: Simulation, call?: CallOptions) =>
         send<Deposit>(post('/test/simulate-deposit', body), call),
     },
@@ -86,7 +86,7 @@ export function createClient(options: ClientOptions) {
 function customersOf(send: Send) {
   return {
     ...listOf<Customer, CustomerQuery>(send, '/customers'),
-    /** Whether there is such a customer: by `external_id`, or by `email` where that is absent. */
+    /** Whether there is such a customer: by `external_id`, or without it by `email`. */
     exists: (query: { external_id?: string; email?: string }, call?: CallOptions) =>
       send<CustomerExists>({ ...get('/customers/exists'), query }, call),
     create: (body: NewCustomer, call?: CallOptions) => send<Customer>(post('/customers', body), call),
@@ -107,8 +107,8 @@ function endpointsOf(send: Send) {
     rotate: (id: string, call?: CallOptions) =>
       send<EndpointWithSecret>({ method: 'PUT', path: at(id), body: { rotate_secret: true } }, call),
     /**
-     * Where an answer was lost, the endpoint may be gone when
-     * the call is sent again: that is what was asked for.
+     * When the answer was lost and the call is sent again, the endpoint may
+     * already be gone: this is what was asked for.
      */
     delete: async (id: string, call?: CallOptions): Promise<Deleted> => {
       try {
@@ -121,7 +121,7 @@ function endpointsOf(send: Send) {
     },
     /** Sends `webhook.test` to it. */
     test: (id: string, call?: CallOptions) => send<StoredEvent>(post(`${at(id)}/test`), call),
-    /** What was sent to it, each with its latest attempts. */
+    /** The deliveries to it, each with its latest attempts. */
     deliveries: (id: string, query: DeliveryQuery & PageQuery = {}, call?: CallOptions) =>
       send<Page<Delivery>>({ ...get(`${at(id)}/deliveries`), query }, call),
     /** Sends again what failed since then, 1,000 by one call: call again while `has_more` is true. */
@@ -141,8 +141,8 @@ function listOf<Row extends { id: string }, Query extends object>(send: Send, pa
     /** One page, newest first. */
     list,
     /**
-     * Every row, newest first, a page at a time. Rows that
-     * arrive meanwhile are not among them, and none comes twice.
+     * Every row, newest first, a page at a time. Rows that arrive meanwhile
+     * are not included, and none comes twice.
      */
     all: (
       query: Partial<Query> & Pick<PageQuery, 'limit' | 'starting_after'> = {},
@@ -173,7 +173,7 @@ function post(path: string, body?: object) {
   return { method: 'POST', path, ...(body === undefined ? {} : { body }) } as const;
 }
 
-/** One segment of a path, whatever the id holds. An empty one, or a dot, would name another route. */
+/** One segment of a path, whatever the id holds. An empty segment, or a dot, would name another route. */
 function seg(id: string): string {
   if (typeof id !== 'string' || /^\.{0,2}$/.test(id)) throw new TypeError('an id must not be empty');
   return encodeURIComponent(id);

@@ -1,6 +1,6 @@
 /**
- * What the API said, or why it said nothing: `NO_ANSWER` (the connection
- * broke), `TIMEOUT`, or `INVALID_ANSWER` (a proxy's page, say).
+ * What the API said, or why there is no answer of it: `NO_ANSWER` (the connection broke),
+ * `TIMEOUT`, or `INVALID_ANSWER` (a proxy's page, say).
  */
 export type KnownErrorCode =
   | 'VALIDATION_ERROR'
@@ -47,9 +47,9 @@ export type GatewayErrorInit = {
 };
 
 /**
- * A request that did not succeed, after whatever retries were safe. With `status` 0,
- * a 5xx or `INVALID_ANSWER` a POST may have taken effect or not: send it again with
- * `idempotencyKey` and it takes effect once. The message holds no key and no secret.
+ * A request that did not succeed, after all retries that were safe. With `status` 0, a 5xx or
+ * `INVALID_ANSWER` a POST may have taken effect or not: send it again with `idempotencyKey` and it takes
+ * effect once. The message holds no key and no secret.
  */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
@@ -64,7 +64,7 @@ export class GatewayError extends Error {
   readonly minimum: number | undefined;
   /** Names the request in the gateway's log. */
   readonly requestId: string | undefined;
-  /** Seconds after which the gateway asks to be tried again. */
+  /** Seconds after which the gateway asks the client to try again. */
   readonly retryAfter: number | undefined;
   /** The key of a POST, given or made. */
   readonly idempotencyKey: string | undefined;

@@ -5,22 +5,22 @@ export type ClientOptions = {
   readonly baseUrl: string;
   /** `sk_live_…` or `sk_test_…`; its prefix decides the mode. */
   readonly apiKey: string;
-  /** Replaces the platform's own, for a proxy or a test. */
+  /** Replaces the platform's own `fetch`, for a proxy or a test. */
   readonly fetch?: typeof fetch | undefined;
-  /** For one attempt, from the first byte sent to the last one read; 15 s when absent. */
+  /** The limit for one attempt, from the first byte sent to the last one read; unset means 15 s. */
   readonly timeoutMs?: number | undefined;
-  /** Attempts after the first; 3 when absent, 0 for none. */
+  /** Attempts after the first; unset means 3, and 0 means none. */
   readonly maxRetries?: number | undefined;
 };
 
-/** For one call. */
+/** The options of one call. */
 export type CallOptions = {
   /**
-   * For a POST: the same key and the same request take effect once, also
-   * from another process and a day later. A new one is made when absent.
+   * For a POST: the same key and the same request take effect once, also from another process and
+   * a day later. Unset means that a new one is made.
    */
   readonly idempotencyKey?: string | undefined;
-  /** Ends the call, its retries and its waits; it rejects with the signal's reason. */
+  /** Ends the call, its retries and its waits; the call then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -40,18 +40,18 @@ const DEFAULT_RETRIES = 3;
 const MAX_RETRIES = 10;
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5_000;
-/** A longer wait is the caller's to decide about. */
+/** Whether to wait longer is left to the caller. */
 const MAX_RETRY_AFTER_S = 30;
-/** No answer of the API comes near it. */
+/** No answer of the API comes near this length. */
 const MAX_TEXT_PREVIEW = 200;
-/** Answers of what stands between us and the API: the request may have arrived. */
+/** Answers of what is between us and the API: the request may have arrived. */
 const AWAY = new Set([502, 503, 504]);
 
 /**
- * The way of every request. It is sent again, with the same Idempotency-Key, after a broken
- * connection, no answer in time, 429, 502, 503, 504 and the conflict with a request that is
- * still being worked on; after nothing else, and `maxRetries` times at most. GET, PUT and DELETE
- * say the same when they are said twice. Throws a TypeError for options that cannot work.
+ * Makes what sends every request. A request is sent again, with the same Idempotency-Key, after a broken
+ * connection, no answer in time, 429, 502, 503, 504 and the conflict with a request that is still being
+ * worked on; after nothing else, and at most `maxRetries` times. GET, PUT and DELETE have the same effect
+ * when they are sent twice. Throws a TypeError for options that cannot work.
  */
 export function createSend(options: ClientOptions): Send {
   const base = baseOf(options.baseUrl);
@@ -210,7 +210,7 @@ function queryOf(query: Readonly<Record<string, unknown>> = {}): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** The header's seconds; its other form, a date, is none that the gateway sends. */
+/** The header's seconds; the gateway never sends its other form, a date. */
 function secondsOf(header: string | null): number | undefined {
   return header !== null && /^\d{1,6}$/.test(header) ? Number(header) : undefined;
 }

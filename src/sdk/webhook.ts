@@ -39,7 +39,7 @@ export type VerifyWebhook = {
   readonly headers: WebhookHeaders;
   /** The whole secret as shown at creation, `whsec_` included. */
   readonly secret: string;
-  /** How far the sending time may lie from ours, to either side. */
+  /** How far the sending time may differ from ours, in either direction. */
   readonly toleranceSeconds?: number;
   /** Our time in milliseconds; the system clock by default. */
   readonly now?: () => number;
@@ -128,7 +128,7 @@ function standardProof(input: VerifyWebhook, body: Buffer): Proof | undefined {
   const signatures = header(input.headers, 'webhook-signature');
   if (id === undefined || timestamp === undefined || signatures === undefined) return undefined;
   const key = standardKey(input.secret);
-  // does not decode: an empty key would accept anybody's signature
+  // The secret does not decode: an empty key would accept anybody's signature.
   if (key.length < MIN_KEY_BYTES) return { matches: false };
   checkTime(input, /^\d{1,12}$/.test(timestamp) ? Number(timestamp) * 1000 : Number.NaN);
   const expected = hmac(key, `${id}.${timestamp}.`, body);
@@ -146,7 +146,7 @@ const MAX_SIGNATURES = 16;
 function checkTime(input: VerifyWebhook, sentMs: number): void {
   if (Number.isNaN(sentMs)) fail('TIMESTAMP_INVALID', 'the timestamp header is not a time');
   const toleranceMs = (input.toleranceSeconds ?? 300) * 1000;
-  // Written so that a tolerance that is not a number refuses instead of accepting.
+  // Written so that a tolerance that is not a number causes a refusal, not acceptance.
   if (Math.abs((input.now ?? Date.now)() - sentMs) <= toleranceMs) return;
   fail('TIMESTAMP_OUT_OF_TOLERANCE', 'the webhook was sent too long ago, or one of the clocks is wrong');
 }

@@ -7,9 +7,9 @@ import type { PublicParts } from './wallet-file.ts';
 import { createWallet, readPassphraseFile, readPublicParts } from './wallet-file.ts';
 
 /**
- * Outside production: makes the passphrase and then the seed under `dataDir` where they are missing,
- * and says so. Safe to call from two processes and again after a crash at any point: what exists is
- * used and never replaced. Throws an OperatorError when a seed lies there without its passphrase.
+ * Outside production: makes the passphrase and then the seed under `dataDir` where they are missing, and says
+ * so. Safe to call from two processes and again after a crash at any point: existing files are used and never
+ * replaced. Throws an OperatorError when there is a seed without its passphrase.
  */
 export async function ensureDevelopmentWallet(input: {
   readonly dataDir: string;
@@ -71,7 +71,7 @@ async function createUnlessPresent(file: string, passphrase: string, now: Date):
     await createWallet({ file, passphrase, now });
     return true;
   } catch (error) {
-    // Another process won the race with the same passphrase file: its wallet is as good.
+    // Another process won the race with the same passphrase file: its wallet will do as well.
     if (error instanceof OperatorError && (await fileExists(file))) return false;
     throw error;
   }

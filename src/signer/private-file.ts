@@ -6,9 +6,9 @@ import { OperatorError } from '../base/errors.ts';
 const MAX_BYTES = 64 * 1024;
 
 /**
- * Writes a whole file that only its owner can read, or nothing: temporary
- * name, fsync, then one atomic step. Without `replace` an existing file is
- * never touched and the answer is false, also when two processes race for it.
+ * Writes a whole file that only its owner can read, or nothing: temporary name, fsync,
+ * then one atomic step. Without `replace` an existing file is never touched and the result
+ * is false, also when two processes race for it.
  */
 export async function writePrivateFile(
   file: string,
@@ -39,8 +39,8 @@ export async function writePrivateFile(
 }
 
 /**
- * Text and permission warning of a secret file. `what` names it in
- * the sentence, as in "the wallet file". Throws an OperatorError.
+ * Text and permission warning of a secret file. `what` names the file in the sentence, as
+ * in "the wallet file". Throws an OperatorError.
  */
 export async function readPrivateFile(
   file: string,
@@ -67,7 +67,7 @@ export async function readPrivateFile(
   }
 }
 
-/** True when something lies at the path. */
+/** True when something exists at the path. */
 export async function fileExists(file: string): Promise<boolean> {
   return stat(file).then(
     () => true,

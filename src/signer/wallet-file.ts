@@ -38,7 +38,7 @@ const walletFileSchema = z.strictObject({
     xpub: z.strictObject({ live: forEach(xpub), test: forEach(xpub) }),
     gas: forEach(z.string().max(64)),
   }),
-  // A file may ask for more work than we do, never for less, and never for more memory than a server has.
+  // A file may require more work than we do, but never less, and never more memory than a server has.
   kdf: z.strictObject({
     name: z.literal('scrypt'),
     N: z
@@ -133,7 +133,7 @@ export async function openWallet(input: {
   };
 }
 
-/** The public part, without a passphrase. It is proven only by {@link openWallet}. */
+/** The public part, without a passphrase. Only {@link openWallet} proves it. */
 export async function readPublicParts(file: string): Promise<PublicParts> {
   return (await readWalletFile(file)).content.public;
 }
