@@ -26,8 +26,8 @@ export const WEBHOOK_LIMITS = {
 export const USER_AGENT = 'Service-Webhook/1.0';
 
 /**
- * Every header of a delivery that a receiver may read. The
- * last three are those of the Standard Webhooks specification.
+ * Every header of a delivery that a receiver may read. The last three are those
+ * of the Standard Webhooks specification.
  */
 export const WEBHOOK_HEADERS = {
   signature: 'X-Webhook-Signature',
@@ -72,10 +72,10 @@ export type Outcome =
 export type Verdict = 'succeeded' | 'retry' | 'final';
 
 /**
- * Decides what an outcome means for its delivery: 2xx succeeded; 5xx, 429 and every
- * lack of an answer are retried; every other status is final, 3xx too, because a
- * redirect is never followed. A refused target is retried as well: names are looked
- * up again each time, and a wrong answer of a name server may be gone a minute later.
+ * Decides what an outcome means for its delivery: 2xx succeeded; 5xx, 429 and every missing
+ * response are retried; every other status is final, 3xx too, because a redirect is never
+ * followed. A refused target is retried as well: names are resolved again each time, and a wrong
+ * answer of a name server may be gone a minute later.
  */
 export function classify(outcome: Outcome): Verdict {
   if (outcome.kind === 'error') return 'retry';
