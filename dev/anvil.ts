@@ -10,16 +10,14 @@ const RPC_TIMEOUT_MS = 10_000;
 export type AnvilOptions = {
   readonly port?: number;
   readonly chainId?: number;
-  /**
-   * Mines by the clock. Without it nothing is mined until `mine()`, which is what makes a test repeatable.
-   */
+  /** Mines by the clock. Without it nothing is mined until `mine()`, which makes a test repeatable. */
   readonly blockTimeMs?: number;
   /**
-   * The finalized block is the head less twice this; 1 where not
-   * given. More leaves room for reorgs that do not break finality.
+   * The finalized block is the head less twice this; unset means 1. A larger number leaves
+   * room for reorgs that do not break finality.
    */
   readonly slotsInAnEpoch?: number;
-  /** Where the chain is kept by `stop()`, and read from at the next start. */
+  /** Where `stop()` keeps the chain, and the next start reads it from. */
   readonly statePath?: string;
   readonly dataDir?: string;
   readonly log: Print;
@@ -30,13 +28,13 @@ export type Anvil = RunningServer & {
   readonly url: string;
   /** One JSON-RPC call. Throws the node's own message. */
   rpc(method: string, params?: readonly unknown[]): Promise<unknown>;
-  /** Mines `blocks` blocks (1). */
+  /** Mines `blocks` blocks (default 1). */
   mine(blocks?: number): Promise<void>;
 };
 
 /**
- * The binary inside the npm package of this platform; it needs
- * no install script. Throws a sentence where there is none.
+ * The binary inside the npm package of this platform; it needs no install
+ * script. Throws a sentence where there is none.
  */
 export function anvilBinary(): string {
   const name = `@foundry-rs/anvil-${process.platform}-${PROCESSORS[process.arch] ?? process.arch}`;

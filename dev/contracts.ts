@@ -35,11 +35,11 @@ export function devProvider(url: string, chainId = 56): JsonRpcProvider {
 
 export type DeployInput = {
   readonly provider: JsonRpcProvider;
-  /** The first account of the node where not given. */
+  /** Unset means the first account of the node. */
   readonly signer?: Signer;
   readonly name: ContractName;
   readonly args?: readonly unknown[];
-  /** Mines one block for it; false on a node that mines by the clock. True where not given. */
+  /** Mines one block for it; false on a node that mines by the clock. Unset means true. */
   readonly mine?: boolean;
 };
 
@@ -90,8 +90,7 @@ async function submit(
 }
 
 /**
- * Deploys the development USDT and mints `supplyUnits` (18
- * decimals; a billion where not given) to its deployer.
+ * Deploys the development USDT and mints `supplyUnits` (18 decimals; unset means a billion) to its deployer.
  */
 export async function deployTestUsdt(
   input: Omit<DeployInput, 'name' | 'args'> & { readonly supplyUnits?: bigint },

@@ -11,15 +11,15 @@ import { type DemoReceiver, startDemoReceiver } from './demo/receiver.ts';
 import { createScreen, type Screen } from './demo/screen.ts';
 
 /**
- * The main job with real parts: PostgreSQL, Temporal with its Web UI, an EVM node, the gateway
- * as its own process, a real USDT and a real BNB transfer, and two receivers, of which one is
- * ill at first. `--exit` ends after the summary with 0 only if all arrived as promised.
+ * The main job with real parts: PostgreSQL, Temporal with its Web UI, an EVM node, the gateway as its own
+ * process, a real USDT and a real BNB transfer, and two receivers, one of which fails at first. `--exit` ends
+ * after the summary, with 0 only if everything arrived as promised.
  */
 const DATA_DIR = process.env['DEMO_DATA_DIR'] ?? join(import.meta.dirname, '../.data/demo');
 const AMOUNTS = { usdt: '25.5', bnb: '0.125' } as const;
 const ARRIVES_WITHIN_MS = 150_000;
 const POLL_MS = 150;
-/** customer.created, and detected, confirming and completed of two deposits. */
+/** One customer.created, and detected, confirming and completed of two deposits. */
 const EVENTS_EXPECTED = 7;
 
 type Json = Record<string, unknown>;

@@ -34,7 +34,8 @@ function programsIn(folder: string): TemporalServerPrograms {
 }
 
 /**
- * Copies files without the read-only modes of Go's module cache, under which the copy could never be removed.
+ * Copies files without the read-only modes of Go's module cache, which would
+ * prevent the copy from ever being removed.
  */
 function copyTree(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
@@ -87,8 +88,8 @@ async function lockAndBuild(target: string, input: Input): Promise<void> {
 }
 
 /**
- * The programs of the production server from the user's cache folder; where they are not there yet, built by
- * Go, which takes minutes, once for this user. Throws a sentence where there is no Go or the build fails.
+ * The programs of the production server from the user's cache folder; where they are missing, Go builds them,
+ * which takes minutes, once for this user. Throws a sentence where there is no Go or the build fails.
  */
 export async function findTemporalServer(input: Input): Promise<TemporalServerPrograms> {
   const target = join(cacheFolder(input.env), `temporal-server-${VERSION}`);

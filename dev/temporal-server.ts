@@ -42,8 +42,8 @@ const INNER_PORTS = [
 /** Production's own switches. */
 const DYNAMIC_CONFIG_FILE = join(import.meta.dirname, '../deploy/temporal/dynamic-config.yaml');
 /**
- * A test does not wait for a new attribute, and tries the button
- * that the server offers only where an operator asks for it.
+ * A test does not wait for a new attribute, and can press the button that the server
+ * offers only where an operator enables it.
  */
 const MORE_CONFIG = `system.forceSearchAttributesCacheRefreshOnRead: [{ value: true }]
 frontend.WorkflowPauseEnabled: [{ value: true }]`;
@@ -54,9 +54,9 @@ export type TemporalServerOptions = {
   /** A role on a PostgreSQL server that may create databases. */
   readonly postgresUrl: string;
   readonly port?: number;
-  /** `default` where not given. */
+  /** Unset means `default`. */
   readonly namespace?: string;
-  /** Fixed by the first start over a store; 8 where not given, which is plenty for one machine. */
+  /** Fixed by the first start over a store; unset means 8, which is plenty for one machine. */
   readonly historyShards?: number;
   readonly env?: NodeJS.ProcessEnv;
   readonly log: Print;
@@ -69,7 +69,7 @@ export type TemporalServer = RunningServer & {
   readonly namespace: string;
 };
 
-/** Makes what is missing of the two databases and their tables. A repetition changes nothing. */
+/** Makes the missing ones of the two databases and their tables. A repetition changes nothing. */
 async function prepareStores(programs: TemporalServerPrograms, postgresUrl: string): Promise<void> {
   const url = new URL(postgresUrl);
   const orm = await MikroORM.init({
@@ -109,8 +109,8 @@ async function prepareStores(programs: TemporalServerPrograms, postgresUrl: stri
 }
 
 /**
- * The ports between the services, the same at every start: the list of members in the database
- * survives a SIGKILL, and a server that comes back elsewhere first waits for its dead self.
+ * The ports between the services, the same at every start: the list of members in the database survives a
+ * SIGKILL, and a server that comes back on other ports first waits for its dead predecessor.
  */
 async function innerPorts(dataDir: string): Promise<NodeJS.ProcessEnv> {
   const file = join(dataDir, 'temporal-ports.json');
@@ -165,8 +165,8 @@ async function serves(port: number): Promise<boolean> {
 }
 
 /**
- * A new namespace is known to every service only some
- * seconds later: tried until its attributes are there too.
+ * A new namespace is known to every service only some seconds later, so this is
+ * repeated until its attributes are there too.
  */
 async function prepareNamespace(port: number, namespace: string): Promise<void> {
   await probeTemporal(port, ({ workflowService }) =>
@@ -219,8 +219,8 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
       timeoutMs: START_TIMEOUT_MS,
       ready: () => serves(port),
     });
-    // One that runs but could not be prepared, because PostgreSQL
-    // went away just then, would keep its port from the next try.
+    // A server that runs but could not be prepared, because PostgreSQL became unreachable just
+    // then, would keep its port from the next try.
     await prepareNamespace(port, namespace).catch(async (error: unknown) => {
       await child.kill();
       throw error;

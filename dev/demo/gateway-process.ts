@@ -16,8 +16,8 @@ export type GatewayProcess = { readonly child: Child; readonly ready: Ready };
 const SHOWN = new Set(['postgres', 'temporal', 'data', 'config']);
 
 /**
- * Runs `gateway start` as an operator would, and returns when
- * it is ready. Throws with its last words when it ends before.
+ * Runs `gateway start` as an operator would, and returns when it is ready. Throws
+ * with its last output when it ends before.
  */
 export async function startGatewayProcess(input: {
   env: NodeJS.ProcessEnv;
@@ -58,8 +58,8 @@ export async function startGatewayProcess(input: {
 }
 
 /**
- * Runs one command of the operator's command line and returns
- * its JSON answer. Throws with what it said on stderr.
+ * Runs one command of the operator's command line and returns its JSON
+ * result. Throws with its output on stderr.
  */
 export async function runCommand(
   args: readonly string[],

@@ -4,8 +4,8 @@ import { verifyWebhook } from '../../src/sdk/webhook.ts';
 import type { Screen } from './screen.ts';
 
 /**
- * One event as one receiver saw it: how often it came, how
- * often it was taken, and whether every signature was right.
+ * One event as one receiver saw it: how often it came, how often it was
+ * accepted, and whether every signature was right.
  */
 export type Seen = {
   readonly event: string;
@@ -27,8 +27,8 @@ export type DemoReceiver = {
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
- * A merchant's receiver as it should be written: it verifies the raw
- * bytes before it believes them. `failFirst` requests get a 503.
+ * A merchant's receiver as it should be written: it verifies the raw bytes before it trusts
+ * them. The first `failFirst` requests get a 503.
  */
 export async function startDemoReceiver(
   name: string,

@@ -3,7 +3,7 @@ export type Screen = {
   line(text: string): void;
   /** A title between two stages. */
   stage(text: string): void;
-  /** Runs a step and prints how long it took; a step that takes long says so every few seconds. */
+  /** Runs a step and prints how long it took; a long step prints progress every few seconds. */
   step<T>(text: string, work: () => Promise<T>): Promise<T>;
 };
 

@@ -1,5 +1,5 @@
-// The odd contracts that only tests need, compiled once a run (half
-// a second). The token's own contract is Solidity, not a stand-in.
+// The odd contracts that only tests need, compiled once in each run (half a second). The
+// token's own contract is Solidity, not a stand-in.
 import { createRequire } from 'node:module';
 
 const SOURCE = `

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { onPath } from '../../src/embedded/packages.ts';
 
-/** Programs that tests run and that no npm package carries, by Debian's package. */
+/** Programs that tests run and that no npm package contains, by their Debian package. */
 const PROGRAMS = [
   { command: 'python3', package: 'python3' },
   { command: 'php', package: 'php-cli' },

@@ -1,6 +1,6 @@
 /**
- * Waits until `check` gives a value. Throws with `what` after the
- * limit, which is for what hangs: whoever means a time says it.
+ * Waits until `check` gives a value. Throws with `what` after the limit, which is there for code that never
+ * ends: a caller that means a certain time has to name it.
  */
 export async function eventually<T>(
   what: string,

@@ -6,13 +6,13 @@ import { gzipSync } from 'node:zlib';
 const DRIP_MS = 40;
 
 export type RpcCall = { readonly id: unknown; readonly method: string; readonly params: readonly unknown[] };
-/** What is answered: JSON to send, or a whole answer of its own, or nothing for ever. */
+/** The answer: JSON to send, or a whole answer of its own, or nothing for ever. */
 export type Answer =
   | { readonly json: unknown }
   | { readonly status: number; readonly body: string | Buffer; readonly headers?: Record<string, string> }
   /** Half of what the node said, then a closed connection. */
   | 'cut'
-  /** What the node said, a character a moment. */
+  /** What the node said, one character at a time with pauses. */
   | 'drip'
   | 'hang'
   | 'reset';
@@ -23,7 +23,7 @@ export type Fault = (
   forward: () => Promise<Reply>,
 ) => Promise<Answer | undefined> | Answer | undefined;
 
-/** The answer of the first of these that has one. */
+/** The answer of the first of these faults that gives one. */
 export const firstOf =
   (...faults: readonly Fault[]): Fault =>
   async (call, forward) => {
@@ -100,7 +100,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     return (await proxy.fault?.(call, forward)) ?? { json: await forward() };
   }
 
-  /** A fault that is more than another JSON text is the fault of the whole batch. */
+  /** A fault that is more than another JSON text becomes the fault of the whole batch. */
   async function answerEach(batch: readonly RpcCall[]): Promise<Answer> {
     const answers = await Promise.all(batch.map(answerOne));
     const whole = answers.find((one) => !(typeof one === 'object' && 'json' in one));

@@ -8,7 +8,7 @@ import { ensureSearchAttributes } from '../../src/temporal/search-attributes.ts'
 import { type RunningWorker, runWorker } from '../../src/temporal/worker.ts';
 import { testXpubs } from './test-wallet.ts';
 
-/** The key of stored secrets in every test gateway, so that one process can open what another sealed. */
+/** The key of stored secrets in every test gateway: one process can open what another one sealed. */
 export const SECRETS_KEY: Buffer = createHash('sha256').update('deposit gateway tests').digest();
 
 export type LiveOptions = {

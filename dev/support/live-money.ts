@@ -38,7 +38,7 @@ export type LiveMoneyOptions = {
   readonly settings?: LiveOptions['settings'];
   readonly rpcUrls?: (chain: TestChain) => string;
   readonly databaseUrl?: string;
-  /** The Temporal server; the development server where not given. */
+  /** The Temporal server; unset means the development server. */
   readonly temporal?: () => ReturnType<typeof ownTemporal>;
 };
 

@@ -2,8 +2,9 @@ import type { Orm } from '../../src/db/orm.ts';
 import { run, sql } from '../../src/db/sql.ts';
 
 /**
- * From now on a change of a deposit waits for its row until its statement's own time is up, instead of
- * giving up sooner: for drills that must see two of them wait at once, whatever else the machine does.
+ * From now on a statement that changes a deposit waits for its row until the
+ * statement's own time is up, instead of giving up sooner: for drills that must see two
+ * of them wait at once, whatever else the machine does.
  */
 export async function waitLongForLocks(orm: Orm): Promise<void> {
   const em = orm.em.fork();

@@ -45,7 +45,7 @@ export async function clearKilledRuns(): Promise<void> {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(PREFIX))) {
     const folder = join(tmpdir(), name);
     await clearKilledRun(folder).catch((error: unknown) => {
-      // Runs that begin beside each other clear the same folder, and one of them is last.
+      // Several runs that begin at once clear the same folder, and one of them is the last.
       if (existsSync(folder)) throw error;
     });
   }
@@ -85,8 +85,8 @@ export function postgres(): Promise<Postgres> {
 }
 
 /**
- * Before the first server of a process: its program may
- * have to be fetched or built, and then says so on stderr.
+ * Called before the first server of a process: its program may have to be
+ * fetched or built, and then says so on stderr.
  */
 function needTemporalCli(): Promise<string> {
   temporalCli ??= testRun.unlimited(() => findTemporalCli({ log: toStderr, env: process.env }));
@@ -184,9 +184,9 @@ export async function ownTemporal(): Promise<Restartable<Temporal>> {
 }
 
 /**
- * A Temporal server as production runs it, that one test may kill; its
- * stores are in a PostgreSQL server of its own. Its first call for a user
- * may build for minutes. Throws a sentence where the server cannot be built.
+ * A Temporal server as production runs it, which one test may kill; its stores are in a
+ * PostgreSQL server of its own. The first call for a user may build for minutes. Throws
+ * a sentence where the server cannot be built.
  */
 export async function ownProductionTemporal(): Promise<Restartable<Temporal>> {
   const dataDir = await tempDir('own-temporal-server');

@@ -132,7 +132,7 @@ export async function startCanary(): Promise<Canary> {
     socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
   });
   const sockets = trackSockets(server);
-  // '::' takes IPv4 too; a machine without IPv6 gets the IPv4 half.
+  // '::' accepts IPv4 too; a machine without IPv6 gets the IPv4 half.
   const port = await listen(server, '::').catch(() => listen(server, '0.0.0.0'));
   return { port, connections: sockets.seen, stop: () => sockets.stop() };
 }

@@ -1,6 +1,6 @@
 import { type PublicParts, publicPartsOf, rootOf } from '../../src/signer/accounts.ts';
 
-/** The phrase that every development chain knows: no money must ever be on its addresses. */
+/** The phrase that every development chain knows: its addresses must never hold money. */
 export const TEST_PHRASE = 'test test test test test test test test test test test junk';
 
 /** The account keys of the test phrase, as the configuration wants them. */

@@ -8,8 +8,8 @@ import * as endpoints from '../../src/services/webhooks/endpoints.ts';
 import * as permit from '../../src/services/webhooks/permit.ts';
 import * as resend from '../../src/services/webhooks/resend.ts';
 
-// The use cases of the API as a request has them: what
-// they need to know first, then one transaction for each.
+// The use cases of the API as a request runs them: first each finds out what it
+// needs to know, then it runs in one transaction.
 
 const alone =
   <Input, Result>(apply: (tx: Tx, deps: TxDeps, input: Input) => Promise<Result>) =>
