@@ -18,7 +18,7 @@ import { docsPage } from '../../src/web/docs.ts';
 import { loginPages } from '../../src/web/login.ts';
 import { payPages } from '../../src/web/pay.ts';
 
-/** An id that nothing has. */
+/** An id that no row has. */
 export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 const NO_LIMITS: RequestLimits = {
@@ -39,7 +39,7 @@ export type LoggedLine = {
 export type TestMerchant = { readonly id: string; readonly keys: Readonly<Record<Mode, string>> };
 
 export type TestApiOptions = {
-  /** The database; a fresh one with the schema where it is absent. */
+  /** The database; unset means a fresh one with the schema. */
   readonly databaseUrl?: string;
   readonly settings?: Partial<ServiceSettings>;
   /** Where people reach it, when that is not its own address. */
@@ -47,19 +47,18 @@ export type TestApiOptions = {
   readonly deps?: Partial<Deps>;
   readonly routes?: readonly Route[];
   readonly poolSize?: number;
-  /** Connections that lists have for themselves; those of everything else where absent. */
+  /** Connections that lists have for themselves; unset means those of everything else. */
   readonly listOrm?: Orm;
   /**
-   * 1.5 s for an API where absent: less than it has for an
-   * answer. Services have what they have in production.
+   * Unset means 1.5 s for an API: less than it has for an answer. Services have what they have in production.
    */
   readonly statementTimeoutMs?: number;
-  /** How the connections are shared out among merchants. */
+  /** How the connections are shared among merchants. */
   readonly turns?: OrmInput['turns'];
   readonly actors?: ActorPort;
   /**
-   * The contract's own numbers where a member is absent;
-   * without this, so much that no test meets a limit by chance.
+   * An unset member means the contract's own number; without this, limits are so
+   * high that no test meets one by chance.
    */
   readonly limits?: Partial<RequestLimits>;
   readonly trustedProxies?: readonly string[];
@@ -79,7 +78,7 @@ export type TestApi = {
   stop(): Promise<void>;
 };
 
-/** What a parser gives: tests look into it without asking first. */
+/** What a parser returns: tests read it without checking it first. */
 type Json = ReturnType<typeof JSON.parse>;
 
 /** An answer with its body parsed, whatever it is. */
@@ -143,7 +142,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   };
 }
 
-/** What was logged for somebody to read: errors, and warnings that are not about a refused request. */
+/** The log lines that deserve attention: errors, and warnings that are not about a refused request. */
 export const troublesOf = ({ lines }: Pick<TestApi, 'lines'>): readonly LoggedLine[] =>
   lines.filter(({ level, text }) => level === 'error' || (level === 'warn' && text !== 'request'));
 

@@ -3,9 +3,7 @@ import { stopAllChildren } from '../../src/base/processes.ts';
 
 // Loaded for every test file, so it imports nothing that takes time: a unit test pays for no server.
 
-/**
- * Before the first test: whoever has to build a part first may take longer than the test that asked for it.
- */
+/** Before the first test: a test that has to build a part first may take longer than its own limit. */
 export function mochaGlobalSetup(this: Mocha.Runner): void {
   testRun.unlimited = async (work) => {
     const { currentRunnable } = this;
@@ -23,7 +21,8 @@ export function mochaGlobalSetup(this: Mocha.Runner): void {
 const STILL_OPEN_MS = 20_000;
 
 /**
- * After the last test: no process and no folder is left. What keeps the test process from its end is named.
+ * After the last test: no process and no folder is left. Anything that keeps
+ * the test process from ending is named.
  */
 export async function mochaGlobalTeardown(): Promise<void> {
   for (const end of testRun.atEnd) await end();
@@ -35,8 +34,8 @@ export async function mochaGlobalTeardown(): Promise<void> {
 }
 
 /**
- * The limits that tests name are for a quiet machine. A busy
- * one gets three times as long: they only end what hangs.
+ * The limits that tests name are for a quiet machine. A busy one gets three times
+ * as long: they only end what never finishes.
  */
 export const mochaHooks = {
   beforeEach(this: Mocha.Context): void {

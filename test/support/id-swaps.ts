@@ -8,7 +8,7 @@ import { chainOf } from '../../src/chains/index.ts';
 import { type Kind, ONCE_BODY, type Tenant } from './tenants.ts';
 
 type Where = 'path' | 'query' | 'body' | 'header';
-/** Somewhere in a request of a route where an id or a name of somebody else can stand. */
+/** A place in a request of a route where an id or a name of somebody else can be. */
 export type Place = { readonly route: Route; readonly where: Where; readonly member: string };
 export type Request = {
   readonly method: string;
@@ -22,7 +22,7 @@ export type Swap = {
   readonly by: 'key' | 'session';
   readonly foreign: Request;
   readonly nobodys: Request;
-  /** What the foreign request names; an answer may say it again. */
+  /** What the foreign request names; an answer may repeat it. */
   readonly sent: string;
   /**
    * Whether the answer is about the value alone, so that both requests must be answered alike to the byte.
@@ -33,8 +33,8 @@ export type Swap = {
 };
 
 /**
- * What a member stands for, by its name; `none`: it can name
- * nothing that is somebody's. A new member must be entered here.
+ * What a member stands for, by its name; `none` means that it cannot name anything that belongs
+ * to somebody. A new member must be entered here.
  */
 const MEMBERS: Readonly<Record<string, Kind | 'own' | 'none'>> = {
   starting_after: 'own',
@@ -87,7 +87,7 @@ const COLLECTIONS: Readonly<Record<string, Kind>> = {
 };
 
 type Body = Record<string, unknown>;
-/** A body that the route takes, for every route that has one. */
+/** A body that the route accepts, for every route that has one. */
 const BODIES: Readonly<Record<string, (own: Tenant) => Body>> = {
   'post /customers': () => ({ external_id: `made-${randomUUID()}` }),
   'post /webhook-endpoints': () => ONCE_BODY,
@@ -105,7 +105,10 @@ function collectionOf(route: Route): Kind {
   return kind;
 }
 
-/** The names of an object's members. Throws where the schema has none: what it takes would go untested. */
+/**
+ * The names of an object's members. Throws where the schema has none,
+ * because its input would then go untested.
+ */
 function membersOf(schema: z.ZodType | undefined): string[] {
   if (!schema) return [];
   type Described = { properties?: object; $ref?: string; $defs?: Record<string, Described> };
@@ -117,7 +120,10 @@ function membersOf(schema: z.ZodType | undefined): string[] {
   return members;
 }
 
-/** Every place of every route. Throws a sentence for a route or member that nobody has said how to call. */
+/**
+ * Every place of every route. Throws a sentence for a route or member for
+ * which nobody has said how to call it.
+ */
 export function placesOf(routes: readonly Route[]): Place[] {
   return routes.flatMap((route) => {
     if (route.body && !BODIES[nameOf(route)])
@@ -138,8 +144,8 @@ export function placesOf(routes: readonly Route[]): Place[] {
 }
 
 /**
- * Which values requests may store: each tenant stores
- * another's name once, because a second time it is his own.
+ * Which values requests may store: each tenant stores another tenant's name only once,
+ * because the second time it is already its own.
  */
 export type Memory = {
   readonly stored: Set<string>;
@@ -177,7 +183,7 @@ export function swapOf(input: {
     memory.knows(own, value);
   }
   const by = random.pick(['key', 'session'] as const);
-  // The Idempotency-Key with which the other tenant made this request himself.
+  // The Idempotency-Key with which the other tenant itself made this request.
   const mayRepeat =
     route.method === 'post' && (where === 'header' || (where === 'path' && random.chance(0.5)));
   const fact = `${own.index} ${nameOf(route)} ${where === 'path' ? value : ''} once of ${other.index}`;

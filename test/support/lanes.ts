@@ -7,24 +7,24 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
 /**
- * What each file took, in the whole run that was measured last: "npm
- * test" writes its own to the cache, to be copied over this one.
+ * How long each file took in the last whole run that was measured: "npm test" writes its own
+ * times to the cache, to be copied over this file.
  */
 const SECONDS_FILE = join(import.meta.dirname, 'seconds.json');
 const CACHE = join(ROOT, 'node_modules/.cache/test-seconds');
 const PATTERNS = ['test/**/*.test.ts', 'bench/**/*.test.ts'];
-/** Of a file that was never measured. */
+/** The time of a file that was never measured. */
 const USUAL_S = 8;
 /**
- * A lane waits for servers, clocks and schedules about half of its
- * time; with more of them a second lasts too long for what has a limit.
+ * A lane waits for servers, clocks and schedules about half of its time; with more lanes a second
+ * would last too long for tests that have a limit.
  */
 const LANES_BEYOND_CORES = 1;
 const MOST_LANES = 6;
 
 /**
- * Tests whose assertions are times, or whose real servers have some hundred milliseconds for an answer.
- * They run first, in lanes that do little but wait: beside others a second of theirs may last two.
+ * Tests whose assertions are times, or whose real servers have some hundred milliseconds for an answer. They
+ * run first, in lanes that do little but wait: beside other tests their seconds may last twice as long.
  */
 const TIMED = [
   'test/actors/frozen.test.ts',
@@ -83,8 +83,8 @@ export function stages(): readonly (readonly Lane[])[] {
 }
 
 /**
- * The longest first, each to the lane that has least to do:
- * no lane is longer than another by more than its last file.
+ * The longest file first, each to the lane that has least to do: no lane is longer
+ * than another by more than its last file.
  */
 function share(files: readonly string[], count: number): Lane[] {
   const seconds = readSeconds(SECONDS_FILE);

@@ -31,6 +31,6 @@ export const rows = async (
 export const count = async (api: TestApi, table: string): Promise<number> =>
   Number((await rows(api, `select count(*)::int as n from ${table}`))[0]?.['n']);
 
-/** `201`, `201 again` for a replay, or `409 CODE`: what tells answers apart. */
+/** `201`, `201 again` for a replay, or `409 CODE`: enough to tell answers apart. */
 export const kind = ({ status, body, headers }: Answer): string =>
   `${status}${headers.get('idempotency-replayed') === 'true' ? ' again' : ''}${body['code'] === undefined ? '' : ` ${body['code']}`}`;

@@ -142,12 +142,12 @@ async function move(
 }
 
 const TRIES = 10;
-/** The statement's time is over, or that for a lock. */
+/** The codes of a statement whose time limit, or whose limit for a lock, is over. */
 const TOO_LONG = ['57014', '55P03'];
 
 /**
- * Whoever waits for the customer's lock longer than a statement
- * may take comes again, as the watcher and the actors do.
+ * Work that waits for the customer's lock longer than a statement may take is
+ * tried again, as the watcher and the actors do.
  */
 async function patiently<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {

@@ -12,8 +12,8 @@ type Run = {
 };
 
 /**
- * What a command line of ours shows on a terminal of its own
- * (util-linux's `script`), with both of its streams on it.
+ * What our command line shows on a terminal of its own (util-linux's
+ * `script`), with both of its streams on it.
  */
 export function onTerminal(
   args: readonly string[],

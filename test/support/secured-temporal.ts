@@ -8,7 +8,7 @@ export const SERVER_NAME = 'temporal.shop.test';
 export type SecuredTemporal = {
   readonly address: string;
   readonly caPem: string;
-  /** A certificate and key that the server takes. */
+  /** A certificate and key that the server accepts. */
   readonly client: { readonly certPem: string; readonly keyPem: string };
   /** Every `Authorization` that came, by the name of the call. */
   readonly seen: Map<string, string | undefined>;
@@ -16,8 +16,8 @@ export type SecuredTemporal = {
 };
 
 /**
- * TLS in front of a Temporal server, as a proxy or a cloud ends it:
- * it demands a certificate of the client, and passes each call on.
+ * TLS in front of a Temporal server, where a proxy or a cloud would end it: it demands a
+ * certificate of the client, and passes each call on.
  */
 export async function secureTemporal(upstream: string): Promise<SecuredTemporal> {
   const authority = createTestAuthority();

@@ -38,12 +38,12 @@ export type TestMerchantShop = {
 
 export type Shops = {
   readonly gateway: LiveGateway;
-  /** Of its Temporal server. */
+  /** The address of its Temporal server. */
   readonly temporalAddress: string;
   merchant(): Promise<TestMerchantShop>;
   /**
-   * How many actors of all merchants stand on the server and
-   * have not ended. A start is not awaited by who asks for it.
+   * How many actors of all merchants are on the server and have not ended. Callers do
+   * not wait for the start that they ask for.
    */
   actorsThatRun(): Promise<number>;
   deliveriesTo(endpointId: string): Promise<DeliveryRow[]>;
@@ -80,7 +80,7 @@ export async function startShops(databaseUrl: string): Promise<Shops> {
       eventually(
         what,
         async () => {
-          // The database may be away: that is what some tests are about.
+          // The database may be unreachable: some tests are about that.
           const rows = await deliveriesTo(endpointId).catch(() => []);
           if (rows.length > 1) throw new Error(`${rows.length} deliveries instead of one`);
           return rows[0] && check(rows[0]) && rows[0];
@@ -95,7 +95,7 @@ export async function startShops(databaseUrl: string): Promise<Shops> {
   };
 }
 
-/** The receivers that it registers are added to these. */
+/** Adds the receivers that it registers to these. */
 async function newMerchant(deps: Deps, receivers: Receiver[]): Promise<TestMerchantShop> {
   const { merchantId } = await createMerchant(deps, { name: 'Shop', subscriptionActive: true });
   const scope = { merchantId, mode: 'test' as const };

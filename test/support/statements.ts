@@ -1,7 +1,8 @@
 import type { Orm } from '../../src/db/orm.ts';
 
 /**
- * The texts of the statements that are sent from now on, heard where all of them pass, whoever wrote them.
+ * The texts of the statements that are sent from now on, recorded where
+ * all of them pass, whatever wrote them.
  */
 export async function statementsOf(orm: Orm): Promise<string[]> {
   const sent: string[] = [];

@@ -33,7 +33,8 @@ export type Tenant = {
   readonly callers: Readonly<Record<'key' | 'session', Readonly<Record<string, string>>>>;
   readonly values: Readonly<Record<Kind, readonly string[]>>;
   /**
-   * The same kinds, for requests that store what they are sent: whoever stores a name knows it from then on.
+   * The same kinds, for requests that store what they are sent: a tenant
+   * that stores a name knows it from then on.
    */
   readonly spare: Readonly<Record<'email' | 'external_id' | 'address' | 'hash', readonly string[]>>;
 };
@@ -45,8 +46,8 @@ const NOWHERE = 'http://127.0.0.1:9/';
 const LIVE_HASHES = 3;
 
 /**
- * Tenants for some merchants in both modes, with something
- * of every resource, by the API where it can make it.
+ * Tenants for some merchants in both modes, with some rows of every resource,
+ * made by the API where it can make them.
  */
 export async function makeTenants(api: TestApi, merchants: number): Promise<Tenant[]> {
   const tenants: Tenant[] = [];
@@ -183,7 +184,10 @@ export function needlesIn(text: string): Set<string> {
   return new Set(text.match(NEEDLE));
 }
 
-/** Where rows lie that name no merchant themselves, and the tables whose rows are nobody's. */
+/**
+ * How to find the owner of rows that do not name a merchant themselves, and
+ * the tables whose rows belong to nobody.
+ */
 const OWNER_OF: Readonly<Record<string, string>> = {
   webhook_deliveries: 'join webhook_endpoints o on o.id = t.endpoint_id',
   webhook_attempts:
@@ -193,9 +197,7 @@ const OWNER_OF: Readonly<Record<string, string>> = {
   deposit_decisions: 'join deposits o on o.id = t.deposit_id',
   ledger_transactions: 'join deposits o on o.id = t.deposit_id',
 };
-/**
- * `sessions` change with every request of their user; what they are allowed to see is what is tested here.
- */
+/** `sessions` change with every request of their user; this test is about what they are allowed to see. */
 const OF_NOBODY: ReadonlySet<string> = new Set([
   'merchants',
   'sessions',
@@ -216,12 +218,12 @@ const OF_NOBODY: ReadonlySet<string> = new Set([
   'unrecognised_days',
 ]);
 
-/** Noted some moments after a request, whosever turn it is by then. */
+/** Noted some moments after a request, whoever is asking by then. */
 const AFTERWARDS = "'{last_used_at,last_used_site}'";
 
 /**
- * For each tenant its rows in every table, as one text for each table.
- * Throws for a table of which it is not known whose rows it has.
+ * For each tenant its rows in every table, as one text for each table. Throws
+ * for a table whose rows have no known owner.
  */
 export async function rowsOf(api: TestApi, tenants: readonly Tenant[]): Promise<Record<string, string>[]> {
   const em = api.deps.orm.em.fork();

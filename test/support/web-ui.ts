@@ -14,7 +14,7 @@ export function json(value: unknown): Payload {
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** What no converter of ours can read: another encoding, and JSON that is none. */
+/** Payloads that no converter of ours can read: another encoding, and malformed JSON. */
 export const UNREADABLE: readonly Payload[] = [
   { metadata: { encoding: bytes('json/protobuf'), messageType: bytes('a.b.C') }, data: bytes('{}') },
   { metadata: { encoding: bytes('json/plain') }, data: bytes('{not json') },
@@ -77,7 +77,7 @@ export function webUi(link: TemporalLink, workflowId: string) {
         reason: 'pressed',
         requestId: randomUUID(),
       }),
-    /** Pressed a second time, or where somebody else ended the pause, it is refused and changes nothing. */
+    /** Refused, without any change, when it is pressed a second time or somebody else has ended the pause. */
     unpause: () =>
       service
         .unpauseWorkflowExecution({
@@ -114,7 +114,7 @@ export function webUi(link: TemporalLink, workflowId: string) {
   };
 }
 
-/** Those of a single step, by the id of its activity. */
+/** The buttons for a single step, by the id of its activity. */
 function stepButtons(service: WorkflowService, workflowId: string) {
   return {
     pauseActivity: (id: string) =>
@@ -146,7 +146,7 @@ function stepButtons(service: WorkflowService, workflowId: string) {
   };
 }
 
-/** What is shown of the actor without a button. */
+/** What is shown of the actor without pressing a button. */
 function shownOf(handle: WorkflowHandle) {
   return {
     /** The ids of the activities that wait or are under way. */

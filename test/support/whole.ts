@@ -13,9 +13,9 @@ type DepositRow = {
 };
 
 /**
- * What must hold after any fault once all is quiet: one completed deposit for each payment
- * and no other, exactly one event for each of its states, each of them at the receiver at
- * least once with one id and one body, and a ledger that holds every amount exactly once.
+ * What must hold after any fault once everything is quiet: one completed deposit for each payment and no
+ * other, exactly one event for each of its states, each of them at the receiver at least once with one id and
+ * one body, and a ledger that holds every amount exactly once.
  */
 export async function expectWhole(
   deps: Deps,
@@ -61,7 +61,7 @@ export async function expectWhole(
   expect(ledger['chain'] ?? 0n, 'chain').to.equal(-sum);
 }
 
-/** Whether every one of these payments has come to its end and nothing is left to deliver or to start. */
+/** Whether every one of these payments has reached its end and nothing is left to deliver or to start. */
 export async function isQuiet(deps: Deps, expected: readonly ExpectedDeposit[]): Promise<boolean> {
   const [counts] = await deps.orm.em.fork().execute<[{ completed: number; pending: number; outbox: number }]>(
     `select (select count(*)::int from deposits where status = 'completed' and not simulated) as completed,

@@ -1,6 +1,6 @@
-// Records the stored histories anew, from real runs on real servers: `npm run
-// histories`, or those of payment links alone with `npm run histories payment-link`.
-// Only until the first tag; afterwards histories are added, never replaced.
+// Records the stored histories again, from real runs on real servers: `npm run histories`, or
+// those of payment links alone with `npm run histories payment-link`. Only until the first tag;
+// afterwards histories are added, never replaced.
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ async function store(live: LiveMoney, type: string, scenario: string, workflowId
   process.stdout.write(`recorded ${type}/${scenario}\n`);
 }
 
-/** The actor is started right after the commit, so it may not be there at the first look. */
+/** The actor is started right after the commit, so it may not be there when it is first asked for. */
 async function ended(handle: WorkflowHandle): Promise<boolean> {
   const run = await handle.describe().catch(() => undefined);
   return run !== undefined && run.status.name !== 'RUNNING';

@@ -1,4 +1,4 @@
-// Records the histories of the payment link's actor, each way it can go: `npm run histories`.
+// Records the histories of the payment link's actor, for each way that it can go: `npm run histories`.
 
 import { USDT_UNIT } from '../../../dev/support/chain.ts';
 import { eventually } from '../../../dev/support/eventually.ts';
@@ -49,7 +49,7 @@ async function pay(live: LiveMoney, link: Made, coins: bigint, status: string): 
   await becomes(live, link, status);
 }
 
-/** A moment that neither our clock nor the chain's has reached. */
+/** A moment that is still ahead of our clock and of the chain's. */
 async function soon(live: LiveMoney): Promise<Date> {
   const newest = (await live.chain.anvil.rpc('eth_getBlockByNumber', ['latest', false])) as {
     timestamp: string;
@@ -57,10 +57,10 @@ async function soon(live: LiveMoney): Promise<Date> {
   return new Date(Math.max(Number.parseInt(newest.timestamp, 16) * 1_000, Date.now()) + 2_000);
 }
 
-/** Its time is over by our clock, and its actor waits for the chain. */
+/** The link's time is over by our clock, and its actor waits for the chain. */
 async function waitsForChain(live: LiveMoney, link: PaymentLinkView): Promise<void> {
   const handle = live.gateway.gateway.link?.client.workflow.getHandle(`payment:${link.id}`);
-  // The actor is started right after the commit, so it may not be there at the first look.
+  // The actor is started right after the commit, so it may not be there when it is first asked for.
   const look = () => handle?.describe().catch(() => undefined);
   await eventually(
     'the wait',

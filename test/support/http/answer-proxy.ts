@@ -11,8 +11,8 @@ export type Passing = {
 };
 
 /**
- * `lose`: the API does its work and the answer is cut off.
- * `refuse`: the API never hears of it. `hold`: no answer, for ever.
+ * `lose`: the API does its work and the answer is cut off. `refuse`: the API never
+ * gets the request. `hold`: no answer, for ever.
  */
 export type Trick =
   | 'lose'
@@ -25,7 +25,7 @@ export type AnswerProxy = {
   /** The API's base URL, through the proxy. */
   readonly url: string;
   readonly seen: readonly Passing[];
-  /** What is done with the next requests, in order; the rest passes. */
+  /** What is done with the next requests, in order; all later ones pass. */
   play(...tricks: readonly Trick[]): void;
   stop(): Promise<void>;
 };

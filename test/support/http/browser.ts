@@ -15,14 +15,14 @@ const CHROMIUM = '/usr/bin/chromium';
 export async function startBrowser(): Promise<Browser> {
   if (!existsSync(CHROMIUM))
     throw new Error(`${CHROMIUM} is not on this machine. Install it: apt-get install -y chromium`);
-  // Root has no sandbox of Chromium's; the pages are our own, on this machine.
+  // Root cannot use Chromium's sandbox; the pages are our own, on this machine.
   return await chromium.launch({
     executablePath: CHROMIUM,
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
   });
 }
 
-/** A page that notes everything a good one never does. */
+/** A page that records everything that a good page never does. */
 export type WatchedPage = {
   readonly page: Page;
   readonly context: BrowserContext;
@@ -31,7 +31,7 @@ export type WatchedPage = {
    * script errors, dialogs, and requests to anybody else.
    */
   readonly complaints: readonly string[];
-  /** Paths of our own that were asked for, in order. */
+  /** Our own paths that were requested, in order. */
   readonly requests: readonly string[];
 };
 
@@ -70,8 +70,8 @@ export async function readText(place: Locator): Promise<string> {
 }
 
 /**
- * The first drawing of the page as squares, row by row: 1
- * for a dark one. Read from its pixels, whatever made them.
+ * The first drawing of the page as squares, row by row: 1 for a dark one. Read
+ * from its pixels, however they were made.
  */
 export async function readSquares(page: Page, side: number): Promise<number[]> {
   return await page.evaluate<number[]>(`(async () => {

@@ -11,8 +11,9 @@ export type Gate = {
   close(): Promise<void>;
   open(): Promise<void>;
   /**
-   * From now on every byte is taken and none is passed on, nor is an end: the other side has vanished without
-   * a word, as behind a firewall that forgot the connection. New connections are taken and never answered.
+   * From now on every byte is accepted and none is passed on, nor is an end: the other side
+   * has vanished without a word, as behind a firewall that forgot the connection. New
+   * connections are accepted and never answered.
    */
   vanish(): void;
   /** New connections work again; those from before stay dead. */
@@ -47,7 +48,7 @@ export async function startGate(): Promise<Gate> {
       one.pipe(other);
     }
   });
-  /** Reads and drops what still comes, and says nothing more; the end of the process closes it. */
+  /** Reads and drops what still comes, and sends nothing more; the end of the process closes it. */
   const forget = (socket: Socket): void => {
     sockets.add(socket);
     socket.unpipe();

@@ -12,7 +12,7 @@ export type Peer = {
   readonly socket: Socket;
   send(json: unknown): void;
   text(text: string): void;
-  /** An announcement as nodes send it. */
+  /** Sends an announcement as nodes send it. */
   head(number: number, subscription?: string): void;
 };
 
@@ -24,7 +24,7 @@ export type HeadServer = {
   readonly questions: readonly Question[];
   /** The connections that have subscribed. */
   readonly peers: ReadonlySet<Peer>;
-  /** Decides about one question; undefined or false means the answer of an honest endpoint. */
+  /** Decides about one request; undefined or false means the answer of an honest endpoint. */
   answer: ((question: Question, peer: Peer) => boolean | undefined) | undefined;
   /** False refuses the handshake with a 403. */
   accepts: boolean;

@@ -31,7 +31,7 @@ const RUNS = [
 ];
 const ENDS = ['', '@', '!', '\n', ']'];
 
-/** Texts of about this length that are hard on a pattern or a loop that looks at a text more than once. */
+/** Texts of about this length that are hard on a pattern or a loop that reads a text more than once. */
 export function hostileTexts(length: number): string[] {
   return STARTS.flatMap((start) =>
     RUNS.flatMap((run) => ENDS.map((end) => start + run.repeat(length / run.length) + end)),
@@ -39,8 +39,8 @@ export function hostileTexts(length: number): string[] {
 }
 
 /**
- * The milliseconds that `work` takes: the least of three where the
- * first was more than `enough`, because others use the machine too.
+ * The milliseconds that `work` takes: the least of three runs where the first took more than
+ * `enough`, because others use the machine too.
  */
 export async function leastMs(enough: number, work: () => unknown): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
@@ -60,8 +60,8 @@ type Definition = {
 };
 
 /**
- * The members that an object's schema names, through everything
- * that is wrapped around it; none where it takes no object.
+ * The members that an object's schema names, through everything that wraps
+ * it; none where it accepts no object.
  */
 export function membersOf(schema: z.ZodType | undefined): string[] {
   const definition = schema?.def as Definition | undefined;

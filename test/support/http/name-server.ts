@@ -25,7 +25,7 @@ const MAX_UDP_ANSWERS = 12;
 const PORT_TRIES = 10;
 const FAMILY: Readonly<Record<number, 'a' | 'aaaa'>> = { 1: 'a', 28: 'aaaa' };
 
-/** A real name server on 127.0.0.1 whose answers live for 0 seconds. Silent without a zone. */
+/** A real name server on 127.0.0.1 whose answers live for 0 seconds. It is silent without a zone. */
 export async function startNameServer(zone: Zone | undefined): Promise<NameServer> {
   const asked: NameServer['asked'][number][] = [];
   const counts = new Map<string, number>();
@@ -40,7 +40,7 @@ export async function startNameServer(zone: Zone | undefined): Promise<NameServe
     const found = zone(name, family, nth);
     const records = found?.[family] ?? [];
     const truncated = over === 'udp' && records.length > MAX_UDP_ANSWERS;
-    // The same question over TCP is the same question.
+    // When it comes again over TCP it counts as the same question.
     if (!truncated) counts.set(key, nth + 1);
     return answer(query, end, {
       found: found !== undefined,
@@ -73,7 +73,7 @@ export async function startNameServer(zone: Zone | undefined): Promise<NameServe
   return { address: `127.0.0.1:${udp.address().port}`, asked, stop };
 }
 
-/** One port that is free for both kinds; somebody may have the other half of the first. */
+/** One port that is free for both protocols; another program may hold the UDP half of the first one tried. */
 async function bindBoth(tcp: Server): Promise<UdpSocket> {
   for (let tries = 1; ; tries += 1) {
     await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve));

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** What a parser gives: tests look into it without asking first. */
+/** What a parser returns: tests read it without checking it first. */
 type Json = ReturnType<typeof JSON.parse>;
 
 /** One answer as it came over the wire. */

@@ -9,7 +9,7 @@ export const LAST = 'Connection: close\r\n';
 
 const CUSTOMER = '{"external_id":"smuggled"}';
 
-/** An error in the form of every error, that tells nothing of the parser. */
+/** Expects an error in the form of every error, which reveals nothing of the parser. */
 export function expectRefusal(answer: RawAnswer | undefined, status: number, name: string): void {
   expect(answer?.status, name).to.equal(status);
   expect(answer?.body['error'], name)
@@ -36,10 +36,10 @@ export function wireOf(api: () => TestApi) {
     made,
     get: (target: string, more = '', version = 'HTTP/1.1') =>
       `GET ${target} ${version}\r\n${key()}${more}\r\n`,
-    /** A good request, to follow one that may not hide it. */
+    /** A good request, to follow one that must not hide it. */
     second: () => post(`Content-Length: ${CUSTOMER.length}\r\n`, CUSTOMER),
     send: (bytes: string, options: RawOptions = {}) => exchange(api().origin, bytes, options),
-    /** One answer, the connection closed, and nothing of what followed was done. */
+    /** Expects one answer, the connection closed, and that nothing of what followed was done. */
     expectCutOff: async (table: Readonly<Record<string, string>>, status: number): Promise<void> => {
       for (const [name, bytes] of Object.entries(table)) {
         const { received, closed } = await talk(api().origin, bytes);

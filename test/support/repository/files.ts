@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 /** The folder of the whole project. */
 export const ROOT = resolve(import.meta.dirname, '../../..');
 
-/** The files that git knows and that are there, by their paths from the root. */
+/** The files that git knows and that exist, by their paths from the root. */
 export const trackedFiles = (): string[] =>
   execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' })
     .split('\0')

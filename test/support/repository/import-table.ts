@@ -25,7 +25,7 @@ const INNER = [
 ];
 const PRODUCT = ['src/', 'workflows/', 'activities/', 'migrations/'];
 const TABLE: Readonly<Record<string, Row>> = {
-  // Stands on nothing of ours: errors, logs, secrets, processes, and what waits in line.
+  // Needs nothing of ours: errors, logs, secrets, processes, and waiting lines.
   'src/base/': { values: [] },
   'src/domain/': { values: [], packages: [] },
   'src/signer/': {
@@ -92,7 +92,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'src/app/': { values: [...INNER, 'src/api/', 'src/web/', 'src/config/', 'src/temporal/', 'src/embedded/'] },
   'src/roles/': { values: [...INNER, 'src/config/', 'src/temporal/', 'src/app/'] },
   'src/': { values: PRODUCT },
-  // Tests and measurements stand on it, and on nothing of each other.
+  // Tests and measurements use this folder, and nothing of each other.
   'dev/': { values: PRODUCT },
   'bench/': { values: [...PRODUCT, 'dev/'] },
   'examples/': { values: ['src/sdk/'] },

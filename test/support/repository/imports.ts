@@ -13,8 +13,8 @@ import {
 export type Import = { readonly specifier: string; readonly typeOnly: boolean; readonly node: Node };
 
 /**
- * The import that a node of the syntax tree is, also a re-export, a
- * type by `import()` and one at run time; undefined where it is none.
+ * The import that a node of the syntax tree is, also a re-export, a type by `import()` and
+ * one at run time; undefined for any other node.
  */
 export function importOf(node: Node): Import | undefined {
   if (isImportDeclaration(node) && isStringLiteral(node.moduleSpecifier))
@@ -34,7 +34,9 @@ export function importOf(node: Node): Import | undefined {
   return undefined;
 }
 
-/** The circles of a graph: whatever can neither be built before nor after the rest of its own. */
+/**
+ * The circles of a graph: nodes that can be built neither before nor after the other nodes of their circle.
+ */
 export function circles(graph: ReadonlyMap<string, readonly string[]>): string[] {
   const done = new Set<string>();
   const found: string[] = [];

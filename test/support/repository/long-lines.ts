@@ -8,7 +8,7 @@ import {
 } from 'typescript/unstable/ast';
 import { type Source, walk } from './sources.ts';
 
-/** From here on a text is what makes its line long. */
+/** A text that is at least this wide is what makes its line long. */
 const LONG_TEXT_COLUMNS = 50;
 
 const isText = (node: Node): boolean =>
@@ -17,11 +17,11 @@ const isText = (node: Node): boolean =>
   isTemplateExpression(node) ||
   isRegularExpressionLiteral(node);
 
-/** A statement is broken before its clauses: it is no text that somebody looks for. */
+/** A statement is broken before its clauses: nobody searches for its whole text. */
 const isStatement = ({ parent }: Node): boolean =>
   isTaggedTemplateExpression(parent) && parent.tag.getText() === 'sql';
 
-/** The lines of a file above this width, but those of which one text takes the larger part. */
+/** The lines of a file above this width, except those of which one text takes the larger part. */
 export function longLines({ path, ast }: Source, columns: number): string[] {
   const lines = ast.text.split('\n');
   const long = new Set(lines.flatMap((line, index) => (line.length > columns ? [index] : [])));

@@ -22,8 +22,8 @@ type Analyser = {
 const { analyse } = createRequire(import.meta.url)('scslre') as Analyser;
 
 /**
- * A regular expression as it stands in a source; `source`
- * undefined where it is put together while the program runs.
+ * A regular expression as it is written in a source; `source` is undefined where
+ * it is put together while the program runs.
  */
 export type Pattern = {
   readonly place: string;
@@ -75,9 +75,9 @@ function patternOf(node: Node): Pick<Pattern, 'source' | 'flags'> | undefined {
   };
 }
 
-/** In small steps first: what is exponential would never come back from a long one. */
+/** In small steps first: an exponential pattern would never return from a long text. */
 const LENGTHS = [24, 32, 40, 56, 80, 120, 1_000, 40_000];
-/** What is linear takes a hundredth of it for the longest, what is quadratic several times as much. */
+/** A linear pattern takes a hundredth of this for the longest text, a quadratic one several times as much. */
 const LIMIT_MS = 100;
 const RUNS = [
   'a',

@@ -59,7 +59,7 @@ function unpack(apt: string, folder: string, env: NodeJS.ProcessEnv): void {
   const run = (command: string, args: readonly string[]): void => {
     execFileSync(command, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'], timeout: LIMIT_MS });
   };
-  // Only root may renew the lists; whoever has them already needs no renewal.
+  // Only root may renew the lists; a machine that already has them needs no renewal.
   if (process.getuid?.() === 0) run(apt, ['update', '-qq']);
   run(apt, ['download', '-qq', 'prometheus']);
   const [file] = readdirSync(folder).filter((name) => name.endsWith('.deb'));

@@ -4,7 +4,7 @@ import { dirname, join, posix, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 
-/** What the text of one file asks for: packages, and files of the repository by their path from its root. */
+/** What the text of one file names: packages, and files of the repository by their path from its root. */
 export type Asked = {
   /** Loaded with it: imports and re-exports of values, also those at run time. */
   readonly imports: readonly string[];
@@ -19,7 +19,7 @@ export type Asked = {
 /** Every file of the repository with what it asks for. */
 export type Repository = ReadonlyMap<string, Asked>;
 
-/** Whoever imports one of these starts a program, or builds something: it is no unit test. */
+/** A test that imports one of these starts a program, or builds something: it is no unit test. */
 const STARTS_PROGRAMS = [
   'node:child_process',
   'node:cluster',
@@ -30,7 +30,7 @@ const STARTS_PROGRAMS = [
 ];
 /** Reads every file there is. */
 const READS_ALL = 'test/repository/architecture.test.ts';
-/** All stand on these, and no text names them. */
+/** Everything depends on these, and no text names them. */
 const EVERYWHERE = [
   'package.json',
   'package-lock.json',
@@ -47,7 +47,7 @@ const TYPES_ONLY = /^(?:import|export)\s+type\s[^;'"]*?from '[^']+';?/gms;
  * Scripts that a test writes for a process of its own import by this form; see support/repository/scripts.ts.
  */
 const FROM_ROOT = /\bfrom ROOT\/([\w./-]+)/g;
-/** With a letter in it: `/` and `..` are no paths that say anything. */
+/** With a letter in it: `/` and `..` alone are no paths that mean anything. */
 const STRING = /(['"`])([@./-]*\w[\w@./-]*)\1/g;
 
 /**
@@ -93,7 +93,7 @@ export function readRepository(): Repository {
   );
 }
 
-/** A file and the folders that it lies in, but for the root. */
+/** A file and the folders that contain it, except the root. */
 function withFolders(file: string): string[] {
   const parts = file.split('/');
   return parts.map((_, index) => (index === 0 ? file : `${parts.slice(0, index).join('/')}/`));
