@@ -88,13 +88,13 @@ export async function watchHead(
 ): Promise<void> {
   const headClock = createHeadClock(chain.reader, () => performance.now(), signal);
   try {
-    await followBy(headClock, deps, chain, signal, show);
+    await watchBy(headClock, deps, chain, signal, show);
   } finally {
     headClock.close();
   }
 }
 
-async function followBy(
+async function watchBy(
   headClock: HeadClock,
   deps: ChainDeps,
   chain: WatchedChain,

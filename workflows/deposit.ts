@@ -102,7 +102,7 @@ async function run(input: DepositActorInput): Promise<{ state: string }> {
   deliveries.start(input.deliveries);
   for (;;) {
     show(actor);
-    if (rests(actor) && looks.upToDate()) {
+    if (isOver(actor) && looks.upToDate()) {
       await condition(() => !looks.upToDate() || (deliveries.settled() && allHandlersFinished()));
       if (looks.upToDate()) break;
     }
@@ -191,7 +191,7 @@ async function fail(actor: Actor, { by, reason }: FailCommand): Promise<string> 
 }
 
 /** Whether the actor has no step left to take. Settlement will make `completed` a state to wait in. */
-function rests({ state, sequence, simulated, succeeded }: Actor): boolean {
+function isOver({ state, sequence, simulated, succeeded }: Actor): boolean {
   if (sequence === 0) return false;
   return simulated || succeeded || state === 'completed' || state === 'settled' || state === 'failed';
 }
