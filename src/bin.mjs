@@ -33,9 +33,9 @@ if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
 }
 
 /**
- * npm ends without a word to us when it is killed, and what it ran would go on
- * alone. Its scripts begin with `exec`, so that signals to npm reach this process
- * and npm is the parent; when the parent is gone, so are we, in good order.
+ * npm does not tell us when it is killed, and what it ran would go on alone. Its scripts begin
+ * with `exec`, so that signals to npm reach this process and npm is the parent; when the parent
+ * has ended, this process ends too, in good order.
  */
 function endWithNpm() {
   if (process.env.npm_lifecycle_event === undefined) return;

@@ -87,8 +87,8 @@ function healthServer(gateway: Gateway, health: Middleware): ApiServer {
 }
 
 /**
- * In production strangers reach this port: figures and faults are not for
- * them, and cost work in the database.
+ * In production strangers reach this port: figures and faults are not meant
+ * for them, and cost work in the database.
  */
 function publicHealth(config: Config, health: Middleware): Middleware {
   return config.production ? liveRoute() : health;

@@ -79,7 +79,7 @@ export type NamedTransaction = {
 };
 
 /**
- * One whole block as the gateway sees it. `unrecognisedDropped`
+ * One whole block as the gateway sees it. `unrecognised` is never credited, and `unrecognisedDropped`
  * counts what was over the limit of `unrecognised`.
  */
 export type ScannedBlock = BlockRef & {

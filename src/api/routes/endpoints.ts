@@ -23,7 +23,7 @@ import { listBody, pageOf } from '../page.ts';
 import { created, ok, route } from '../route.ts';
 
 const tag = 'Webhook endpoints';
-/** Saving a URL looks its host up first. */
+/** Saving a URL resolves its host first. */
 const extraMs = WEBHOOK_LIMITS.saveLookupMs;
 
 export const ENDPOINT_ROUTES = [

@@ -20,7 +20,7 @@ export type BscReaderOptions = {
   readonly rpc: RpcPool;
   /** 0x address of the USDT contract, any case. */
   readonly usdtContract: string;
-  /** How many unrecognised transfers one block may record; spam tokens arrive by the thousand. */
+  /** How many transfers that are never credited one block may record; spam tokens arrive by the thousand. */
   readonly unrecognisedLimit?: number | undefined;
   /** Reads internal transfers where an endpoint shows them; false never asks for traces. */
   readonly tracer?: Tracer | false | undefined;
@@ -134,8 +134,8 @@ async function headerOn(session: RpcSession, number: number): Promise<BlockRef |
 
 async function viewOn(session: RpcSession, number: number): Promise<HeightView> {
   const block = await headerOn(session, number);
-  // Afterwards, so that a head that arrives in between cannot make
-  // a block that was above it look like one that is not there.
+  // The head is asked for afterwards, so that a head that arrives in between cannot make a
+  // block above it look like one that is not there.
   const head = await taggedOn(session, 'latest');
   if (!head) throw new EndpointFailure('no latest block');
   const finalized = await taggedOn(session, 'finalized').catch((error: unknown) => {

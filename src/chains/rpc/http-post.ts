@@ -31,7 +31,7 @@ const KEEP_IDLE_MS = 30_000;
 const SPARE_BUFFERS = 16;
 const SPARE_BYTES = 4 * 1_048_576;
 const FIRST_BYTES = 65_536;
-/** The names of "the other side closed a connection", in its own words, the kernel's and the client's. */
+/** The codes of a connection that the other side closed: the client's own, then the kernel's. */
 const CLOSED = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
 const NOTHING = Buffer.alloc(0);
 const unpack = promisify(gunzip);
