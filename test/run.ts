@@ -109,8 +109,9 @@ function shorten(output: string): string {
     : lines.join('\n');
 }
 
+/** All at the same time: each leaves a part of the processors idle. Each is printed when it has ended. */
 async function runChecks(checks: readonly (typeof CHECKS)[number][], count: Count): Promise<void> {
-  for (const { name, command, args } of checks) {
+  const runCheck = async ({ name, command, args }: (typeof CHECKS)[number]): Promise<void> => {
     const began = Date.now();
     const { code, output } = await runCommand(resolve(BIN, command), args, { limitMs: CHECK_LIMIT_MS });
     count[code === 0 ? 'passed' : 'failed']++;
@@ -119,7 +120,8 @@ async function runChecks(checks: readonly (typeof CHECKS)[number][], count: Coun
     console.log(
       code === 0 ? `  ✔ ${name} (${seconds} s)` : `  ✘ ${name} (${seconds} s)\n${shorten(output)}\n`,
     );
-  }
+  };
+  await Promise.all(checks.map(runCheck));
 }
 
 /**
