@@ -107,8 +107,13 @@ describe('command line: deposits on a running gateway', function () {
     return description?.status.name === 'RUNNING';
   }
 
+  const diagnosis = async (): Promise<Checks> =>
+    oneObject<Checks>((await gateway(['doctor', '--json'], env)).stdout);
+
   it('is well according to doctor while it runs', async () => {
-    const report = await answer<Checks>(['doctor'], env);
+    // A service that has just started may be told of a question that went wrong once, and puts it again.
+    let report = await diagnosis();
+    for (let again = 0; again < 5 && !report.ok; again++) report = await diagnosis();
     expect(report.checks.filter(({ ok }) => !ok)).to.deep.equal([]);
     expect(report.checks.map(({ name }) => name)).to.include.members([
       'search_attributes',
