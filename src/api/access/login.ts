@@ -5,7 +5,6 @@ import { LineIsFull } from '../../base/async/waiting-line.ts';
 import { accountHash } from '../../services/access/account-hash.ts';
 import { createLogin, type LoginResult } from '../../services/access/login.ts';
 import { endSessions, type SessionFinder } from '../../services/access/sessions.ts';
-import type { Deps } from '../../services/deps.ts';
 import { ApiError, unavailable } from '../errors.ts';
 import { MAX_OPEN_BODY_BYTES, refuseLarge } from '../requests/body.ts';
 import { BUDGET_MS, withinBudget } from '../requests/deadline.ts';
@@ -19,8 +18,9 @@ import {
   wantsPage,
 } from '../requests/form.ts';
 import { check, readQuery, refuseDetails } from '../validation.ts';
-import { type ClientAddress, siteOf } from './client-address.ts';
-import { forgedRequest, type OriginRule } from './csrf.ts';
+import { siteOf } from './client-address.ts';
+import { forgedRequest } from './csrf.ts';
+import type { PublicForm } from './public-form.ts';
 import { clearedCookie, sessionCookie, sessionTokens } from './session-cookie.ts';
 
 const MAX_NEXT = 2_048;
@@ -40,14 +40,9 @@ export type LoginPages = {
   signedIn(ctx: Context): void;
 };
 
-export type LoginRoutes = {
-  readonly deps: Deps;
+export type LoginRoutes = PublicForm & {
   readonly pages: LoginPages;
   readonly findSession: SessionFinder;
-  readonly addressOf: ClientAddress;
-  readonly isOwnOrigin: OriginRule;
-  /** Counts a request that needs no credentials. Throws 429. */
-  readonly countPublic: (ctx: Context) => Promise<void>;
 };
 
 const credentials = z.object({

@@ -3,7 +3,6 @@ import type { Context } from 'koa';
 import { z } from 'zod';
 import { LineIsFull } from '../../base/async/waiting-line.ts';
 import { createPasswordSetter, type PasswordSetting } from '../../services/access/set-password.ts';
-import type { Deps } from '../../services/deps.ts';
 import { ApiError, unavailable } from '../errors.ts';
 import { BUDGET_MS, withinBudget } from '../requests/deadline.ts';
 import {
@@ -16,8 +15,9 @@ import {
   wantsPage,
 } from '../requests/form.ts';
 import { check, refuseDetails } from '../validation.ts';
-import { type ClientAddress, siteOf } from './client-address.ts';
-import { forgedRequest, type OriginRule } from './csrf.ts';
+import { siteOf } from './client-address.ts';
+import { forgedRequest } from './csrf.ts';
+import type { PublicForm } from './public-form.ts';
 
 const PATH = '/set-password';
 const DONE = 'done';
@@ -31,13 +31,8 @@ export type PasswordPages = {
   chosen(ctx: Context): void;
 };
 
-export type PasswordRoutes = {
-  readonly deps: Deps;
+export type PasswordRoutes = PublicForm & {
   readonly pages: PasswordPages;
-  readonly addressOf: ClientAddress;
-  readonly isOwnOrigin: OriginRule;
-  /** Counts a request that needs no credentials. Throws 429. */
-  readonly countPublic: (ctx: Context) => Promise<void>;
 };
 
 const fields = z.object({

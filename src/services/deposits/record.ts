@@ -10,6 +10,7 @@ import type { TxDeps } from '../deps.ts';
 import { nextPosting, postLedger } from '../ledger/post.ts';
 import { lockPayers } from '../payment-links/money.ts';
 import { recountLink } from '../payment-links/recount.ts';
+import { pick } from '../pick.ts';
 import type { Tx } from '../transact.ts';
 import { depositStart, workflowIdOf } from './actor-message.ts';
 import { holdsMoney, restoreHeld, unbindHeld } from './held.ts';
@@ -115,36 +116,30 @@ async function addDeposits(tx: Tx, deps: TxDeps, added: readonly Added[]): Promi
 }
 
 /** A deposit without a state: its first transition gives it one, with the times that belong to it. */
+/** What a transfer says of a deposit from the beginning, and says by the same names. */
+const OF_TRANSFER = [
+  'merchantId',
+  'customerId',
+  'mode',
+  'network',
+  'currency',
+  'address',
+  'addressKey',
+  'fromAddress',
+  'transactionHash',
+  'blockNumber',
+  'blockHash',
+  'minedAt',
+  'amountUnits',
+  'simulated',
+] as const;
+
 function unborn(deps: TxDeps, id: string, transfer: IncomingTransfer) {
-  const {
-    merchantId,
-    customerId,
-    mode,
-    network,
-    currency,
-    address,
-    addressKey,
-    fromAddress,
-    transactionHash,
-  } = transfer;
-  const { blockNumber, blockHash, minedAt, amountUnits, simulated } = transfer;
+  const { network, currency } = transfer;
   const token = findAsset(network, currency)?.kind === 'token';
   return {
     id,
-    merchantId,
-    customerId,
-    mode,
-    network,
-    currency,
-    address,
-    addressKey,
-    fromAddress,
-    transactionHash,
-    blockNumber,
-    blockHash,
-    minedAt,
-    amountUnits,
-    simulated,
+    ...pick(transfer, OF_TRANSFER),
     generation: 0,
     sequence: 0,
     postingCount: 0,

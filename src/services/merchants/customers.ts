@@ -37,17 +37,9 @@ export async function createCustomer(tx: Tx, deps: TxDeps, input: NewCustomer): 
   await refuseTaken(tx.em, input);
   await roomForTests(tx.em, input);
   await refuseOverQuota(tx.em, deps, input, ['customers', 'events_per_day']);
-  const customer = await insertCustomer(tx.em, deps, input);
-  const addresses = await insertAddresses(tx.em, deps, customer);
-  const view = presentCustomer(customer, {
-    addresses,
-    contracts: deps.settings.contracts,
-    depositCount: 0,
-    totalDepositedCents: 0n,
-  });
-  await announce(tx, deps, input, view, customer.createdAt);
+  const view = await makeCustomer(tx, deps, input);
   const { merchantId, mode } = input;
-  await recordAction(tx.em, deps, { action: 'customer.create', merchantId, mode, subject: customer.id });
+  await recordAction(tx.em, deps, { action: 'customer.create', merchantId, mode, subject: view.id });
   await takeFromQuotas(tx.em, deps, input, NEW_CUSTOMER);
   return view;
 }
@@ -65,26 +57,27 @@ export async function findOrCreateByEmail(
   const known = await idByEmail(tx.em, input);
   if (known !== undefined) return { id: known, isNew: false };
   try {
-    const customer = await insertCustomer(tx.em, deps, {
-      ...input,
-      externalId: null,
-      name: null,
-      metadata: {},
-    });
-    const addresses = await insertAddresses(tx.em, deps, customer);
-    const view = presentCustomer(customer, {
-      addresses,
-      contracts: deps.settings.contracts,
-      depositCount: 0,
-      totalDepositedCents: 0n,
-    });
-    await announce(tx, deps, input, view, customer.createdAt);
-    return { id: customer.id, isNew: true };
+    const { id } = await makeCustomer(tx, deps, { ...input, externalId: null, name: null, metadata: {} });
+    return { id, isNew: true };
   } catch (error) {
     const made = error instanceof Refusal ? await idByEmail(tx.em, input) : undefined;
     if (made === undefined) throw error;
     return { id: made, isNew: false };
   }
+}
+
+/** The row, its addresses and its event. */
+async function makeCustomer(tx: Tx, deps: TxDeps, input: NewCustomer): Promise<CustomerView> {
+  const customer = await insertCustomer(tx.em, deps, input);
+  const addresses = await insertAddresses(tx.em, deps, customer);
+  const view = presentCustomer(customer, {
+    addresses,
+    contracts: deps.settings.contracts,
+    depositCount: 0,
+    totalDepositedCents: 0n,
+  });
+  await announce(tx, deps, input, view, customer.createdAt);
+  return view;
 }
 
 async function idByEmail(em: Em, input: Scope & { readonly email: string }): Promise<string | undefined> {

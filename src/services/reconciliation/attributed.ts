@@ -4,7 +4,21 @@ import { unbindHeld } from '../deposits/held.ts';
 import { recordDeposit } from '../deposits/record.ts';
 import { applyTransition } from '../deposits/transition.ts';
 import type { Deps } from '../deps.ts';
+import { pick } from '../pick.ts';
 import type { Tx } from '../transact.ts';
+
+/** What of a deposit says whose money came where, and by which transaction. */
+const WHERE = [
+  'mode',
+  'merchantId',
+  'customerId',
+  'network',
+  'currency',
+  'address',
+  'addressKey',
+  'transactionHash',
+  'blockNumber',
+] as const;
 
 /** Whether the deposit's money was credited: then it is never rewritten. */
 export function isClosed({ status }: Deposit): boolean {
@@ -51,27 +65,8 @@ async function rewrite(
   deposit: Deposit,
   { amountUnits, headNumber }: { readonly amountUnits: bigint; readonly headNumber: number },
 ): Promise<void> {
-  const {
-    mode,
-    merchantId,
-    customerId,
-    network,
-    currency,
-    address,
-    addressKey,
-    transactionHash,
-    blockNumber,
-  } = deposit;
   await recordDeposit(tx, deps, {
-    mode,
-    merchantId,
-    customerId,
-    network,
-    currency,
-    address,
-    addressKey,
-    transactionHash,
-    blockNumber,
+    ...pick(deposit, WHERE),
     amountUnits,
     headNumber,
     fromAddress: null,
