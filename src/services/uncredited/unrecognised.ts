@@ -66,7 +66,11 @@ export function dayOf(at: Date): string {
 
 type Recording = Required<Omit<Aside, 'transfers'>> & { readonly incoming: string; readonly now: Date };
 
-/** The statement returns the tokens of which something is left out for the first time that day. */
+/**
+ * Its rows are the tokens of which something is left out for the first time that day. `address_key || ''`
+ * keeps the planner from the index of addresses: it takes every address for one that received little, and
+ * a flooded one would be gone through once for each transfer of the block.
+ */
 const recording = ({ network, blockNumber, incoming, now, again }: Recording) => sql<{ contract: string }>`
 with incoming as (
   select * from jsonb_to_recordset(${incoming}::jsonb) as r (place int, id uuid, transaction_hash text,
@@ -77,7 +81,7 @@ with incoming as (
     where not exists (
     select from unrecognised_transfers u
       where u.network = ${network} and u.transaction_hash = i.transaction_hash
-      and u.address_key = i.address_key
+      and u.address_key || '' = i.address_key
       and u.contract_address = i.contract_address)
 ), sorted as (
   select f.*, not f.foreign_token or f.nth + coalesce(d.kept, 0) <= limits.most as keeps
@@ -98,7 +102,7 @@ with incoming as (
     where foreign_token
     order by transaction_hash, address_key, contract_address, place) i
   where ${again}::boolean and u.network = ${network} and u.transaction_hash = i.transaction_hash
-    and u.address_key = i.address_key
+    and u.address_key || '' = i.address_key
     and u.contract_address = i.contract_address and u.foreign_token
     and u.amount_units is distinct from i.amount_units
 ), counts as (
