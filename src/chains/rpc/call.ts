@@ -2,13 +2,8 @@
 // can do wrong becomes an EndpointFailure with a short reason.
 import { type Endpoint, redact } from './endpoint-url.ts';
 import { EndpointFailure, RpcRejected } from './errors.ts';
-import type { HttpHeaders, HttpPost, HttpResponse } from './http-post.ts';
-
-export type CallOptions = {
-  readonly post: HttpPost;
-  readonly timeoutMs: number;
-  readonly maxResponseBytes: number;
-};
+import { type CallOptions, exchange, notJson, retryAfter } from './exchange.ts';
+import type { HttpResponse } from './http-post.ts';
 
 export type RpcRequest = { readonly method: string; readonly params: readonly unknown[] };
 type Numbered = RpcRequest & { readonly jsonrpc: '2.0'; readonly id: number };
@@ -26,7 +21,7 @@ export async function callEndpoint(
   signal: AbortSignal,
 ): Promise<unknown> {
   const question = numbered(request);
-  return readResult(endpoint, await exchange(endpoint, question, options, signal), question.id);
+  return readResult(endpoint, await ask(endpoint, question, options, signal), question.id);
 }
 
 /**
@@ -41,7 +36,7 @@ export async function callBatch(
   signal: AbortSignal,
 ): Promise<unknown[]> {
   const questions = requests.map(numbered);
-  const { json, http } = await exchange(endpoint, questions, options, signal).catch((error: unknown) => {
+  const { json, http } = await ask(endpoint, questions, options, signal).catch((error: unknown) => {
     if (error instanceof EndpointFailure && NO_BATCHES.test(error.message) && !error.throttled)
       throw new EndpointFailure(`no batches: ${error.message}`, { notOffered: true });
     throw error;
@@ -70,33 +65,13 @@ type Http = { readonly status: number; readonly retryAfterMs: number | undefined
 /** `json` is undefined where the body is no JSON. */
 type Exchanged = { readonly json: unknown; readonly http: Http };
 
-async function exchange(
+async function ask(
   endpoint: Endpoint,
   question: Numbered | readonly Numbered[],
   options: CallOptions,
   signal: AbortSignal,
 ): Promise<Exchanged> {
-  signal.throwIfAborted();
-  const abort = new AbortController();
-  const stop = () => abort.abort();
-  const timer = setTimeout(stop, options.timeoutMs);
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    const { url, headers } = endpoint;
-    const answer = await options.post(
-      { url, headers, body: JSON.stringify(question), maxBytes: options.maxResponseBytes },
-      abort.signal,
-    );
-    return readHttp(answer);
-  } catch (error) {
-    signal.throwIfAborted();
-    if (abort.signal.aborted) throw new EndpointFailure(`no answer within ${options.timeoutMs / 1000} s`);
-    if (error instanceof EndpointFailure) throw error;
-    throw new EndpointFailure(connectionReason(error));
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', stop);
-  }
+  return readHttp(await exchange(endpoint, JSON.stringify(question), options, signal));
 }
 
 function readHttp({ status, headers, text }: HttpResponse): Exchanged {
@@ -104,11 +79,7 @@ function readHttp({ status, headers, text }: HttpResponse): Exchanged {
   try {
     return { json: JSON.parse(text), http };
   } catch {
-    if (isOk(http))
-      throw new EndpointFailure(
-        text.trimStart().startsWith('<') ? 'an HTML page instead of JSON' : 'not JSON or cut short',
-      );
-    throw httpFailure(http);
+    throw isOk(http) ? new EndpointFailure(notJson(text)) : httpFailure(http);
   }
 }
 
@@ -162,21 +133,6 @@ function rpcError(
     notOffered,
     retryAfterMs,
   });
-}
-
-/** Retry-After in milliseconds, as seconds or as a date; a date is measured by the endpoint's own clock. */
-function retryAfter(headers: HttpHeaders): number | undefined {
-  const text = headers['retry-after'];
-  if (typeof text !== 'string') return undefined;
-  if (/^\d{1,5}$/.test(text)) return Number.parseInt(text, 10) * 1_000;
-  const waitMs = Date.parse(text) - Date.parse(String(headers['date']));
-  return waitMs > 0 ? waitMs : undefined;
-}
-
-function connectionReason(error: unknown): string {
-  // Only the code (ECONNREFUSED, ENOTFOUND, …): the message can repeat the URL.
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? `connection failed (${code})` : 'connection failed';
 }
 
 /** A JSON object, as opposed to null, a list or a scalar. */

@@ -2,9 +2,9 @@
 
 import { pause } from '../../base/async/pause.ts';
 import { backOffMs } from './back-off.ts';
-import type { CallOptions } from './call.ts';
 import { type Endpoint, parseEndpoint } from './endpoint-url.ts';
 import { ChainMismatch, EndpointFailure, RpcRejected } from './errors.ts';
+import type { CallOptions } from './exchange.ts';
 import type { HttpPost } from './http-post.ts';
 import { createRate, type Rate } from './rate.ts';
 import type { Line, PoolOptions, Session } from './types.ts';

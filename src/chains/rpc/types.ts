@@ -1,6 +1,6 @@
 // What a pool of endpoints is to its users, and to the protocol that it is given. Types only.
-import type { CallOptions } from './call.ts';
 import type { Endpoint } from './endpoint-url.ts';
+import type { CallOptions } from './exchange.ts';
 
 /**
  * How one endpoint does right now, for readiness and diagnosis. `problem` is null when it is
