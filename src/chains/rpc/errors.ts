@@ -3,7 +3,21 @@
  * them did, by host, and is meant for an operator. Worth a retry.
  */
 export class RpcUnavailable extends Error {
-  override readonly name = 'RpcUnavailable';
+  override readonly name: string = 'RpcUnavailable';
+}
+
+/**
+ * This process may send no more requests before `goesOnAt`. No endpoint is to blame, and none is of help:
+ * the budget is one for all of them. Thrown by a protocol; worth a retry.
+ */
+export class BudgetSpent extends RpcUnavailable {
+  override readonly name = 'BudgetSpent';
+  readonly goesOnAt: Date;
+
+  constructor(reason: string, goesOnAt: Date) {
+    super(reason);
+    this.goesOnAt = goesOnAt;
+  }
 }
 
 /**

@@ -3,7 +3,7 @@
 
 import { pause } from '../../base/async/pause.ts';
 import { PoolEndpoint } from './endpoint.ts';
-import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from './errors.ts';
+import { BudgetSpent, ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from './errors.ts';
 import { createHttpPost } from './http-post.ts';
 import type { EachResponse, EndpointStatus, Pool, PoolOptions, RunOptions, Session } from './types.ts';
 
@@ -60,6 +60,7 @@ class EndpointPool<S extends Session> implements Pool<S> {
         if (value !== undefined) return value;
         absent = true;
       } catch (error) {
+        if (error instanceof BudgetSpent) await this.#slowDown(signal);
         if (!isEndpoints(error)) throw error;
       }
     }
@@ -75,7 +76,7 @@ class EndpointPool<S extends Session> implements Pool<S> {
     for (const answer of answers) {
       if (answer.status === 'rejected' && answer.reason instanceof ChainMismatch) throw answer.reason;
     }
-    if (answers.every((answer) => answer.status === 'rejected')) throw this.#unavailable();
+    if (answers.every((answer) => answer.status === 'rejected')) throw spent(answers) ?? this.#unavailable();
   }
 
   async all<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<T[]> {
@@ -86,10 +87,12 @@ class EndpointPool<S extends Session> implements Pool<S> {
     const values: T[] = [];
     for (const answer of answers) {
       if (answer.status === 'fulfilled') values.push(answer.value);
-      else if (!isEndpoints(answer.reason)) throw answer.reason;
+      else if (!isEndpoints(answer.reason) && !(answer.reason instanceof BudgetSpent)) throw answer.reason;
     }
-    if (values.length === 0) throw this.#unavailable();
-    return values;
+    if (values.length > 0) return values;
+    const refused = spent(answers);
+    if (refused) await this.#slowDown(signal);
+    throw refused ?? this.#unavailable();
   }
 
   async each<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<EachResponse<T>[]> {
@@ -120,6 +123,7 @@ class EndpointPool<S extends Session> implements Pool<S> {
         if (value !== undefined) return value;
       } catch (error) {
         signal.throwIfAborted();
+        if (error instanceof BudgetSpent) return undefined;
         if (!isExpected(error)) throw error;
       }
     }
@@ -203,6 +207,11 @@ class EndpointPool<S extends Session> implements Pool<S> {
     if (waitMs > 0) await (this.#options.pause ?? pause)(waitMs + 1, signal);
   }
 
+  /** Before a caller hears that nothing may be asked for now: it may ask again at once. */
+  async #slowDown(signal: AbortSignal): Promise<void> {
+    await (this.#options.pause ?? pause)(WAIT_FOR_ENDPOINT_MS, signal);
+  }
+
   #unavailable(): Error {
     if (this.#endpoints.every((endpoint) => endpoint.chain === 'wrong')) {
       const found = this.#endpoints.map((endpoint) => `${endpoint.host}: ${endpoint.problem}`).join('; ');
@@ -225,6 +234,11 @@ function isEndpoints(error: unknown): error is EndpointFailure | ChainMismatch {
   return error instanceof EndpointFailure || error instanceof ChainMismatch;
 }
 
-function isExpected(error: unknown): error is EndpointFailure | ChainMismatch | RpcRejected {
-  return isEndpoints(error) || error instanceof RpcRejected;
+function isExpected(error: unknown): error is EndpointFailure | ChainMismatch | RpcRejected | BudgetSpent {
+  return isEndpoints(error) || error instanceof RpcRejected || error instanceof BudgetSpent;
+}
+
+function spent(answers: readonly PromiseSettledResult<unknown>[]): BudgetSpent | undefined {
+  const reasons = answers.map((answer) => (answer.status === 'rejected' ? answer.reason : undefined));
+  return reasons.find((reason) => reason instanceof BudgetSpent);
 }

@@ -50,8 +50,9 @@ export type Call = {
 };
 
 /**
- * How the endpoints of a pool are asked, and how one proves which
- * chain it serves. Reads of `S` throw EndpointFailure and RpcRejected.
+ * How the endpoints of a pool are asked, and how one proves which chain it serves. Reads of `S` throw
+ * EndpointFailure and RpcRejected; where one budget holds for all endpoints, BudgetSpent, which no endpoint
+ * rests for.
  */
 export type Protocol<S extends Session> = {
   /**
@@ -115,7 +116,8 @@ export interface Pool<S extends Session> {
    * Runs `work` on the best endpoint, and on the next ones when it fails or returns undefined
    * ("this node does not have it"). Returns undefined when no endpoint had it; throws
    * RpcUnavailable when all failed, ChainMismatch when all serve another chain, and passes on
-   * every other error of `work`. `work` throws EndpointFailure to reject an answer as incomplete.
+   * every other error of `work` (BudgetSpent a second later, so that nobody asks in a loop).
+   * `work` throws EndpointFailure to reject an answer as incomplete.
    */
   run<T>(
     work: (session: S) => Promise<T | undefined>,
