@@ -1,0 +1,53 @@
+// Which Tron chain it is: the id of block 0, which every endpoint has to name alike.
+import { ChainMismatch } from '../rpc/errors.ts';
+import { TRON_ADDRESSES } from './addresses.ts';
+
+const MAIN_NET = {
+  usdtContract: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
+  genesis: '00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc',
+} as const;
+
+export type GenesisOptions = {
+  /** The configured contract: main net's is on main net alone. */
+  readonly usdtContract: string;
+  /** The id of block 0 of the chain that was read so far, where any was. */
+  readonly known?: string | undefined;
+};
+
+export interface Genesis {
+  /** The id of block 0 of this chain; undefined until it is demanded, known or first named by an endpoint. */
+  id(): string | undefined;
+  /**
+   * What an endpoint serves that names this id, in words; undefined where it serves this chain. Where no
+   * id is demanded or known, the first one that is named becomes this chain's.
+   */
+  differs(named: string): string | undefined;
+}
+
+/**
+ * Makes the proof of the chain. Throws ChainMismatch where what was read so far is not of the chain that the
+ * contract demands, and a sentence for an id that is none.
+ */
+export function createGenesis({ usdtContract, known }: GenesisOptions): Genesis {
+  const isMainNet = TRON_ADDRESSES.key(usdtContract) === TRON_ADDRESSES.key(MAIN_NET.usdtContract);
+  if (known !== undefined && !isGenesisId(known)) throw new Error('the known genesis block is not an id');
+  if (isMainNet && known !== undefined && known !== MAIN_NET.genesis)
+    throw new ChainMismatch(
+      `tron: the chain that was read so far begins with block ${known}, and TRON_USDT_CONTRACT is main net’s: correct the contract, or use another database`,
+    );
+  let id: string | undefined = isMainNet ? MAIN_NET.genesis : known;
+  return {
+    id: () => id,
+    differs(named) {
+      id ??= named;
+      return named === id
+        ? undefined
+        : `genesis block ${named} instead of ${id}${isMainNet ? ' (main net)' : ''}`;
+    },
+  };
+}
+
+/** Whether the text can be the id of block 0, which begins with its height; lower case. */
+export function isGenesisId(id: unknown): id is string {
+  return typeof id === 'string' && /^0{16}[0-9a-f]{48}$/.test(id);
+}
