@@ -65,6 +65,8 @@ describe('which Tron chain an endpoint serves', () => {
   });
 
   it('is the one that was read so far, also where the first endpoint serves another', async () => {
+    expect(privateNet(GENESIS).id()).to.equal(GENESIS);
+    expect(privateNet(GENESIS).differs(OTHER_GENESIS)).to.match(/^genesis block 0+cd\w+ instead of 0+ab/);
     first.genesis = OTHER_GENESIS;
     const clock = madeUpClock();
     const pool = poolOf({ genesis: privateNet(GENESIS), ...clock });

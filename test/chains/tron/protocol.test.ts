@@ -269,31 +269,4 @@ describe('the protocol of Tron', () => {
     expect(performance.now() - began).to.be.within(TIMEOUT_MS - 5, 10 * TIMEOUT_MS);
     expect(reports).to.deep.equal([`tron: ${node.host}: no answer within 0.25 s`]);
   });
-
-  it('tells by the heads of all who lags behind, and takes a head only where the id begins with it', async () => {
-    const pool = poolOf({ urls: [node.url, second.url], probeEveryMs: 0 });
-    const headOf = async (at: number): Promise<void> => {
-      const before = second.count('getnowblock');
-      await pool.run(async (session) => {
-        session.sawHead(at);
-        return at;
-      }, signal);
-      while (second.count('getnowblock') === before) await new Promise((resolve) => setTimeout(resolve, 5));
-    };
-    await headOf(HEAD + 40);
-    while (pool.status()[1]?.headNumber === null) await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(pool.status()[1]).to.include({ headNumber: HEAD, problem: '40 blocks behind the best endpoint' });
-    second.fault = ({ url }) =>
-      url.includes('getnowblock')
-        ? {
-            json: {
-              blockID: `${'0'.repeat(15)}1${'e'.repeat(48)}`,
-              block_header: { raw_data: { number: 9_999 } },
-            },
-          }
-        : undefined;
-    await headOf(HEAD + 40);
-    await headOf(HEAD + 40);
-    expect(pool.status()[1]).to.include({ headNumber: HEAD });
-  });
 });
