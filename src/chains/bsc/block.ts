@@ -3,11 +3,11 @@
 // are compared in place and nothing is formatted.
 
 import type { AddressKey } from '../address-key.ts';
+import { Collector, type Sum } from '../collector.ts';
 import type { AddressLookup, BlockRef, NamedTransaction, ScannedBlock } from '../reader.ts';
 import { EndpointFailure } from '../rpc/errors.ts';
 import { lower, readHash, readQuantity } from '../rpc/hex.ts';
 import { type BloomProbe, bloomMayHold, bloomOf, bloomProbe, EMPTY_BLOOM } from './bloom.ts';
-import { Collector, type Sum } from './collector.ts';
 import {
   checkReceipt,
   hasSucceeded,
@@ -60,7 +60,7 @@ export function decodeBlock(
       `incomplete block ${ref.number}: ${receipts.length} receipts for ${transactions.length} transactions`,
     );
   }
-  const found = new Collector(rules.unrecognisedLimit);
+  const found = new Collector('bsc', rules.unrecognisedLimit);
   const internals =
     rules.internals && rules.internals.length > 0
       ? Map.groupBy(rules.internals, (part) => part.txHash)

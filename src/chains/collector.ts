@@ -1,6 +1,6 @@
 // The money of one block while it is read.
-import { NATIVE_CURRENCY } from '../../domain/assets.ts';
-import type { Transfer, UnrecognisedTransfer } from '../reader.ts';
+import { NATIVE_CURRENCY, type Network } from '../domain/assets.ts';
+import type { Transfer, UnrecognisedTransfer } from './reader.ts';
 
 /** One movement of money, or the sum of those of one transaction to one address in one asset. */
 export type Sum = {
@@ -22,9 +22,11 @@ export class Collector {
   readonly #sums = new Map<string, Sum>();
   readonly #own = new Map<string, Sum>();
   readonly #logs = new Set<number>();
+  readonly #network: Network;
   readonly #limit: number;
 
-  constructor(unrecognisedLimit: number) {
+  constructor(network: Network, unrecognisedLimit: number) {
+    this.#network = network;
     this.#limit = unrecognisedLimit;
   }
 
@@ -48,11 +50,19 @@ export class Collector {
   }
 
   transfers(): Transfer[] {
-    return Array.from(this.#sums.values(), withCurrency);
+    return this.#withCurrency(this.#sums);
   }
 
   own(): Transfer[] {
-    return Array.from(this.#own.values(), withCurrency);
+    return this.#withCurrency(this.#own);
+  }
+
+  #withCurrency(sums: ReadonlyMap<string, Sum>): Transfer[] {
+    const native = NATIVE_CURRENCY[this.#network];
+    return Array.from(sums.values(), (sum) => ({
+      ...sum,
+      currency: sum.kind === 'token' ? ('USDT' as const) : native,
+    }));
   }
 }
 
@@ -66,8 +76,4 @@ function add(sums: Map<string, Sum>, part: Sum): void {
   sum.amountUnits += part.amountUnits;
   if (sum.from !== part.from) sum.from = null;
   if (part.inside) sum.inside = true;
-}
-
-function withCurrency(sum: Sum): Transfer {
-  return { ...sum, currency: sum.kind === 'token' ? ('USDT' as const) : NATIVE_CURRENCY.bsc };
 }
