@@ -1,0 +1,187 @@
+import { expect } from 'chai';
+import { TRON_ADDRESSES } from '../../../src/chains/tron/addresses.ts';
+import { readTronHeader } from '../../../src/chains/tron/header.ts';
+import {
+  answer,
+  blockOfOne,
+  creditedIn,
+  PEOPLE,
+  RECORDED,
+  read,
+  readWhole,
+  type Sent,
+  unrecognisedIn,
+} from './vectors.ts';
+
+/** What each recorded transaction brings to a customer whom it pays; whatever is not named brings nothing. */
+const CREDITS: Readonly<Record<string, readonly string[]>> = {
+  trx_transfer_new_account: ['grace TRX 2000000'],
+  trx_transfer_existing: ['carol TRX 1234567'],
+  trx_transfer_memo: ['bob TRX 777'],
+  trx_transfer_multisig: ['bob TRX 1111'],
+  trx_transfer_permission_2: ['bob TRX 2222'],
+  before_restart: ['carol TRX 999123'],
+  before_restart_second: ['carol TRX 999124'],
+  moved_by_restart: ['carol TRX 999123'],
+  token_transfer_new_holder: ['bob USDT 1234567891'],
+  token_transfer_again: ['bob USDT 1'],
+  token_transfer_to_unactivated: ['frank USDT 2000000'],
+  token_transfer_with_staked_energy: ['carol USDT 7000000'],
+  token_transfer_bandwidth_and_energy_staked: ['carol USDT 7000000'],
+  token_transfer_partly_staked_energy: ['judy USDT 1000000'],
+  token_transferFrom_direct: ['ivan USDT 3000000'],
+  batch_two_receivers: ['heidi USDT 11000000', 'ivan USDT 22000000'],
+  batch_two_receivers__node_without_saveInternalTx: ['heidi USDT 1000000', 'ivan USDT 2000000'],
+  batch_same_receiver_twice: ['heidi USDT 2000000'],
+  internal_trx_existing: ['dave TRX 3000000'],
+  internal_trx_new_account: ['judy TRX 4000000'],
+  internal_trx_two: ['bob TRX 2500001', 'dave TRX 2500000'],
+  internal_selfdestruct: ['bob TRX 2500000'],
+  internal_create_contract: ['newborn TRX 1500000'],
+};
+
+/** What is kept for the operator: other contracts say that they moved something. */
+const UNRECOGNISED: Readonly<Record<string, readonly string[]>> = {
+  fake_transfer_event: ['bob unrecognised 999000000'],
+  contract_owner_is_caller: ['dave unrecognised 9000000'],
+  contract_owner_pays_70_percent: ['judy unrecognised 1000000'],
+};
+
+const OF_RESTART: Readonly<Record<string, string>> = {
+  reorg__1_before__wallet_gettransactioninfobyid: 'before_restart',
+  reorg__1_before__wallet_gettransactioninfobyid_second: 'before_restart_second',
+  reorg__4_after__wallet_gettransactioninfobyid: 'moved_by_restart',
+};
+
+/** The name of the transaction whose info this is. */
+const nameOf = (recorded: string): string =>
+  OF_RESTART[recorded] ?? recorded.replace(/^.*infobyid(__)?/, '').replace(/^$/, 'token_transfer_new_holder');
+
+const isInfo = (name: string) => name.includes('infobyid') && answer(name).id !== undefined;
+const infos = RECORDED.filter((name) => isInfo(name) && !name.endsWith('_visible'));
+/** A transaction is the same wherever it is shown, so the last answer that has it is as good as the first. */
+const transactions = new Map<string, Sent>();
+/** Every recorded answer with a block in it, with or without its transactions. */
+const blocks: { readonly from: string; readonly block: Sent }[] = [];
+
+for (const from of RECORDED.filter((name) => !name.endsWith('_visible'))) {
+  const sent = answer(from);
+  if (from.includes('transactionbyid__')) transactions.set(sent.txID, sent);
+  for (const block of from.includes('getblock') || from.includes('nowblock') ? (sent.block ?? [sent]) : [])
+    if (block.blockID) blocks.push({ from, block });
+}
+for (const { block } of blocks)
+  for (const sent of block.transactions ?? []) transactions.set(sent.txID, sent);
+
+const infosOfHeight = (block: Sent) =>
+  RECORDED.filter((name) => name.includes('infobyblocknum') && !name.endsWith('_visible'))
+    .map((from) => ({ from, sent: answer(from) }))
+    .filter(
+      ({ sent }) =>
+        Array.isArray(sent) && sent.length > 0 && sent[0].blockNumber === block.block_header.raw_data.number,
+    );
+
+describe('the decoder of Tron, on the answers of a real node', () => {
+  it('knows every recorded transaction by name', () => {
+    const known = new Set(infos.map(nameOf));
+    expect([...Object.keys(CREDITS), ...Object.keys(UNRECOGNISED)].filter((name) => !known.has(name))).to.eql(
+      [],
+    );
+    expect(known.size).to.equal(55);
+  });
+
+  for (const from of infos)
+    it(`${from}: brings ${CREDITS[nameOf(from)]?.join(' and ') ?? 'nothing'}`, () => {
+      const info = answer(from);
+      const { block, infos } = blockOfOne(transactions.get(info.id), info);
+      expect(creditedIn(block, infos)).to.eql([...(CREDITS[nameOf(from)] ?? [])].toSorted());
+      expect(unrecognisedIn(block, infos)).to.eql(UNRECOGNISED[nameOf(from)] ?? []);
+    });
+
+  it('reads every recorded block with every recorded list of its infos', () => {
+    const nameOfId = new Map(infos.map((from) => [answer(from).id, nameOf(from)]));
+    let pairs = 0;
+    for (const { from, block } of blocks)
+      for (const list of block.transactions ? infosOfHeight(block) : []) {
+        const names: string[] = list.sent.map(({ id }: Sent) => nameOfId.get(id));
+        const sums = names.flatMap((name) => CREDITS[name] ?? []).toSorted();
+        const kept = names.flatMap((name) => UNRECOGNISED[name] ?? []).toSorted();
+        expect(creditedIn(block, list.sent), `${from} and ${list.from}`).to.eql(sums);
+        expect(unrecognisedIn(block, list.sent), `${from} and ${list.from}`).to.eql(kept);
+        pairs++;
+      }
+    expect(pairs).to.equal(18);
+  });
+
+  it('reads every header, and no header alone as a block without transactions', () => {
+    let alone = 0;
+    for (const { from, block } of blocks) {
+      const ref = readTronHeader(block);
+      expect(ref?.hash, from).to.equal(block.blockID);
+      expect(ref?.number).to.equal(block.block_header.raw_data.number ?? 0);
+      expect(ref?.timestampMs).to.equal(block.block_header.raw_data.timestamp ?? 0);
+      if (block.transactions || ref?.number === 0) continue;
+      const isEmpty = /^0+$/.test(block.block_header.raw_data.txTrieRoot);
+      if (!isEmpty) alone++;
+      if (isEmpty) expect(readWhole(block, [])).to.include({ ...ref, touches: false, showsInternals: false });
+      else for (const list of [[], {}]) expect(() => read(block, list)).to.throw('without its transactions');
+    }
+    expect(alone).to.equal(1);
+  });
+
+  it('reads the genesis block as one that brings nothing, whatever amounts it names', () => {
+    const genesis = answer('wallet_getblockbynum__genesis');
+    expect(genesis.transactions[2].raw_data.contract[0].parameter.value.amount).to.equal(-(2n ** 63n));
+    const block = readWhole(genesis, answer('wallet_gettransactioninfobyblocknum__genesis'));
+    expect(block).to.include({ number: 0, timestampMs: 0, touches: false });
+    expect([block.transfers, block.unrecognised, block.untraced]).to.eql([[], [], undefined]);
+  });
+
+  it('takes an answer of nothing as not there yet', () => {
+    const full = answer('wallet_getblockbynum__payments');
+    expect(read(answer('wallet_getblockbynum__future'), [])).to.equal(undefined);
+    expect(read(full, answer('wallet_gettransactioninfobyblocknum__future'))).to.equal(undefined);
+    expect(read(full, {})).to.equal(undefined);
+    expect(read(answer('wallet_getblockbynum__empty'), {})).to.equal(undefined);
+  });
+
+  it('credits nothing from answers in base58, which no hexadecimal address is found in', () => {
+    for (const kind of ['payments', 'contracts']) {
+      const sent = answer(`wallet_getblockbynum__${kind}`);
+      const visible = answer(`wallet_getblockbynum__${kind}_visible`);
+      const list = answer(`wallet_gettransactioninfobyblocknum__${kind}`);
+      const visibleList = answer(`wallet_gettransactioninfobyblocknum__${kind}_visible`);
+      expect(() => read(visible, list)).to.throw('malformed');
+      expect(() => read(sent, visibleList)).to.throw('malformed');
+    }
+  });
+
+  it('tells sender, receiver and contract in base58, and ids without a prefix', () => {
+    const block = readWhole(
+      answer('wallet_getblockbynum__contracts'),
+      answer('wallet_gettransactioninfobyblocknum__contracts'),
+      ['bob'],
+    );
+    const spelled = (person: keyof typeof PEOPLE) => TRON_ADDRESSES.format(PEOPLE[person] as never);
+    expect(block.transfers).to.eql([
+      {
+        txHash: '02cbe7214215c81c8ae599071f24e72c6a54ccabb1fc1a16b91c5a7e9d258d7d',
+        to: 'TCeR6rz62KZeRDWBbbCUTPmEb2DqVrKK3P',
+        from: spelled('batch'),
+        kind: 'native',
+        currency: 'TRX',
+        amountUnits: 2_500_001n,
+        inside: true,
+      },
+    ]);
+    expect(block.unrecognised).to.eql([
+      {
+        txHash: '8817daba9a07e5058f0b2beb5774e3ebb26d72a89d46ecacbebbde928936e5bc',
+        to: 'TCeR6rz62KZeRDWBbbCUTPmEb2DqVrKK3P',
+        contract: spelled('batch'),
+        amountUnits: 999_000_000n,
+        reason: 'another token',
+      },
+    ]);
+  });
+});
