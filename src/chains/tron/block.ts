@@ -49,69 +49,71 @@ export function readTronBlock(block: unknown, infos: unknown, rules: TronBlockRu
   const ref = readTronHeader(block, rules.expected);
   if (!ref) return undefined;
   // No info exists of the genesis block, and what it lists are no transfers: nothing in it succeeded.
-  if (ref.number === 0) return resultOf(ref, new Reading(rules), rules);
+  if (ref.number === 0) return resultOf(ref, [], new Reading(rules));
   const transactions = readTransactions(ref, block);
   if (isNothing(infos) || (Array.isArray(infos) && infos.length === 0 && transactions.length > 0))
     return undefined;
   const reading = new Reading(rules);
   for (const [at, info] of checkInfos(ref, transactions, infos).entries())
     reading.add(transactions[at] as SentTransaction, info);
-  return resultOf(ref, reading, rules);
+  return resultOf(ref, transactions, reading);
 }
 
-function resultOf(ref: BlockRef, reading: Reading, { naming, savesInternals }: TronBlockRules): TronBlock {
-  const { found, named, showsInternals, ranCode } = reading;
+function resultOf(ref: BlockRef, transactions: readonly SentTransaction[], reading: Reading): TronBlock {
+  const { found, named, showsInternals, ranCode, rules } = reading;
   const transfers = found.transfers();
   const own = found.own();
-  const isUntraced = ranCode && !showsInternals && savesInternals !== true;
+  const isUntraced = ranCode && !showsInternals && rules.savesInternals !== true;
   return {
     ...ref,
     transfers,
     unrecognised: found.unrecognised,
     unrecognisedDropped: found.dropped,
     ...(own.length > 0 ? { own } : {}),
-    ...(isUntraced ? { untraced: { succeeded: reading.succeeded } } : {}),
-    ...(naming ? { named } : {}),
+    ...(isUntraced ? { untraced: { succeeded: succeededOf(transactions) } } : {}),
+    ...(rules.naming ? { named } : {}),
     touches: reading.namesWatched || transfers.length + own.length > 0,
     showsInternals,
   };
+}
+
+function succeededOf(transactions: readonly SentTransaction[]): ReadonlySet<string> {
+  return new Set(transactions.filter(({ succeeded }) => succeeded).map(({ txHash }) => txHash));
 }
 
 /** What is known of a block while its transactions are read, one after the other. */
 class Reading {
   readonly found: Collector;
   readonly named: NamedTransaction[] = [];
-  readonly succeeded = new Set<string>();
   showsInternals = false;
   namesWatched = false;
   /** Code ran that may have passed on TRX. */
   ranCode = false;
-  readonly #rules: TronBlockRules;
+  readonly rules: TronBlockRules;
 
   constructor(rules: TronBlockRules) {
     this.found = new Collector('tron', rules.unrecognisedLimit);
-    this.#rules = rules;
+    this.rules = rules;
   }
 
   /** Reads one transaction with its info. */
   add(transaction: SentTransaction, info: Record<string, unknown>): void {
     const { txHash, type } = transaction;
-    const { watched } = this.#rules;
+    const { watched } = this.rules;
     this.showsInternals ||= listOf(info['internal_transactions']).length > 0;
     const effects = effectsOf(transaction, info);
     if (!transaction.succeeded) return;
-    this.succeeded.add(txHash);
     if (type === 'TransferContract') creditPlain(this.found, transaction, watched);
     if (!effects) return;
     this.ranCode = true;
-    creditLogs(this.found, txHash, effects.logs, this.#rules);
+    creditLogs(this.found, txHash, effects.logs, this.rules);
     creditInternals(this.found, txHash, effects.internals, watched);
     if (type === 'TriggerSmartContract') this.#readCall(transaction, effects);
   }
 
   #readCall({ txHash, value }: SentTransaction, { logs }: Effects): void {
     const { data = '', contract_address: contract } = value;
-    const { watched, naming, token } = this.#rules;
+    const { watched, naming, token } = this.rules;
     if (typeof data !== 'string' || !isPrefixed(contract)) throw malformed();
     this.namesWatched ||= namesWatched(data, watched);
     if (naming) noteNamed(this.named, { txHash, data }, naming);

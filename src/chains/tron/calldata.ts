@@ -9,15 +9,19 @@ const WORD = 64;
 const ADDRESS_AT = 24;
 const PADDING = '0'.repeat(22);
 
+/** The least that holds a packed call: where it is, how long, and behind its selector one argument. */
+const SHORTEST_PACKING = SELECTOR + 4 * WORD;
+
 /**
  * True where an argument of the call is a watched address, or an argument of a call packed into it: those
  * are moved by their own selectors, hence looked for at every fourth byte behind the zeros of an address.
  */
 export function namesWatched(data: string, watched: AddressLookup): boolean {
-  for (let at = 0; at + WORD <= data.length; at += SELECTOR) {
-    const mayBeAddress = (at - SELECTOR) % WORD === 0 || data.startsWith(PADDING, at);
-    if (mayBeAddress && watched.has(data, at + ADDRESS_AT)) return true;
-  }
+  for (let at = SELECTOR; at + WORD <= data.length; at += WORD)
+    if (watched.has(data, at + ADDRESS_AT)) return true;
+  if (data.length < SHORTEST_PACKING) return false;
+  for (let at = SELECTOR; at + WORD <= data.length; at += SELECTOR)
+    if (data.startsWith(PADDING, at) && watched.has(data, at + ADDRESS_AT)) return true;
   return false;
 }
 

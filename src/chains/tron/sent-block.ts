@@ -68,8 +68,9 @@ export function checkInfos(
     );
   return infos.map((sent: unknown, at) => {
     const info = membersOf(sent);
+    const txHash = transactions[at]?.txHash;
     const belongs =
-      readId(info['id']) === transactions[at]?.txHash &&
+      (info['id'] === txHash || readId(info['id']) === txHash) &&
       info['blockNumber'] === ref.number &&
       info['blockTimeStamp'] === ref.timestampMs;
     if (!belongs)

@@ -7,12 +7,15 @@ import { TRON_ADDRESSES } from './addresses.ts';
 export const AFTER_41 = 2;
 const PREFIXED_DIGITS = 42;
 const KEY_DIGITS = 40;
+const ID_DIGITS = 64;
 /** Amounts of TRX are signed 64-bit integers. */
 const MAX_SUN = 2n ** 63n - 1n;
 
 /** The id of a block or transaction in the one spelling that is kept; undefined for anything else. */
 export function readId(value: unknown): string | undefined {
-  return typeof value === 'string' && /^[0-9a-f]{64}$/i.test(value) ? value.toLowerCase() : undefined;
+  if (typeof value !== 'string' || value.length !== ID_DIGITS) return undefined;
+  const id = value.toLowerCase();
+  return /^[0-9a-f]+$/.test(id) ? id : undefined;
 }
 
 /**

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { EndpointFailure } from '../../../src/chains/rpc/errors.ts';
 import { parseExactJson } from '../../../src/chains/tron/exact-json.ts';
 import { readTronHeader } from '../../../src/chains/tron/header.ts';
-import { answer, EVERYBODY, PEOPLE, type Person, read, readWhole, type Sent } from './vectors.ts';
+import { answer, blockOfOne, EVERYBODY, PEOPLE, type Person, read, readWhole, type Sent } from './vectors.ts';
 
 const ZEROS = '0'.repeat(64);
 type Pair = { block: Sent; infos: Sent };
@@ -188,6 +188,21 @@ describe('an answer of a node of Tron is refused', () => {
     expect(without(6, 'carol')().number, 'paid to another').to.equal(76);
     expect(without(5, 'carol')().number, 'a payment of nothing').to.equal(76);
     expect(without(8, 'bob')().number, 'an approval').to.equal(76);
+  });
+
+  it('for them in whatever call of the token moves tokens, and in no other one', () => {
+    const without = (name: string, person: Person, data?: string) => {
+      const transaction = answer(`wallet_gettransactionbyid__${name}`);
+      const info = answer(`wallet_gettransactioninfobyid__${name}`);
+      if (data) transaction.raw_data.contract[0].parameter.value.data = data;
+      const { block, infos } = blockOfOne(transaction, { ...info, log: [] });
+      return () => readWhole(block, infos, [person]);
+    };
+    expect(without('token_transferFrom_direct', 'ivan')).to.throw('logs are missing');
+    expect(without('token_transferFrom_direct', 'alice')().touches).to.equal(true);
+    expect(without('contract_owner_is_caller', 'dave')().touches, 'of another token').to.equal(true);
+    const cut = `a9059cbb${PEOPLE.bob.padStart(64, '0')}01`;
+    expect(without('token_transfer_new_holder', 'bob', cut)().touches).to.equal(true);
   });
 
   it('wherever it is cut', () => {

@@ -250,12 +250,18 @@ describe('a block of Tron says of itself', () => {
   it('that it touches us however a call names the address', () => {
     const address = PEOPLE.erin;
     const word = address.padStart(64, '0');
+    /** multicall(bytes) of transfer(address). */
+    const packed = (argument: string) => {
+      const [where, length] = [32, 36].map((bytes) => bytes.toString(16).padStart(64, '0'));
+      return `ac9650d8${where}${length}a9059cbb${argument}`.padEnd(8 + 4 * 64, '0');
+    };
     const forms: Readonly<Record<string, string>> = {
       'the second argument': `a9059cbb${'1'.repeat(64)}${word}`,
       'with 41 in front': `a9059cbb${`41${address}`.padStart(64, '0')}`,
+      'behind dirt that old contracts ignore': `a9059cbb${address.padStart(64, 'f')}`,
       'in capital letters': `a9059cbb${word.toUpperCase()}`,
-      'a call within a call': `ac9650d8${'0'.repeat(64)}23b872dd${word}${word}`,
-      'no selector': word,
+      'a call within a call': packed(word),
+      'a call within a call, with 41 in front': packed(`41${address}`.padStart(64, '0')),
     };
     for (const [form, data] of Object.entries(forms)) {
       const change = (transaction: Sent) => Object.assign(inputOf(transaction), { data });
@@ -274,6 +280,10 @@ describe('a block of Tron says of itself', () => {
       { txHash, addressKey: PEOPLE.dave, calldata },
     ]);
     expect(readWhole(block, infos, ['bob']).named).to.equal(undefined);
+    const capital = one('internal_trx_two', (transaction) => {
+      inputOf(transaction).data = inputOf(transaction).data.toUpperCase();
+    });
+    expect(readWhole(capital.block, capital.infos, [], { naming }).named).to.eql(found);
     const failed = one('internal_trx_then_revert');
     expect(readWhole(failed.block, failed.infos, [], { naming }).named).to.eql([]);
   });
