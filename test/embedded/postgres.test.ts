@@ -154,6 +154,6 @@ describe('the embedded PostgreSQL', () => {
     expect(await failureOf(start(dataDir))).to.match(/PostgreSQL 16 cluster.*set DATABASE_URL$/);
     writeFileSync(version, '18\n');
     rmSync(join(dataDir, 'pg-password'));
-    expect(await failureOf(start(dataDir))).to.match(/pg-password is missing.*to start anew$/);
+    expect(await failureOf(start(dataDir))).to.match(/pg-password is missing.*to start afresh$/);
   });
 });
