@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { MIGRATIONS } from '../../migrations/index.ts';
+import { pause } from '../base/async/pause.ts';
 import { OperatorError } from '../base/errors.ts';
 import { type Orm, openOrm } from '../db/orm.ts';
 import { rows, run, sql } from '../db/sql.ts';
@@ -78,7 +78,7 @@ async function alone<T>(orm: Orm, report: (line: string) => void, work: () => Pr
       );
       if (rows[0]?.held) break;
       if (tries === 0) report('Another migration is running over this database; waiting for its end…');
-      await sleep(LOCK_EVERY_MS);
+      await pause(LOCK_EVERY_MS);
     }
     return await work();
   } finally {
@@ -107,7 +107,7 @@ async function applyAll(orm: Orm, report: (line: string) => void): Promise<strin
       turn.abort();
       await stepping;
     }
-    await sleep(PAUSE_MS);
+    await pause(PAUSE_MS);
   }
 }
 
@@ -117,7 +117,7 @@ async function applyAll(orm: Orm, report: (line: string) => void): Promise<strin
  */
 async function stepAside(orm: Orm, signal: AbortSignal): Promise<void> {
   for (;;) {
-    await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    await pause(LOOK_EVERY_MS, signal).catch(() => undefined);
     if (signal.aborted) return;
     await run(orm.em.fork(), STEP_ASIDE).catch(() => undefined);
   }
@@ -170,7 +170,7 @@ async function reporting<T>(orm: Orm, report: (line: string) => void, work: () =
 
 async function reportIndexes(orm: Orm, report: (line: string) => void, signal: AbortSignal): Promise<void> {
   for (;;) {
-    await sleep(PROGRESS_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    await pause(PROGRESS_EVERY_MS, signal).catch(() => undefined);
     if (signal.aborted) return;
     const building = await rows(orm.em.fork(), PROGRESS).catch(() => []);
     for (const { name, phase, percent } of building)

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from './async/pause.ts';
 import { InUse } from './errors.ts';
 import { identify, isSameProcess, type ProcessIdentity } from './process-table.ts';
 import { type Print, stopLeftovers } from './processes.ts';
@@ -83,7 +83,7 @@ async function takeLock(path: string): Promise<Lock> {
         `${path} is in use by ${who}: stop that gateway first, or set DATA_DIR to another folder`,
       );
     }
-    await sleep(LOCK_POLL_MS);
+    await pause(LOCK_POLL_MS);
   }
 }
 

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from './async/pause.ts';
 import { type ChildOutput, openChildOutput } from './child-output.ts';
 import { readRecords, writeRecords } from './child-records.ts';
 import {
@@ -69,7 +69,7 @@ async function waitGone(identities: readonly ProcessIdentity[], timeoutMs: numbe
   const deadline = Date.now() + timeoutMs;
   while (identities.some(isSameProcess)) {
     if (Date.now() > deadline) return false;
-    await sleep(POLL_MS);
+    await pause(POLL_MS);
   }
   return true;
 }
@@ -228,7 +228,7 @@ export async function waitUntilReady(
     if (!child.running()) problem = `${input.name} ended with ${child.status()} while starting`;
     else if (Date.now() > deadline)
       problem = `${input.name} did not answer within ${input.timeoutMs / 1000} s`;
-    else await sleep(POLL_MS);
+    else await pause(POLL_MS);
   }
   const words = child.output();
   await child.stop();

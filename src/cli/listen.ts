@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from '../base/async/pause.ts';
 import { OperatorError } from '../base/errors.ts';
 import { verifyWebhook } from '../sdk/webhook.ts';
 import { jsonLine } from './run.ts';
@@ -84,7 +84,7 @@ async function receive(
   const body = await readBody(request);
   const seen = describe(options, request, body);
   print(options, seen);
-  if (options.delayMs > 0) await sleep(options.delayMs, undefined, { signal: stop, ref: false });
+  if (options.delayMs > 0) await pause(options.delayMs, stop);
   if (options.reset) request.socket.resetAndDestroy();
   else
     response

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { composeGateway, type Gateway } from '../app/compose.ts';
 import { migrate, requireCurrentSchema } from '../app/migrate.ts';
 import { locateDatabase, locateSecretsKey, locateTemporal } from '../app/process.ts';
+import { pause } from '../base/async/pause.ts';
 import { type DataDir, openDataDir, readRun } from '../base/data-dir.ts';
 import { InUse, OperatorError } from '../base/errors.ts';
 import { createLogger, type Logger } from '../base/log.ts';
@@ -149,7 +149,7 @@ async function runOrFolder(config: Config, log: Logger): Promise<{ databaseUrl: 
       return await openDataDir(config.dataDir, (line) => log.info({ component: 'data' }, line));
     } catch (error) {
       if (!(error instanceof InUse) || Date.now() > until) throw folderRefused(error);
-      await sleep(POLL_MS);
+      await pause(POLL_MS);
     }
   }
 }

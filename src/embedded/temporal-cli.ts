@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from '../base/async/pause.ts';
 import { tryLock } from '../base/data-dir.ts';
 import type { Print } from '../base/processes.ts';
 import { onPath } from './packages.ts';
@@ -78,7 +78,7 @@ async function lockAndInstall(target: string, input: FindTemporalInput): Promise
         `another start holds ${target}.lock for ${LOCK_WAIT_MS / 60_000} minutes: stop it, or set TEMPORAL_CLI to a Temporal CLI`,
       );
     if (seconds % 5 === 0) log(`another start is fetching the Temporal CLI, waiting (${seconds} s)`);
-    await sleep(1000);
+    await pause(1000);
     lock = tryLock(`${target}.lock`);
   }
   try {

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from '../../base/async/pause.ts';
 import { BEFORE_ALL_KEYS } from '../../chains/address-key.ts';
 import { BalanceDifference, type ChainCursor, DepositAddress } from '../../db/entities/index.ts';
 import type { Currency, Network } from '../../domain/assets.ts';
@@ -48,7 +48,7 @@ export async function unscannedBlocks(
     isAlive(deps, cursor) &&
     performance.now() < until
   ) {
-    await sleep(POLL_MS, undefined, { signal: options.signal });
+    await pause(POLL_MS, options.signal);
     cursor = await readCursor(deps, reader.network);
   }
   if (!cursor || cursor.verifiedNumber >= final.number) return undefined;
