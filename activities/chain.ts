@@ -9,6 +9,7 @@ import { finalMayHaveMoved, type KnownFinal, learnFinal } from '../src/services/
 import { readMissedTraces } from '../src/services/watcher/missed-traces.ts';
 import { pollChain } from '../src/services/watcher/poll.ts';
 import { createProgress } from '../src/services/watcher/progress.ts';
+import { shareRequests } from '../src/services/watcher/requests.ts';
 import { reconcileNoting } from '../src/services/watcher/stops.ts';
 import type { WatchedChain } from '../src/services/watcher/watched-chain.ts';
 import { failure, shortMessage } from './faults.ts';
@@ -30,7 +31,6 @@ export type ChainDeps = Deps & {
 const WATCH_FOR_MS = 55 * 60_000;
 const HEARTBEAT_MS = 3_000;
 const CURSOR_MOVED_PAUSE_MS = 150;
-const FAULT_PAUSE_MS = 1_000;
 /**
  * The reconciliation takes at most a fifth of the time, so
  * that it never keeps new blocks waiting for an RPC endpoint.
@@ -39,6 +39,7 @@ const PASS_REST = 4;
 const PASS_MIN_PAUSE_MS = 250;
 const PASS_FAULT_PAUSE_MS = 15_000;
 const MISSED_TRACES_MS = 1_000;
+const COUNTED_MS = 5_000;
 
 /** The long activity that watches a chain. Its heartbeat is the progress that operators see. */
 export function chainActivities(deps: ChainDeps) {
@@ -56,7 +57,11 @@ export function chainActivities(deps: ChainDeps) {
       const beat = setInterval(() => context.heartbeat(progress.text), HEARTBEAT_MS);
       const ended = new AbortController();
       const beside = AbortSignal.any([signal, ended.signal]);
-      const reconciling = Promise.all([keepReconciled(deps, chain, beside), keepTraced(deps, chain, beside)]);
+      const reconciling = Promise.all([
+        keepReconciled(deps, chain, beside),
+        keepTraced(deps, chain, beside),
+        keepCounted(deps, chain, beside),
+      ]);
       try {
         await watchHead(deps, chain, signal, (text) => {
           progress.text = text;
@@ -174,6 +179,18 @@ async function keepTraced(deps: ChainDeps, chain: WatchedChain, signal: AbortSig
   }
 }
 
+/** Shares the count of requests with other processes, while the chain is watched. It never throws. */
+async function keepCounted(
+  deps: ChainDeps,
+  { reader, requests }: WatchedChain,
+  signal: AbortSignal,
+): Promise<void> {
+  while (requests && !signal.aborted) {
+    await shareRequests(deps, reader.network, requests).catch(() => undefined);
+    await pause(COUNTED_MS, signal).catch(() => undefined);
+  }
+}
+
 /**
  * Waits while a chain or the database does not answer; keeps the reason where operators and readiness look.
  */
@@ -188,5 +205,5 @@ async function survive(
   deps.log.warn({ err: error, network: reader.network }, 'the chain could not be read; trying again');
   show(`waiting: ${reason}`);
   await noteFault(deps, reader.network, reason).catch(() => undefined);
-  await pause(FAULT_PAUSE_MS, signal);
+  await pause(reader.pace.faultPauseMs, signal);
 }

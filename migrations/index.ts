@@ -33,6 +33,7 @@ import { Migration20261122000045_unwell_endpoints } from './Migration20261122000
 import { Migration20261122000046_search_text } from './Migration20261122000046_search_text.ts';
 import { Migration20261122000047_filters } from './Migration20261122000047_filters.ts';
 import { Migration20261123000050_withdraw_addresses } from './Migration20261123000050_withdraw_addresses.ts';
+import { Migration20261123000051_chain_identity } from './Migration20261123000051_chain_identity.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
 export const MIGRATIONS = [
@@ -74,4 +75,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261122000046_search_text', class: Migration20261122000046_search_text },
   { name: 'Migration20261122000047_filters', class: Migration20261122000047_filters },
   { name: 'Migration20261123000050_withdraw_addresses', class: Migration20261123000050_withdraw_addresses },
+  { name: 'Migration20261123000051_chain_identity', class: Migration20261123000051_chain_identity },
 ];

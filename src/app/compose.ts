@@ -7,7 +7,8 @@ import { AddressSet } from '../chains/address-set.ts';
 import { addressKeyOf } from '../chains/addresses.ts';
 import type { ChainSettings, OpenChain } from '../chains/chain.ts';
 import { firstBlockSince } from '../chains/first-block.ts';
-import { byNetwork, openChains, PRICE_CHAIN, watchedChains } from '../chains/index.ts';
+import { byNetwork, openChains, watchedChains } from '../chains/index.ts';
+import { openedPriceChain } from '../chains/prices/open.ts';
 import { createPriceSource } from '../chains/prices/source.ts';
 import { type Config, thresholdUnits } from '../config/index.ts';
 import { type Orm, openOrm } from '../db/orm.ts';
@@ -110,7 +111,7 @@ export async function composeGateway(input: {
   const metrics = createMetrics({ defaults: true });
   beginAtZero(metrics, [...chains.keys()]);
   const prices = createPriceSource(config.prices.source, {
-    callContract: chains.get(PRICE_CHAIN.network)?.callContract,
+    chain: openedPriceChain(config.chains, chains),
     now: () => new Date(),
     maxAgeMs: config.prices.maxAgeMs,
     report: (message) => log.warn({ component: 'prices' }, message),
@@ -170,6 +171,7 @@ export function settingsOf(config: Config): ServiceSettings {
     webhookRetentionMs: config.webhooks.retentionMs,
     webhookTarget: config.webhooks.target,
     blockIntervalMs: byNetwork(({ blockMs }) => blockMs),
+    comparedEveryMs: byNetwork(({ comparedEveryMs }) => comparedEveryMs),
     headMovesWithinMs: config.production ? HEAD_MOVES_WITHIN_MS : undefined,
     payments: {
       minimumCents: config.payments.minPaymentCents,
@@ -216,11 +218,11 @@ export function activityDepsOf(
 function chainsOf({ chains, metrics }: Gateway, gasWallets: GasWallets): Map<string, WatchedChain> {
   const report = observeChain(metrics);
   return new Map(
-    Array.from(chains, ([network, { reader }]) => {
+    Array.from(chains, ([network, { reader, requests }]) => {
       const index = new AddressSet();
       const gas = gasWallets[network];
       if (gas) index.add(addressKeyOf(network, gas), 'gas');
-      return [network, { reader, watched: { network, index, loadedXid: '0' }, report }];
+      return [network, { reader, requests, watched: { network, index, loadedXid: '0' }, report }];
     }),
   );
 }

@@ -1,4 +1,4 @@
-import { ChainCursor } from '../db/entities/index.ts';
+import { ChainCursor, ChainRequests } from '../db/entities/index.ts';
 import { poolUse } from '../db/pool-use.ts';
 import { ASSETS, MODES, NETWORKS } from '../domain/assets.ts';
 import { formatUnits } from '../domain/money.ts';
@@ -72,10 +72,13 @@ function tooSlow(cause: Error): Error {
 async function readHeights({ deps, metrics }: Observed): Promise<boolean> {
   const now = deps.now().getTime();
   const cursors = await deps.orm.em.fork().find(ChainCursor, {});
+  const counted = await deps.orm.em.fork().find(ChainRequests, {});
+  const today = new Date(now).toISOString().slice(0, 10);
   const differences = await Promise.all(
     NETWORKS.map(async (network) => [network, await countDifferences(deps, network)] as const),
   );
   const gauges = [
+    metrics.chainRequests,
     metrics.scanHeight,
     metrics.headHeight,
     metrics.finalizedHeight,
@@ -86,6 +89,8 @@ async function readHeights({ deps, metrics }: Observed): Promise<boolean> {
   for (const cursor of cursors) {
     const { network, scannedNumber, headNumber, finalizedNumber, verifiedNumber } = cursor;
     if (!deps.settings.payments.watchedNetworks.includes(network)) continue;
+    const { day, used } = counted.find((row) => row.network === network) ?? { day: '', used: 0 };
+    metrics.chainRequests.set({ network }, day === today ? used : 0);
     metrics.scanHeight.set({ network }, scannedNumber);
     metrics.headHeight.set({ network }, headNumber);
     metrics.finalizedHeight.set({ network }, finalizedNumber);

@@ -2,10 +2,11 @@ import { openDataDir } from '../base/data-dir.ts';
 import { OperatorError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Shutdown } from '../base/shutdown.ts';
-import { READABLE_CHAINS } from '../chains/index.ts';
+import { CHAINS } from '../chains/index.ts';
 import { ChainMismatch } from '../chains/rpc/errors.ts';
 import type { Config } from '../config/index.ts';
 import type { Network } from '../domain/assets.ts';
+import { proveIdentity } from '../services/watcher/cursor.ts';
 import type { TemporalPlace } from '../temporal/place.ts';
 import { composeGateway, type Gateway } from './compose.ts';
 import { migrate, requireCurrentSchema } from './migrate.ts';
@@ -94,8 +95,8 @@ async function prepareSchema(gateway: Gateway, migrates: boolean): Promise<void>
 }
 
 /** Throws for a wrong chain or token; an endpoint that is unreachable is waited for later. */
-async function checkChains({ chains, log }: Gateway): Promise<void> {
-  for (const { network, name, watchedBy, identifiedBy } of READABLE_CHAINS) {
+async function checkChains({ chains, deps, log }: Gateway): Promise<void> {
+  for (const { network, name, watchedBy, identifiedBy } of CHAINS) {
     const chain = chains.get(network);
     if (!chain) {
       log.warn(
@@ -105,7 +106,7 @@ async function checkChains({ chains, log }: Gateway): Promise<void> {
       continue;
     }
     try {
-      await chain.reader.checkIdentity(AbortSignal.timeout(IDENTITY_WITHIN_MS));
+      await proveIdentity(deps, chain.reader, AbortSignal.timeout(IDENTITY_WITHIN_MS));
     } catch (error) {
       if (error instanceof ChainMismatch)
         throw new OperatorError(error.message, `Correct ${identifiedBy} and start again`, { cause: error });

@@ -102,3 +102,13 @@ export function transactionHashOf(network: Network, text: string): string | unde
 export function hashForm(network: Network): string {
   return `${chainOf(network).hashHasPrefix ? '0x and ' : ''}64 hex digits`;
 }
+
+/**
+ * The spellings under which rows may name an address: as merchants see it, and as the chain's reader writes
+ * it.
+ */
+export function spellingsOf(network: Network, address: string): readonly string[] {
+  const { format, spell } = chainOf(network).addresses;
+  const key = addressKeyOf(network, address);
+  return [...new Set([format(key), spell(key)])];
+}

@@ -1,7 +1,8 @@
 import type { Finding } from '../base/finding.ts';
 import type { Variable } from '../config/variable.ts';
-import type { Network } from '../domain/assets.ts';
+import type { Currency, Network } from '../domain/assets.ts';
 import type { AddressKey } from './address-key.ts';
+import type { RequestCount } from './pace.ts';
 import type { ChainReader } from './reader.ts';
 import type { EndpointStatus } from './rpc/types.ts';
 
@@ -45,6 +46,8 @@ export type ChainSettings = {
   readonly confirmations: number;
   /** EIP-155; absent for chains that have none. */
   readonly chainId?: number;
+  /** Absent for chains whose requests nobody counts by the day. */
+  readonly requestsPerDay?: number;
 };
 
 /** Where an opened chain reports what happens; both texts name hosts only. */
@@ -55,15 +58,40 @@ export type ChainIo = {
   readonly onRead?: (message: string) => void;
 };
 
+/** A method without arguments, by its signature: "decimals()". `to` is in the spelling of the chain. */
+export type ContractQuestion = { readonly to: string; readonly method: string };
+
 /**
- * Calls a contract at the head, beside the reading of blocks: whatever happens to it, no endpoint
- * is left alone or asked more slowly because of it.
+ * Calls a contract at the head and returns the result as 0x hex ("0x" where there is no contract), beside the
+ * reading of blocks: whatever happens to it, no endpoint is left alone or asked more slowly because of it.
+ * Throws RpcRejected where the contract refuses, RpcUnavailable where no endpoint answers.
  */
-export type CallContract = (
-  call: { readonly to: string; readonly data: string },
-  options: { readonly timeoutMs: number },
-  signal: AbortSignal,
-) => Promise<string>;
+export type CallContract = (question: ContractQuestion, signal: AbortSignal) => Promise<string>;
+
+/** A contract of Chainlink that tells the price of one coin in US dollars. */
+export type PriceFeed = {
+  /** On the main net, in the spelling of the chain. */
+  readonly address: string;
+  /**
+   * From this age on its answer counts as stale: its heartbeat, the time after which it is written even
+   * where the price did not move, and some room.
+   */
+  readonly maxAgeMs: number;
+};
+
+/** How prices are read from a chain. */
+export type ChainPrices = {
+  readonly feeds: Readonly<Partial<Record<Currency, PriceFeed>>>;
+  /** For so long an answer is used before the feed is asked again. */
+  readonly cacheMs: number;
+  /** Whether requests are counted by the day there: a feed is then asked only when a price is needed. */
+  readonly costly: boolean;
+};
+
+export type DescribeInput = {
+  readonly chain: Pick<Chain, 'network' | 'watchedBy' | 'identifiedBy'>;
+  readonly mustMove: boolean;
+};
 
 /**
  * A chain that is watched, over its configured endpoints. It connects to
@@ -74,9 +102,11 @@ export type OpenChain = {
   endpoints(): readonly EndpointStatus[];
   /**
    * What an operator is told of it, found out by asking every endpoint; takes some seconds at most.
-   * `mustMove`: a head that stands still is a fault.
+   * `mustMove`: a head that stands still is a fault; false for a private chain, on which nothing may happen.
    */
-  describe(input: { readonly mustMove: boolean }): Promise<readonly Finding[]>;
+  describe(input: DescribeInput): Promise<readonly Finding[]>;
+  /** The requests of a day, where the chain's providers count them. */
+  readonly requests?: RequestCount;
   /** Absent where the chain is used for nothing but reading blocks. */
   readonly callContract?: CallContract;
 };
@@ -95,6 +125,11 @@ export type Chain<Settings extends ChainSettings = ChainSettings> = {
    * The time between two blocks, in milliseconds: the pauses between polls depend on it, and nothing else.
    */
   readonly blockMs: number;
+  /**
+   * From the start of one comparison of its balances with the ledger to the start of the next, in
+   * milliseconds.
+   */
+  readonly comparedEveryMs: number;
   /** The coin type of SLIP-44. */
   readonly coinType: number;
   /** The variable that makes the gateway watch it. */
@@ -110,13 +145,12 @@ export type Chain<Settings extends ChainSettings = ChainSettings> = {
     read(values: Readonly<Record<string, unknown>>): Settings;
   };
   readonly addresses: ChainAddresses;
+  /** Absent where no feeds are read on it. */
+  readonly prices?: ChainPrices;
   /** Whether transaction hashes begin with 0x. */
   readonly hashHasPrefix: boolean;
   /** What a wallet reads from a QR code. */
   paymentUri(request: PaymentRequest): string;
-  /**
-   * Opens it over endpoints that are configured. Absent where nothing reads the chain
-   * yet: its addresses are made and not watched.
-   */
-  open?(settings: Settings, io: ChainIo): Promise<OpenChain>;
+  /** Opens it over endpoints that are configured. */
+  open(settings: Settings, io: ChainIo): Promise<OpenChain>;
 };

@@ -9,9 +9,6 @@ import { TRON_SETTINGS, type TronSettings } from './tron/settings.ts';
 /** Every chain of the product, in the order in which merchants and payers see them. */
 export const CHAINS: readonly Chain[] = [BSC, TRON];
 
-/** The chain whose contracts tell prices. */
-export const PRICE_CHAIN: Chain = BSC;
-
 /** The variables of all chains, in the order of the documentation. */
 export const CHAIN_VARIABLES = {
   ...ENDPOINT_VARIABLES,
@@ -39,16 +36,26 @@ export function chainsSettings(values: Readonly<Record<string, unknown>>): Chain
   return byNetwork(({ settings }) => settings.read(values)) as ChainsSettings;
 }
 
-/** The chains that a worker reads: those with endpoints, of which this version has a reader. */
-export function watchedChains(settings: ChainsSettings): readonly Chain[] {
-  return CHAINS.filter(({ network, open }) => open !== undefined && settings[network].enabled);
+/** What is wrong with parsed values of {@link CHAIN_VARIABLES} together, each a sentence without a secret. */
+export function chainProblems(values: Readonly<Record<string, unknown>>): string[] {
+  return TRON_SETTINGS.problems(values);
 }
 
-/** The chains that this version can read, whether they are configured or not. */
-export const READABLE_CHAINS: readonly Chain[] = CHAINS.filter(({ open }) => open !== undefined);
+/** The chains that a worker reads: those with endpoints. */
+export function watchedChains(settings: ChainsSettings): readonly Chain[] {
+  return CHAINS.filter(({ network }) => settings[network].enabled);
+}
 
-/** The variables that make this version watch a chain, as a list within a sentence. */
-export const WATCH_VARIABLES = READABLE_CHAINS.map(({ watchedBy }) => watchedBy).join(' or ');
+/** The variables that make a worker watch a chain, as a list within a sentence. */
+export const WATCH_VARIABLES = CHAINS.map(({ watchedBy }) => watchedBy).join(' or ');
+
+/** The chains whose contracts can tell prices: the first of them that is watched does. */
+export const PRICE_CHAINS: readonly Chain[] = CHAINS.filter(({ prices }) => prices !== undefined);
+
+/** The chain whose contracts tell prices; undefined where none that could is watched. */
+export function priceChain(settings: ChainsSettings): Chain | undefined {
+  return watchedChains(settings).find((chain) => PRICE_CHAINS.includes(chain));
+}
 
 /** Opens every chain that is watched. */
 export async function openChains(
@@ -57,8 +64,7 @@ export async function openChains(
 ): Promise<ReadonlyMap<Network, OpenChain>> {
   const opened = new Map<Network, OpenChain>();
   for (const chain of watchedChains(settings)) {
-    const open = await chain.open?.(settings[chain.network], io);
-    if (open) opened.set(chain.network, open);
+    opened.set(chain.network, await chain.open(settings[chain.network], io));
   }
   return opened;
 }

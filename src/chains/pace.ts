@@ -7,10 +7,23 @@ export type HeadPace = {
   readonly closestMs: number;
   readonly widestMs: number;
   readonly longestBlockMs: number;
+  /**
+   * Set for a chain whose blocks come by the clock and whose questions are costly: the next question comes
+   * after `everyMs`, less `earlierMs` where the last one found a block at once, so that nearly every question
+   * finds one. Unset: blocks are expected at the interval that was seen.
+   */
+  readonly byTheClock?: { readonly everyMs: number; readonly earlierMs: number };
 };
 
-/** After which time the final block is asked for again: while a newer one is due, and while none is. */
-export type FinalPace = { readonly outstandingMs: number; readonly quietMs: number };
+/**
+ * When the final block is asked for again: after which time while a newer one is due, and while none is; and
+ * at once when it must have moved by more than this many blocks.
+ */
+export type FinalPace = {
+  readonly outstandingMs: number;
+  readonly quietMs: number;
+  readonly blocks: number;
+};
 
 /** How reconciliation passes are paced. */
 export type PassPace = {
@@ -18,6 +31,8 @@ export type PassPace = {
   readonly everyMs: number;
   /** Addresses compared at a time, at most 500. */
   readonly batchAddresses: number;
+  /** After which time a difference is looked at again where no balances of the past are kept. */
+  readonly lookAgainMs?: number;
 };
 
 /** The pace of a watcher, set by the chain's speed and by the limits of its endpoints. */
@@ -34,6 +49,10 @@ export type ReaderPace = {
    * endpoint in use could still be importing the block.
    */
   readonly finalForLongBlocks: number;
+  /** How long a poll reads on in a backlog before the head is asked for again. */
+  readonly backlogPollMs: number;
+  /** The pause after a poll that failed. */
+  readonly faultPauseMs: number;
   readonly reconcile: PassPace;
   /** For this many blocks below the final one, endpoints still tell the balances at a height. */
   readonly balanceBlocks: number;
@@ -43,3 +62,13 @@ export type ReaderPace = {
    */
   readonly searchBlocks: number;
 };
+
+/** Counts requests that all processes share. */
+export interface RequestCount {
+  /**
+   * Adds what was counted since the last time to the sum of a day (written as 2026-01-31), which `add`
+   * returns: from then on the requests of others count here as well. Passes on what `add` throws, and adds it
+   * next time.
+   */
+  share(add: (use: { readonly day: string; readonly used: number }) => Promise<number>): Promise<void>;
+}

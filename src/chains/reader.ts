@@ -99,7 +99,15 @@ export type ScannedBlock = BlockRef & {
   readonly untraced?: { readonly succeeded: ReadonlySet<string> };
   /** Present where `naming` was asked for. */
   readonly named?: readonly NamedTransaction[];
+  /**
+   * Which transactions the block holds, in a form that {@link ChainReader.confirm} compares. Present
+   * only where nothing in the block touches us.
+   */
+  readonly fingerprint?: string;
 };
+
+/** A block that touched nobody of ours when it was read. */
+export type QuietBlock = BlockRef & { readonly fingerprint: string };
 
 /**
  * Everything that one transaction brought to watched addresses, what contracts passed on inside it
@@ -117,6 +125,16 @@ export type Balance = {
   readonly addressKey: AddressKey;
   readonly nativeUnits: bigint;
   readonly tokenUnits: bigint;
+};
+
+/**
+ * Balances that were read while the final block rose from one height to another, in the order of the
+ * addresses.
+ */
+export type CurrentBalances = {
+  readonly from: number;
+  readonly to: number;
+  readonly rows: readonly Balance[];
 };
 
 /**
@@ -150,11 +168,6 @@ export interface HeadListener {
 export interface ChainReader {
   readonly network: Network;
   readonly pace: ReaderPace;
-  /**
-   * What the read after finality has to be. `read`: every block is read once more, whole. `ids`: the hash of
-   * a final block proves the blocks below it, so only what no hash proves is read twice.
-   */
-  readonly secondRead: 'read' | 'ids';
   /** The newest block. It may be lower than an earlier result when another endpoint has to answer. */
   head(signal: AbortSignal): Promise<NamedBlock>;
   /**
@@ -187,6 +200,16 @@ export interface ChainReader {
     naming?: readonly AddressKey[],
   ): Promise<ScannedBlock | undefined>;
   /**
+   * The second read of a final block that did not touch us: what its hash proves is not asked for again, only
+   * what no hash proves. True where that still shows nothing of ours; false where the block has to be read
+   * whole; undefined where no endpoint has it as final (yet). Absent where every block is read twice whole.
+   */
+  readonly confirm?: (
+    block: QuietBlock,
+    watched: AddressLookup,
+    signal: AbortSignal,
+  ) => Promise<boolean | undefined>;
+  /**
    * The balances at the end of a block, in the order of the addresses (at most
    * 500). `undefined` when no endpoint keeps the state of that block: most drop it
    * after about a minute. Absent for a chain that cannot be asked for the past.
@@ -196,6 +219,15 @@ export interface ChainReader {
     number: number,
     signal: AbortSignal,
   ) => Promise<readonly Balance[] | undefined>;
+  /**
+   * The balances of this moment, for a chain that cannot be asked for the past: at most 500 addresses. One
+   * that lags behind shows old ones, so a difference means something only when it is seen again minutes
+   * later. `undefined` where the requests for it are not to spare now.
+   */
+  readonly currentBalances?: (
+    addresses: readonly AddressKey[],
+    signal: AbortSignal,
+  ) => Promise<CurrentBalances | undefined>;
   /**
    * Asks every endpoint to trace this one transaction of this very block. `undefined` when no endpoint that
    * answers traces it. Absent for a chain whose blocks show everything.
@@ -226,10 +258,11 @@ export interface ChainReader {
     signal: AbortSignal,
   ): Promise<{ readonly blockNumber: number; readonly blockHash: string } | undefined>;
   /**
-   * Proves that the endpoints serve the configured chain and that the token has the
-   * decimals we count with; throws `ChainMismatch`.
+   * Proves that the endpoints serve the configured chain, the one that was read before, and that the token
+   * has the decimals we count with; throws `ChainMismatch`. Returns what tells this chain from every other
+   * one, at most 80 characters; `known` is what it returned before.
    */
-  checkIdentity(signal: AbortSignal): Promise<void>;
+  checkIdentity(signal: AbortSignal, known?: string): Promise<string>;
 }
 
 /** What a process remembers of traces to ask for again: bounded, and lost with the process. */
@@ -251,6 +284,8 @@ export type Price = {
 };
 
 export interface PriceSource {
+  /** True where requests are counted by the day: it is then asked only for prices that are needed. */
+  readonly costly?: boolean;
   /**
    * `undefined` when no price was ever seen. Never throws for
    * an unreachable source: prices must not stop deposits.

@@ -1,5 +1,6 @@
 import { OperatorError } from '../base/errors.ts';
 import { xpubVariable } from '../chains/account-xpubs.ts';
+import { chainProblems, chainsSettings, priceChain } from '../chains/index.ts';
 import { MODES, NETWORKS } from '../domain/assets.ts';
 import { assemble } from './assemble.ts';
 import { withSecretFiles } from './files.ts';
@@ -62,7 +63,8 @@ export function loadConfig(given: Environment, options: { role?: ConfigRole } = 
   if (values.PRICE_SOURCE?.kind === 'fixed' && values.PRICE_FEEDS) {
     problems.push('PRICE_FEEDS only goes with PRICE_SOURCE=chainlink: remove the one or change the other.');
   }
-  problems.push(...wrongXpubs(values), ...wrongTemporal(values), ...wrongSecretsKeys(values));
+  problems.push(...chainProblems(values), ...wrongFeeds(values), ...wrongXpubs(values));
+  problems.push(...wrongTemporal(values), ...wrongSecretsKeys(values));
   if (problems.length > 0) throw new ConfigError(problems);
   return deepFreeze(assemble(values, warningsOf(values, env)));
 }
@@ -83,6 +85,22 @@ function readVariable(
       : `; it is ${JSON.stringify(text)}`;
   problems.push(`${name} ${result.error.issues[0]?.message ?? 'is not valid'}${quoted}.`);
   return undefined;
+}
+
+/**
+ * A feed is read on one chain: an address of another one would be read nowhere. Where no
+ * chain tells prices nothing is read, and what is named may stay.
+ */
+function wrongFeeds(values: Values): string[] {
+  const { PRICE_SOURCE: source, PRICE_FEEDS: feeds = {} } = values;
+  const chain = source?.kind === 'chainlink' ? priceChain(chainsSettings(values)) : undefined;
+  if (!chain) return [];
+  return Object.entries(feeds)
+    .filter(([, address]) => chain.addresses.parse(address) === undefined)
+    .map(
+      ([currency]) =>
+        `PRICE_FEEDS must give ${currency} an address of ${chain.name}, where prices are read as ${chain.watchedBy} is set: ${chain.addresses.form}.`,
+    );
 }
 
 /**

@@ -198,19 +198,23 @@ export const priceSource: Parser<PriceSourceChoice> = parser((text) => {
   return { kind: 'fixed', rateUnits };
 });
 
-/**
- * `BNB=0x…,TRX=0x…`: addresses of price feeds, as `normalise` returns them;
- * undefined means that a text is no address.
- */
+/** How one chain writes addresses. `normalise` returns undefined for a text that is none. */
+export type AddressForm = {
+  readonly form: string;
+  readonly normalise: (address: string) => string | undefined;
+};
+
+/** `BNB=0x…,TRX=0x…`: addresses of price feeds, each as the chain writes it whose address it is. */
 export function priceFeeds(
-  normalise: (address: string) => string | undefined,
+  chains: readonly AddressForm[],
 ): Parser<Readonly<Partial<Record<Currency, string>>>> {
+  const forms = chains.map(({ form }) => form).join(', or ');
   return parser((text) =>
     byCurrency(
       text,
       (address, currency) =>
-        normalise(address) ??
-        complain(`must give ${currency} the address of a feed: 0x and 40 hex digits, with a right checksum`),
+        chains.map(({ normalise }) => normalise(address)).find((normal) => normal !== undefined) ??
+        complain(`must give ${currency} the address of a feed: ${forms}, with a right checksum`),
     ),
   );
 }

@@ -33,17 +33,25 @@ function missing(env: Environment, role: ConfigRole): string[] {
  * its receipts, with any amount at any address.
  */
 function endpointsInTheClear(values: Values): string[] {
-  return CHAINS.flatMap(({ watchedBy: name, settings }) => {
-    const { urls } = settings.read(values);
-    const hosts = urls.filter((url) => /^(http|ws):/.test(url)).map(hostOf);
-    const open = [...new Set(hosts)].filter(
-      (host) => !isNear(host) && !values.RPC_HTTP_HOSTS?.includes(host),
-    );
-    if (open.length === 0) return [];
-    return [
-      `${name} must not ask ${open.join(', ')} without TLS in production, because anybody on the way could make deposits up: use https (wss), or name the host in RPC_HTTP_HOSTS.`,
-    ];
+  const isFar = (host: string): boolean => !isNear(host) && !values.RPC_HTTP_HOSTS?.includes(host);
+  return CHAINS.flatMap(({ settings }) => {
+    const open = settings.read(values).urls.filter((url) => /^(http|ws):/.test(url) && isFar(hostOf(url)));
+    return (Object.keys(settings.variables) as (keyof Values)[]).flatMap((name) => {
+      const hosts = new Set(
+        textsIn(values[name]).flatMap((url) => (open.includes(url) ? [hostOf(url)] : [])),
+      );
+      if (hosts.size === 0) return [];
+      return [
+        `${name} must not ask ${[...hosts].join(', ')} without TLS in production, because anybody on the way could make deposits up: use https (wss), or name the host in RPC_HTTP_HOSTS.`,
+      ];
+    });
   });
+}
+
+/** The texts of a value that is one, a list of them, or lists by name. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
 /** Never in the middle of a word: an exchange may have a name that goes on with "me". */

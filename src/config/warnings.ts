@@ -1,4 +1,4 @@
-import { PRICE_CHAIN } from '../chains/index.ts';
+import { chainsSettings, PRICE_CHAINS, priceChain } from '../chains/index.ts';
 import { NATIVE_CURRENCY, NETWORKS } from '../domain/assets.ts';
 import { parseCidr } from '../domain/ip-address.ts';
 import { secretOfFile } from './files.ts';
@@ -48,10 +48,12 @@ export function warningsOf(values: Values, env: Environment): string[] {
     warnings.push('PUBLIC_URL is http: sessions and checkouts travel unencrypted.');
   if (values.NODE_ENV === 'production' && values.PRICE_SOURCE.kind === 'fixed')
     warnings.push('PRICE_SOURCE is fixed: deposits are valued at these prices, whatever the market says.');
-  if (values.PRICE_SOURCE.kind === 'chainlink' && !PRICE_CHAIN.settings.read(values).enabled) {
+  if (values.PRICE_SOURCE.kind === 'chainlink' && !priceChain(chainsSettings(values))) {
     const coins = NETWORKS.map((network) => NATIVE_CURRENCY[network]).join(' and ');
+    const chains = PRICE_CHAINS.map(({ name }) => name).join(' or ');
+    const variables = PRICE_CHAINS.map(({ watchedBy }) => watchedBy).join(' and ');
     warnings.push(
-      `PRICE_SOURCE is chainlink, which reads ${PRICE_CHAIN.name}, but ${PRICE_CHAIN.watchedBy} is unset: ${coins} have no price.`,
+      `PRICE_SOURCE is chainlink, which reads ${chains}, but ${variables} are unset: ${coins} have no price.`,
     );
   }
   warnings.push(...storesInTheClear(values));

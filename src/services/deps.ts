@@ -93,8 +93,10 @@ export type ServiceSettings = {
     readonly allowedPorts?: readonly number[] | undefined;
     readonly caPem?: string | undefined;
   };
-  /** How often blocks are expected, by network; only pauses between looks depend on it. */
+  /** How often blocks are expected, by network: pauses depend on it, and from when on a part stands still. */
   readonly blockIntervalMs: Readonly<Record<Network, number>>;
+  /** How often the balances of a chain are compared with the ledger. */
+  readonly comparedEveryMs: Readonly<Record<Network, number>>;
   /**
    * A watched chain without a new block for this long counts as standing still;
    * undefined when a chain may stand still, as one for development does.

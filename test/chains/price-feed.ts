@@ -3,6 +3,7 @@ import { type Contract, startTestChain, TEST_CHAIN_ID, type TestChain } from '..
 import { testContracts } from '../../dev/support/chain-contracts.ts';
 import { eventually } from '../../dev/support/eventually.ts';
 import { type FaultProxy, startFaultProxy } from '../../dev/support/fault-proxy.ts';
+import { BSC_PRICES } from '../../src/chains/bsc/chain.ts';
 import { callContractOver } from '../../src/chains/bsc/contract-call.ts';
 import { createPriceSource, type PriceDeps } from '../../src/chains/prices/source.ts';
 import type { Price, PriceSource } from '../../src/chains/reader.ts';
@@ -44,9 +45,9 @@ export async function startPriceFeed(): Promise<PriceFeed> {
     feeds: () => ({ BNB: the.feed.address, TRX: the.feed.address, USDT: the.feed.address }),
     source: (deps, feeds) => {
       const rpc = createRpcPool({ name: 'bsc', urls: [proxy.url], chainId: TEST_CHAIN_ID, timeoutMs: 300 });
-      const callContract = callContractOver(rpc);
+      const chain = { prices: BSC_PRICES, callContract: callContractOver(rpc) };
       const now = () => new Date(the.nowMs);
-      return createPriceSource({ kind: 'chainlink', feeds }, { callContract, now, ...deps });
+      return createPriceSource({ kind: 'chainlink', feeds }, { chain, now, ...deps });
     },
     answer: async (usd8, ageMs) => {
       await the.feed.call('set', [usd8, BigInt(Math.floor((the.nowMs - ageMs) / 1000))]);

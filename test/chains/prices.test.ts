@@ -2,8 +2,9 @@ import { expect } from 'chai';
 import { TEST_CHAIN_ID } from '../../dev/support/chain.ts';
 import { eventually } from '../../dev/support/eventually.ts';
 import type { Fault } from '../../dev/support/fault-proxy.ts';
+import { BSC_PRICES } from '../../src/chains/bsc/chain.ts';
 import { callContractOver } from '../../src/chains/bsc/contract-call.ts';
-import { createPriceSource, MAINNET_FEEDS, type PriceDeps } from '../../src/chains/prices/source.ts';
+import { createPriceSource, type PriceDeps } from '../../src/chains/prices/source.ts';
 import { createRpcPool } from '../../src/chains/rpc/json-rpc.ts';
 import { type PriceFeed, refreshed, startPriceFeed } from './price-feed.ts';
 
@@ -114,7 +115,7 @@ describe('prices from Chainlink feeds on the chain', () => {
   it('are unknown, not wrong, when nothing good was ever seen', async () => {
     await answer(0n);
     expect(await source().price('BNB', signal)).to.equal(undefined);
-    expect(await source({ callContract: undefined }).price('BNB', signal)).to.equal(undefined);
+    expect(await source({ chain: undefined }).price('BNB', signal)).to.equal(undefined);
     expect(
       await source({}, { BNB: the.chain.usdt.address }).price('BNB', signal),
       'a contract that is no feed',
@@ -240,6 +241,7 @@ describe('prices from Chainlink feeds on the chain', () => {
     const place = () => rpc.status().map(({ toldMsAgo: _, ...rest }) => rest);
     const before = place();
     const said: string[] = [];
+    const chain = { prices: BSC_PRICES, callContract: callContractOver(rpc) };
     for (const trouble of [
       () => 'hang',
       () => 'reset',
@@ -247,12 +249,9 @@ describe('prices from Chainlink feeds on the chain', () => {
       (call) => ({ json: { id: call.id, error: { code: -32005, message: 'limit exceeded' } } }),
     ] satisfies Fault[]) {
       fault(trouble);
-      expect(
-        await source({ callContract: callContractOver(rpc), report: (message) => said.push(message) }).price(
-          'BNB',
-          signal,
-        ),
-      ).to.equal(undefined);
+      expect(await source({ chain, report: (message) => said.push(message) }).price('BNB', signal)).to.equal(
+        undefined,
+      );
       expect(place()).to.deep.equal(before);
       the.proxy.fault = undefined;
       expect(await rpc.run((session) => session.call('eth_blockNumber', []), signal)).to.match(/^0x/);
@@ -264,7 +263,7 @@ describe('prices from Chainlink feeds on the chain', () => {
     await answer(600n);
     the.proxy.calls.length = 0;
     await source({}, { BNB: the.feed.address }).price('TRX', signal);
-    expect(JSON.stringify(the.proxy.calls)).to.contain(MAINNET_FEEDS.TRX);
+    expect(JSON.stringify(the.proxy.calls)).to.contain(BSC_PRICES.feeds.TRX?.address);
   });
 
   it('leave the next caller unharmed when the one who asked is told to stop', async () => {

@@ -121,7 +121,7 @@ describe('command line: what operators changed', function () {
   it('has nothing of a command that was refused', async () => {
     const before = await actions();
     const { keys } = await answer<Keys>(['key', 'list', '--merchant', id], env);
-    expect((await gateway(['merchant', 'set', id, '--withdraw-bsc', '0x1'], env)).code).to.equal(1);
+    expect((await gateway(['merchant', 'set', id, '--withdraw-bsc', '0x1'], env)).code).to.equal(2);
     expect((await gateway(['allow-ip', 'remove', '--merchant', id, '203.0.113.9'], env)).code).to.equal(1);
     expect(await actions()).to.deep.equal(before);
     expect(keys).to.not.have.length(0);

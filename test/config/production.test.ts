@@ -54,6 +54,12 @@ describe('configuration in production', () => {
     expect(inProduction({ TRON_API_URLS: 'http://tron.provider.test' })[0]).to.match(
       /^TRON_API_URLS must not ask tron\.provider\.test/,
     );
+    const solidity = { TRON_SOLIDITY_URLS: 'http://93.184.216.34' };
+    expect(inProduction({ TRON_API_URLS: 'https://a', ...solidity })).to.have.length(1);
+    expect(inProduction({ TRON_API_URLS: 'https://a', ...solidity })[0]).to.match(
+      /^TRON_SOLIDITY_URLS must not ask 93\.184\.216\.34 without TLS/,
+    );
+    expect(inProduction(solidity), 'asked for nothing').to.deep.equal([]);
     for (const urls of [
       'http://127.0.0.1:8545',
       'http://localhost',

@@ -5,6 +5,8 @@ const OF_ONE_FORM =
   /^(mode|network|currency|account|basis|status|amount_status|kind|type|event_type|list|month|day|position|method|prefix|last4)$/;
 const FORMS = /(^|_)(hash|address|address_key|token|state|network|currency|bsc|tron|hint)$/;
 const CODES = [
+  'chain_blocks.fingerprint',
+  'chain_cursors.identity',
   'deposits.failure_code',
   'deposit_transitions.failure_code',
   'loop_runs.name',

@@ -195,7 +195,8 @@ export function testSettings(settings: Partial<ServiceSettings> = {}): ServiceSe
     webhookRetentionMs: 90 * 24 * 60 * 60_000,
     webhookTarget: { allowHttp: true, allowedCidrs: ['127.0.0.0/8'] },
     payments: { minimumCents: 500n, toleranceBasisPoints: 50n, watchedNetworks: ['bsc', 'tron'] },
-    blockIntervalMs: { bsc: 3_000, tron: 3_000 },
+    blockIntervalMs: { bsc: 450, tron: 3_000 },
+    comparedEveryMs: { bsc: 3_600_000, tron: 86_400_000 },
     sessions: { idleMs: 30 * 60_000, maxMs: 12 * 3_600_000 },
     ...settings,
   };

@@ -209,6 +209,7 @@ const OF_NOBODY: ReadonlySet<string> = new Set([
   'outbox',
   'schema_migrations',
   'chain_cursors',
+  'chain_requests',
   'chain_blocks',
   'unrecognised_transfers',
   'balance_rounds',

@@ -1,12 +1,21 @@
+import { id } from 'ethers';
 import type { CallContract } from '../chain.ts';
 import { EndpointFailure } from '../rpc/errors.ts';
 import type { RpcPool, RpcSession } from '../rpc/json-rpc.ts';
 
 export type ContractCall = { readonly to: string; readonly data: string };
 
-/** Calls contracts through a pool of endpoints; see {@link CallContract}. */
+/** Shorter than for a block: a price is not worth a long wait. */
+const ASIDE_LIMITS = { timeoutMs: 3_000 } as const;
+/** 0x and the 4 bytes that name a method. */
+const SELECTOR_CHARACTERS = 10;
+
+/** Calls contracts through a pool of endpoints, each for 3 s at most; see {@link CallContract}. */
 export function callContractOver(rpc: RpcPool): CallContract {
-  return (call, options, signal) => rpc.aside((session) => ethCallOn(session, call, options), signal);
+  return ({ to, method }, signal) => {
+    const call = { to, data: id(method).slice(0, SELECTOR_CHARACTERS) };
+    return rpc.aside((session) => ethCallOn(session, call, ASIDE_LIMITS), signal);
+  };
 }
 
 /**

@@ -2,72 +2,24 @@
 // chain, and what each endpoint offers.
 import { bad, type Finding, good } from '../../base/finding.ts';
 import { reasonOf } from '../../base/reason.ts';
+import type { DescribeInput } from '../chain.ts';
+import { describeChain } from '../describe.ts';
 import type { ChainReader } from '../reader.ts';
-import { ChainMismatch } from '../rpc/errors.ts';
 import { probeHeadHints } from '../rpc/head-hints.ts';
 import type { RpcPool } from '../rpc/json-rpc.ts';
 import { askAbilities, lacksOf } from './endpoint-abilities.ts';
 import type { BscSettings } from './settings.ts';
 
 const WITHIN_MS = 12_000;
-const MAX_BLOCK_AGE_MS = 5 * 60_000;
 
 type Opened = { readonly settings: BscSettings; readonly rpc: RpcPool; readonly reader: ChainReader };
 
-/**
- * Describes the chain, and its endpoints where it is well. `mustMove` is false for a private
- * chain, which stands still when nothing happens.
- */
-export async function describeBsc(
-  opened: Opened,
-  { mustMove }: { readonly mustMove: boolean },
-): Promise<readonly Finding[]> {
-  const chain = await describeChain(opened, mustMove);
+/** Describes the chain, and its endpoints where it is well. Never throws. */
+export async function describeBsc(opened: Opened, input: DescribeInput): Promise<readonly Finding[]> {
+  const { reader, rpc, settings } = opened;
+  const facts = `chain ${settings.chainId}, USDT has 18 decimals`;
+  const chain = await describeChain({ ...input, reader, endpoints: () => rpc.status(), facts });
   return chain.ok ? [chain, ...(await describeEndpoints(opened))] : [chain];
-}
-
-async function describeChain(opened: Opened, mustMove: boolean): Promise<Finding> {
-  const signal = AbortSignal.timeout(WITHIN_MS);
-  try {
-    await opened.reader.checkIdentity(signal);
-    return await describeHead(opened, mustMove, signal);
-  } catch (error) {
-    if (error instanceof ChainMismatch)
-      return bad(
-        'bsc',
-        reasonOf(error),
-        'Correct BSC_RPC_URLS, BSC_CHAIN_ID or BSC_USDT_CONTRACT: the gateway refuses to run like this',
-      );
-    return bad(
-      'bsc',
-      signal.aborted ? 'no endpoint answered in time' : reasonOf(error),
-      'Check BSC_RPC_URLS; deposits wait until one answers',
-    );
-  }
-}
-
-async function describeHead(
-  { settings, rpc, reader }: Opened,
-  mustMove: boolean,
-  signal: AbortSignal,
-): Promise<Finding> {
-  const [head, finalized] = await Promise.all([reader.head(signal), reader.finalized(signal)]);
-  const away = rpc.status().filter((endpoint) => endpoint.problem !== null);
-  const detail = `chain ${settings.chainId}, USDT has 18 decimals, head ${head.number}, finalized ${finalized.number}`;
-  if (away.length > 0)
-    return bad(
-      'bsc',
-      `${detail}; not in use: ${away.map(({ host, problem }) => `${host} (${problem})`).join(', ')}`,
-      'Repair or remove these endpoints from BSC_RPC_URLS',
-    );
-  const ageMs = Date.now() - head.timestampMs;
-  if (mustMove && ageMs > MAX_BLOCK_AGE_MS)
-    return bad(
-      'bsc',
-      `${detail}; the newest block is ${Math.round(ageMs / 60_000)} min old`,
-      'Use endpoints that are in sync, or set the clock of this machine',
-    );
-  return good('bsc', detail);
 }
 
 /**

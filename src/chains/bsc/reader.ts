@@ -1,5 +1,6 @@
 // BNB Chain (and any EVM node that speaks the same JSON-RPC) as a ChainReader.
 import { assetOf } from '../../domain/assets.ts';
+import { sameChain } from '../identity.ts';
 import type { BlockRef, ChainReader, HeightView, NamedBlock } from '../reader.ts';
 import { isRecord } from '../rpc/call.ts';
 import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from '../rpc/errors.ts';
@@ -71,7 +72,6 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
   return {
     network: 'bsc',
     pace: BSC_PACE,
-    secondRead: 'read',
     endpoints: rpc.status().length,
     hint: options.hint,
     head: async (signal) => (await tagged(rpc, 'latest', signal)).block,
@@ -98,9 +98,10 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
       const places = await rpc.all((session) => locateOn(session, txHash), signal);
       return places.find((place) => place !== undefined);
     },
-    checkIdentity: async (signal) => {
+    checkIdentity: async (signal, known) => {
       await rpc.checkChain(signal);
       await checkDecimals(rpc, options.usdtContract, signal);
+      return sameChain('bsc', await chainIdOf(rpc, signal), known);
     },
   };
 }
@@ -161,6 +162,12 @@ async function locateOn(
   if (blockNumber === undefined || blockHash === undefined)
     throw new EndpointFailure('a receipt without its block');
   return { blockNumber, blockHash };
+}
+
+/** The chain id in decimal digits: every endpoint in use has proven that it is the configured one. */
+async function chainIdOf(rpc: RpcPool, signal: AbortSignal): Promise<string> {
+  const answer = await rpc.run((session) => session.call('eth_chainId', []), signal);
+  return BigInt(String(answer)).toString();
 }
 
 async function checkDecimals(rpc: RpcPool, contract: string, signal: AbortSignal): Promise<void> {

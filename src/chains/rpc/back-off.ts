@@ -15,11 +15,16 @@ const MAX_MS = 5_000;
 const MAX_WISH_MS = 60_000;
 
 /**
- * The pause after the `failures`-th failure in a row, in milliseconds: doubling up to 5 s, with jitter, and
- * never shorter than the pause the endpoint asked for, up to a minute.
+ * The pause after the `failures`-th failure in a row, in milliseconds: doubling up to `longestMs` (5 s), with
+ * jitter, and never shorter than the pause the endpoint asked for, up to a minute.
  */
-export function backOffMs(failure: EndpointFailure, failures: number, random: () => number): number {
+export function backOffMs(
+  failure: EndpointFailure,
+  failures: number,
+  random: () => number,
+  longestMs = MAX_MS,
+): number {
   const first = failure.throttled ? THROTTLED_FIRST_MS : FIRST_MS;
-  const grown = Math.min(first * 2 ** (failures - 1), MAX_MS);
+  const grown = Math.min(first * 2 ** (failures - 1), longestMs);
   return Math.max(grown * (0.5 + 0.5 * random()), Math.min(failure.retryAfterMs ?? 0, MAX_WISH_MS));
 }

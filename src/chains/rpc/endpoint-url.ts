@@ -42,14 +42,40 @@ function split(text: string, [safe, plain]: readonly [string, string]): Endpoint
 }
 
 /**
- * A text from outside, fit for a log: no URL, none of the
- * endpoint's secrets, one line, at most 120 characters.
+ * A text from outside, fit for a log: no URL, none of the endpoint's secrets in any of the forms in which
+ * services repeat them, one line, at most 120 characters.
  */
 export function redact(endpoint: Endpoint, text: string): string {
-  let clean = text.replace(/\b(?:https?|wss?):\/\/\S+/gi, '***').replace(/[\p{Cc}\s]+/gu, ' ');
-  for (const secret of endpoint.secrets)
-    clean = clean.replaceAll(secret, '***').replaceAll(decodeLoosely(secret), '***');
+  let clean = text.replace(/\b(?:https?|wss?):\/\/\S+/gi, '***').replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ');
+  for (const form of endpoint.secrets.flatMap(formsOf)) clean = without(clean, form);
   return clean.slice(0, 120).trim();
+}
+
+/** The text with *** for each place of the form, in capitals or not. */
+function without(text: string, form: string): string {
+  const small = form.toLowerCase();
+  const lower = text.toLowerCase();
+  // A few letters become longer; then the places of both are not the same.
+  const shown = lower.length === text.length ? text : lower;
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = lower.indexOf(small); at >= 0; at = lower.indexOf(small, from)) {
+    parts.push(shown.slice(from, at));
+    from = at + small.length;
+  }
+  return parts.length === 0 ? text : [...parts, shown.slice(from)].join('***');
+}
+
+/** A secret as it is, decoded, and as a URL, a page, JSON, or a header of a kind would spell it. */
+function formsOf(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  const [whole = ''] = bytes.toString('base64').split('=');
+  const inUrl = encodeURIComponent(secret);
+  const inPage = secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  const forms = [secret, decodeLoosely(secret), encodeURIComponent(inUrl), inUrl, inPage];
+  forms.push(secret.replaceAll('/', '\\/'), `${whole}==`, `${whole}=`, whole);
+  forms.push(bytes.toString('base64url'), bytes.toString('hex'));
+  return forms.filter((form) => form !== '');
 }
 
 function decodeLoosely(text: string): string {

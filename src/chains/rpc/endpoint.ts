@@ -27,8 +27,10 @@ export class PoolEndpoint<S extends Session> {
   problem: string | null = null;
   /** When it last did well or failed, by this endpoint's clock; undefined before anything was asked of it. */
   toldAt: number | undefined = undefined;
-  /** undefined = not asked yet, or asked before the connection broke. */
+  /** undefined = not asked yet, or to be asked again after a failure. */
   chain: 'right' | 'wrong' | undefined = undefined;
+  #provenAt = Number.NEGATIVE_INFINITY;
+  #provenBeside: string | undefined = undefined;
   head: number | null = null;
   /**
    * How far that head was behind the best one when it was seen: an endpoint that is rarely
@@ -86,9 +88,9 @@ export class PoolEndpoint<S extends Session> {
 
   /** Throws ChainMismatch where the endpoint serves another chain, EndpointFailure where it does not say. */
   async ensureChain(signal: AbortSignal, counting: Counting): Promise<void> {
-    if (this.chain === 'right') return;
+    const { name, protocol } = this.#options;
+    if (this.chain === 'right' && this.#provenBeside === protocol.expected?.()) return;
     try {
-      const { name, protocol } = this.#options;
       const served = await protocol.serves(this.#session(signal, counting));
       if (served !== undefined) {
         this.#setProblem(served);
@@ -99,6 +101,8 @@ export class PoolEndpoint<S extends Session> {
         );
       }
       this.chain = 'right';
+      this.#provenAt = this.#now();
+      this.#provenBeside = protocol.expected?.();
     } catch (error) {
       if (error instanceof EndpointFailure && counting === 'counts') this.#failed(error);
       throw error;
@@ -126,7 +130,13 @@ export class PoolEndpoint<S extends Session> {
     ask: () => Promise<T>,
   ): Promise<T> {
     const waitMs = this.rate.takeMs(turns);
-    if (waitMs > 0) await (this.#options.pause ?? pause)(waitMs, signal);
+    try {
+      if (waitMs > 0) await (this.#options.pause ?? pause)(waitMs, signal);
+    } catch (error) {
+      // Who goes away while it waits leaves no queue behind.
+      this.rate.giveBack(turns);
+      throw error;
+    }
     try {
       const answer = await ask();
       this.rate.answered(turns);
@@ -149,13 +159,14 @@ export class PoolEndpoint<S extends Session> {
   }
 
   #failed(failure: EndpointFailure): void {
+    const { provenForMs = 0, longestRestMs, random = Math.random } = this.#options;
     // After a broken connection another node may answer on this address.
-    this.chain = undefined;
+    if (this.#now() - this.#provenAt >= provenForMs) this.chain = undefined;
     // Requests that were under way together fail together:
     // that is one failure, not a reason for a longer pause.
     const resting = !this.isReady();
     if (!resting) this.failures = Math.min(this.failures + 1, MAX_FAILURES);
-    const rest = backOffMs(failure, this.failures, this.#options.random ?? Math.random);
+    const rest = backOffMs(failure, this.failures, random, longestRestMs);
     if (!resting || failure.retryAfterMs !== undefined)
       this.notBefore = Math.max(this.notBefore, this.#now() + rest);
     this.#setProblem(failure.message);

@@ -1,12 +1,14 @@
 // One POST to one endpoint, whatever protocol it speaks: its limits, and what a failed connection is called.
 import type { Endpoint } from './endpoint-url.ts';
-import { EndpointFailure } from './errors.ts';
-import type { HttpHeaders, HttpPost, HttpResponse } from './http-post.ts';
+import { BudgetSpent, EndpointFailure } from './errors.ts';
+import type { HttpHeaders, HttpPost, HttpQuestion, HttpResponse } from './http-post.ts';
 
 export type CallOptions = {
   readonly post: HttpPost;
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
+  /** Waited for before a request is sent a second time; throws BudgetSpent where it must not be. */
+  readonly again?: HttpQuestion['again'];
 };
 
 /**
@@ -16,20 +18,20 @@ export type CallOptions = {
 export async function exchange(
   { url, headers }: Pick<Endpoint, 'url' | 'headers'>,
   body: string,
-  options: CallOptions,
+  { post, timeoutMs, maxResponseBytes: maxBytes, again }: CallOptions,
   signal: AbortSignal,
 ): Promise<HttpResponse> {
   signal.throwIfAborted();
   const abort = new AbortController();
   const stop = () => abort.abort();
-  const timer = setTimeout(stop, options.timeoutMs);
+  const timer = setTimeout(stop, timeoutMs);
   signal.addEventListener('abort', stop, { once: true });
   try {
-    return await options.post({ url, headers, body, maxBytes: options.maxResponseBytes }, abort.signal);
+    return await post({ url, headers, body, maxBytes, again }, abort.signal);
   } catch (error) {
     signal.throwIfAborted();
-    if (abort.signal.aborted) throw new EndpointFailure(`no answer within ${options.timeoutMs / 1000} s`);
-    if (error instanceof EndpointFailure) throw error;
+    if (abort.signal.aborted) throw new EndpointFailure(`no answer within ${timeoutMs / 1000} s`);
+    if (error instanceof EndpointFailure || error instanceof BudgetSpent) throw error;
     throw new EndpointFailure(connectionReason(error));
   } finally {
     clearTimeout(timer);

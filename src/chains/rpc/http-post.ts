@@ -12,6 +12,8 @@ export type HttpQuestion = {
   readonly body: string;
   /** The limit for the response's body, after it was unpacked. */
   readonly maxBytes: number;
+  /** Waited for before it is sent a second time; what this throws is thrown instead. */
+  readonly again?: ((signal: AbortSignal) => Promise<void>) | undefined;
 };
 export type HttpHeaders = Readonly<Record<string, string | string[] | undefined>>;
 export type HttpResponse = { readonly status: number; readonly headers: HttpHeaders; readonly text: string };
@@ -53,6 +55,7 @@ export function createHttpPost(): HttpPost {
       // A server may close a kept connection just when it is used again;
       // every request here may be sent twice.
       if (!(error instanceof ClosedBeforeResponse) || signal.aborted) throw error;
+      await question.again?.(signal);
       return await exchange(agent, question, spares, signal);
     }
   };

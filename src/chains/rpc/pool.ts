@@ -76,7 +76,8 @@ class EndpointPool<S extends Session> implements Pool<S> {
     for (const answer of answers) {
       if (answer.status === 'rejected' && answer.reason instanceof ChainMismatch) throw answer.reason;
     }
-    if (answers.every((answer) => answer.status === 'rejected')) throw spent(answers) ?? this.#unavailable();
+    if (answers.every((answer) => answer.status === 'rejected'))
+      throw (await this.#refused(answers, signal)) ?? this.#unavailable();
   }
 
   async all<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<T[]> {
@@ -90,9 +91,7 @@ class EndpointPool<S extends Session> implements Pool<S> {
       else if (!isEndpoints(answer.reason) && !(answer.reason instanceof BudgetSpent)) throw answer.reason;
     }
     if (values.length > 0) return values;
-    const refused = spent(answers);
-    if (refused) await this.#slowDown(signal);
-    throw refused ?? this.#unavailable();
+    throw (await this.#refused(answers, signal)) ?? this.#unavailable();
   }
 
   async each<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<EachResponse<T>[]> {
@@ -210,6 +209,15 @@ class EndpointPool<S extends Session> implements Pool<S> {
   /** Before a caller hears that nothing may be asked for now: it may ask again at once. */
   async #slowDown(signal: AbortSignal): Promise<void> {
     await (this.#options.pause ?? pause)(WAIT_FOR_ENDPOINT_MS, signal);
+  }
+
+  async #refused(
+    answers: readonly PromiseSettledResult<unknown>[],
+    signal: AbortSignal,
+  ): Promise<BudgetSpent | undefined> {
+    const refused = spent(answers);
+    if (refused) await this.#slowDown(signal);
+    return refused;
   }
 
   #unavailable(): Error {

@@ -16,6 +16,8 @@ export interface Rate {
    * last of them, in milliseconds (0 = now).
    */
   takeMs(turns?: number): number;
+  /** Takes back turns (default 1) that were waited for and not used: who comes next waits less. */
+  giveBack(turns?: number): void;
   /** How long a turn taken now would have to wait, in milliseconds; takes none. */
   waitMs(): number;
   /** Notes that the endpoint answered this many requests (default 1), whatever it said. */
@@ -87,6 +89,10 @@ export function createRate({ perSecond, burst, now }: RateOptions): Rate {
       const allowance = isLearned() ? 1 : burst;
       freeAt = Math.max(freeAt, now() - (allowance - 1) * interval) + turns * interval;
       return Math.max(0, freeAt - interval - now());
+    },
+    giveBack(turns = 1) {
+      // Never more than they took, whatever limit was learned or forgotten meanwhile.
+      freeAt -= (turns * 1_000) / perSecond;
     },
     waitMs() {
       letGo();

@@ -67,6 +67,10 @@ export type Protocol<S extends Session> = {
    * where it serves that. Throws EndpointFailure where it does not say.
    */
   serves(session: S): Promise<string | undefined>;
+  /**
+   * What `serves` compares with, where that can change: every endpoint then proves its chain again.
+   */
+  readonly expected?: () => string | undefined;
   /** The height of its newest block; undefined where the response holds none. */
   height(session: S): Promise<number | undefined>;
 };
@@ -89,6 +93,13 @@ export type PoolSettings = {
    */
   readonly requestsPerSecond?: number | undefined;
   readonly burst?: number | undefined;
+  /** The longest pause of an endpoint that fails again and again and asks for none (5 s), in milliseconds. */
+  readonly longestRestMs?: number | undefined;
+  /**
+   * After a failure an endpoint proves its chain again where its last proof is older than this (0), in
+   * milliseconds: another node may answer there.
+   */
+  readonly provenForMs?: number | undefined;
   /** The clock in milliseconds and the wait that goes with it; unset means the process's own. */
   readonly now?: (() => number) | undefined;
   readonly pause?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;

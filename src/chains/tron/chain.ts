@@ -1,7 +1,26 @@
-import type { Chain } from '../chain.ts';
+import type { Chain, ChainPrices } from '../chain.ts';
 import { CHAIN_NAMES } from '../names.ts';
 import { TRON_ADDRESSES } from './addresses.ts';
+import { TRON_PACE } from './pace.ts';
 import { TRON_SETTINGS, type TronSettings } from './settings.ts';
+
+/** 25 hours: no feed of Chainlink is written more rarely than once a day. */
+const LONGEST_MS = 90_000_000;
+
+/**
+ * Chainlink's USD feeds (8 decimals) on Tron's main net, as data.chain.link lists them; there is none for
+ * BNB. How often they are written while a price stands still is not known: what is younger than the longest
+ * heartbeat is not called old.
+ */
+export const TRON_PRICES: ChainPrices = {
+  feeds: {
+    TRX: { address: 'TC6o8AakUg4Xz9nHY9qXpJNsgF7CQkwBqF', maxAgeMs: LONGEST_MS },
+    USDT: { address: 'TH58iiFuwwvsoLxpETQmGDe2kpaNxo3NnW', maxAgeMs: LONGEST_MS },
+  },
+  // Two feeds cost at most 2,880 requests a day, of the 8,000 that following leaves of a free key.
+  cacheMs: 60_000,
+  costly: true,
+};
 
 /**
  * Tron: 3 s blocks, addresses in base58check over the same 20 bytes that an EVM derives from the public
@@ -12,11 +31,15 @@ export const TRON: Chain<TronSettings> = {
   name: CHAIN_NAMES.tron,
   label: 'Tron (TRC-20)',
   blockMs: 3_000,
+  comparedEveryMs: TRON_PACE.reconcile.everyMs,
   coinType: 195,
   watchedBy: 'TRON_API_URLS',
   identifiedBy: 'TRON_API_URLS or TRON_USDT_CONTRACT',
   settings: TRON_SETTINGS,
   addresses: TRON_ADDRESSES,
+  prices: TRON_PRICES,
   hashHasPrefix: false,
   paymentUri: ({ address, contract, amount }) => `tron:${address}?amount=${amount}&token=${contract}`,
+  // Most of what imports this list needs facts only: the reader is loaded only by what watches the chain.
+  open: async (settings, io) => (await import('./open.ts')).openTron(settings, io),
 };

@@ -22,6 +22,11 @@ export interface Genesis {
    * id is demanded or known, the first one that is named becomes this chain's.
    */
   differs(named: string): string | undefined;
+  /**
+   * Says which chain was read before this process: where no other one is demanded or known, it counts for
+   * more than what an endpoint named. Throws ChainMismatch where another one is demanded.
+   */
+  expect(known: string): void;
 }
 
 /**
@@ -31,18 +36,30 @@ export interface Genesis {
 export function createGenesis({ usdtContract, known }: GenesisOptions): Genesis {
   const isMainNet = TRON_ADDRESSES.key(usdtContract) === TRON_ADDRESSES.key(MAIN_NET.usdtContract);
   if (known !== undefined && !isGenesisId(known)) throw new Error('the known genesis block is not an id');
-  if (isMainNet && known !== undefined && known !== MAIN_NET.genesis)
-    throw new ChainMismatch(
-      `tron: the chain that was read so far begins with block ${known}, and TRON_USDT_CONTRACT is main net’s: correct the contract, or use another database`,
-    );
+  const refuseOther = (read: string | undefined): void => {
+    if (isMainNet && read !== undefined && read !== MAIN_NET.genesis)
+      throw new ChainMismatch(
+        `tron: the chain that was read so far begins with block ${read}, and TRON_USDT_CONTRACT is main net’s: correct the contract, or use another database`,
+      );
+  };
+  refuseOther(known);
   let id: string | undefined = isMainNet ? MAIN_NET.genesis : known;
+  let isNamedOnly = id === undefined;
+  const whence = (): string => {
+    if (isMainNet) return ' (main net)';
+    return isNamedOnly ? ', which another endpoint named before' : ', which was read so far';
+  };
   return {
     id: () => id,
     differs(named) {
       id ??= named;
-      return named === id
-        ? undefined
-        : `genesis block ${named} instead of ${id}${isMainNet ? ' (main net)' : ''}`;
+      return named === id ? undefined : `genesis block ${named} instead of ${id}${whence()}`;
+    },
+    expect(read) {
+      refuseOther(read);
+      if (!isNamedOnly) return;
+      id = read;
+      isNamedOnly = false;
     },
   };
 }

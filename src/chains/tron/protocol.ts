@@ -40,6 +40,10 @@ export type TronPoolOptions = Omit<PoolSettings, 'requestsPerSecond' | 'burst'> 
   readonly parse?: Parse | undefined;
 };
 
+/** A proof of the chain costs a request or two: one for each failure could use up the day. */
+const PROVEN_FOR_MS = 60_000;
+/** Where all endpoints are away, one of them is asked in this time: a day of that costs 23,000 requests. */
+const REST_MS = 5_000;
 /** An idle endpoint is asked for its head this often: each time costs a request of the day's budget. */
 const PROBE_EVERY_MS = 60_000;
 
@@ -52,6 +56,8 @@ export function createTronPool(options: TronPoolOptions): TronPool {
     ...settings,
     probeEveryMs: settings.probeEveryMs ?? PROBE_EVERY_MS,
     requestsPerSecond: options.budget.perSecond,
+    longestRestMs: REST_MS * options.urls.length,
+    provenForMs: PROVEN_FOR_MS,
     protocol: tron(options, basesOf(options)),
   });
 }
@@ -73,6 +79,7 @@ function tron(options: TronPoolOptions, bases: readonly Bases[]): Protocol<TronS
   return {
     speaker: () => (line) => sessionOf(line, bases, options),
     identity: 'USDT contract',
+    expected: () => options.genesis.id(),
     serves: async (session) => {
       const named = genesisId(await session.call('wallet/getblockbynum', { num: 0 }));
       const { wallet, solidity } = basesAt(bases, session.endpoint);
@@ -98,7 +105,8 @@ function sessionOf(
   const ask = (base: Endpoint, request: TronRequest): Promise<object> =>
     line.ask(async ({ limits, signal }) => {
       await budget.take(signal);
-      return await callTron(base, request, { ...limits, parse }, signal);
+      const again = (inTime: AbortSignal): Promise<void> => budget.take(inTime);
+      return await callTron(base, request, { ...limits, parse, again }, signal);
     });
   return {
     host,

@@ -3,6 +3,8 @@ import { OperatorError } from '../../base/errors.ts';
 import { chainOf as factsOf } from '../../chains/index.ts';
 import type { ChainReader } from '../../chains/reader.ts';
 import type { Network } from '../../domain/assets.ts';
+import { proveIdentity } from '../../services/watcher/cursor.ts';
+import { shareRequests } from '../../services/watcher/requests.ts';
 import type { WatchedChain } from '../../services/watcher/watched-chain.ts';
 import type { CommandGateway } from '../process.ts';
 import { progress } from '../run.ts';
@@ -20,7 +22,8 @@ export async function chainOf(
 ): Promise<WatchedChain> {
   const chain = activityDepsOf(gateway, await gasWallets(gateway), signal).chains.get(network);
   if (!chain) throw new OperatorError(`${network} is off`, offAction(network));
-  await checkIdentity(chain.reader);
+  await checkIdentity(gateway, chain.reader);
+  if (chain.requests) await shareRequests(gateway.deps, network, chain.requests);
   return chain;
 }
 
@@ -39,9 +42,9 @@ async function gasWallets({ config }: CommandGateway): Promise<Partial<Record<Ne
   return {};
 }
 
-async function checkIdentity(reader: ChainReader): Promise<void> {
+async function checkIdentity({ deps }: CommandGateway, reader: ChainReader): Promise<void> {
   try {
-    await reader.checkIdentity(AbortSignal.timeout(IDENTITY_WITHIN_MS));
+    await proveIdentity(deps, reader, AbortSignal.timeout(IDENTITY_WITHIN_MS));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new OperatorError(`The chain cannot be read: ${reason}`, 'See "gateway doctor"', { cause: error });
@@ -49,8 +52,5 @@ async function checkIdentity(reader: ChainReader): Promise<void> {
 }
 
 function offAction(network: Network): string {
-  const { open, watchedBy } = factsOf(network);
-  return open
-    ? `Set ${watchedBy} and try again`
-    : 'This version does not read it yet; nothing is lost until it does';
+  return `Set ${factsOf(network).watchedBy} and try again`;
 }

@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
 import { OperatorError, UsageError } from '../../base/errors.ts';
-import type { AddressKey } from '../../chains/address-key.ts';
 import { assetOf, NATIVE_CURRENCY, NETWORKS, type Network } from '../../domain/assets.ts';
 import { DECISION_LIMITS } from '../../domain/decision.ts';
 import { parseUnits } from '../../domain/money.ts';
 import type { ClaimInput } from '../../services/reconciliation/claim.ts';
 import { oneOf, text } from '../arguments.ts';
+import { addressGiven, hashGiven } from '../chain-arguments.ts';
 import { answering, leaf } from '../run.ts';
 
 /**
@@ -57,18 +57,9 @@ async function decisionOf(options: Options): Promise<Pick<ClaimInput, 'word' | '
   if (amount === undefined && address !== undefined) throw new UsageError('--address needs --amount');
   if (amount === undefined) return { decider };
   if (!decider) throw new UsageError('--amount needs --by and --reason');
-  const addressKey = address === undefined ? undefined : await keyOf(options.network, address);
+  const addressKey =
+    address === undefined ? undefined : await addressGiven('--address', options.network, address);
   return { decider, word: { carriedUnits: unitsOf(options.network, amount), addressKey, decider } };
-}
-
-async function keyOf(network: Network, address: string): Promise<AddressKey> {
-  const { chainOf } = await import('../../chains/index.ts');
-  const { key, form } = chainOf(network).addresses;
-  try {
-    return key(address);
-  } catch {
-    throw new UsageError(`--address must be ${form}`);
-  }
 }
 
 function unitsOf(network: Network, amount: string): bigint {
@@ -86,6 +77,7 @@ function unitsOf(network: Network, amount: string): bigint {
 
 async function claim({ options }: { options: Options }) {
   const decision = await decisionOf(options);
+  const txHash = await hashGiven('--tx', options.network, options.tx);
   const [{ withGateway }, { chainOf }, { claimTransaction }, { RescanStopped }, { depositViews }] =
     await Promise.all([
       import('../process.ts'),
@@ -99,7 +91,7 @@ async function claim({ options }: { options: Options }) {
     const chain = await chainOf(gateway, options.network, signal);
     try {
       const { deposits } = await claimTransaction(gateway.deps, chain, {
-        txHash: options.tx,
+        txHash,
         ...decision,
         signal,
       });

@@ -4,6 +4,7 @@ import { CHAIN_NAMES } from '../../chains/names.ts';
 import { NETWORKS, type Network } from '../../domain/assets.ts';
 import type { MerchantView } from '../../services/merchants/merchants.ts';
 import { dollarsOrNone, type NONE, oneOf, orNull, text, time } from '../arguments.ts';
+import { addressGiven } from '../chain-arguments.ts';
 import { type Acting, acting } from '../operator.ts';
 import { answering, group, leaf } from '../run.ts';
 import { facts, listing } from '../table.ts';
@@ -54,6 +55,7 @@ function withSettings(command: Command): Command {
 }
 
 async function create({ options }: { options: Settings & { readonly subscription: boolean } }) {
+  await checkWithdrawals(options);
   const [{ withGateway }, { createMerchant }] = await Promise.all([
     import('../process.ts'),
     import('../../services/merchants/merchants.ts'),
@@ -81,6 +83,7 @@ async function change({ args, options }: { args: readonly string[]; options: Set
     const withdrawals = NETWORKS.map((network) => `--withdraw-${network}`).join(', ');
     throw new UsageError(`Nothing to set: give --name, ${withdrawals} or --monthly-limit-usd`);
   }
+  await checkWithdrawals(options);
   const [{ withGateway }, { updateMerchant }] = await Promise.all([
     import('../process.ts'),
     import('../../services/merchants/merchants.ts'),
@@ -144,6 +147,13 @@ async function setState({
 
 function withdrawalOf(options: Withdrawals, network: Network): string | undefined {
   return options[`withdraw${network.charAt(0).toUpperCase()}${network.slice(1)}` as keyof Withdrawals];
+}
+
+async function checkWithdrawals(options: Withdrawals): Promise<void> {
+  for (const network of NETWORKS) {
+    const address = orNull(withdrawalOf(options, network));
+    if (typeof address === 'string') await addressGiven(`--withdraw-${network}`, network, address);
+  }
 }
 
 function settingsOf(options: Settings) {

@@ -59,6 +59,8 @@ function checkOf({
     ];
   if (fault !== null && /^\d+ of \d+ differences could not be searched/.test(fault))
     return [bad(name, fault, `${look} when "gateway doctor" finds the endpoints in order`)];
+  if (fault !== null && /^the requests that a day allows/.test(fault))
+    return [bad(name, fault, 'Allow more requests a day in the settings of this chain, where the key does')];
   if (fault !== null)
     return [
       bad(

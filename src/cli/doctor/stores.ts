@@ -11,6 +11,7 @@ import { missingSearchAttributes } from '../../temporal/search-attributes.ts';
 import { reachTemporal } from '../reach.ts';
 import { checkBalances } from './balances.ts';
 import { checkMonths } from './months.ts';
+import { checkRequests } from './requests.ts';
 import { hasTable } from './tables.ts';
 import { checkTexts } from './texts.ts';
 
@@ -40,6 +41,7 @@ export async function checkDatabase(config: Config, run: Run | undefined, log: L
       await checkSchema(em),
       checkClock(ours, row?.at ?? '0'),
       ...(await checkBalances(em)),
+      ...(await checkRequests(em, config)),
       ...(await checkMonths(em, new Date())),
       await checkTexts(em),
     ];

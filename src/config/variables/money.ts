@@ -1,8 +1,14 @@
 import { normaliseAddress } from '../../chains/addresses.ts';
-import { PRICE_CHAIN } from '../../chains/index.ts';
+import { PRICE_CHAINS } from '../../chains/index.ts';
 import { pemFile } from '../key-parsers.ts';
 import * as parse from '../parsers.ts';
 import { variable } from '../variable.ts';
+
+const PRICE_CHAIN_NAMES = PRICE_CHAINS.map(({ name }) => name).join(', ');
+
+function feedAddress({ network, addresses }: (typeof PRICE_CHAINS)[number]): parse.AddressForm {
+  return { form: addresses.form, normalise: (address) => normaliseAddress(network, address) };
+}
 
 /** Money, prices, webhooks and limits. */
 export const MONEY_VARIABLES = {
@@ -56,13 +62,14 @@ export const MONEY_VARIABLES = {
     parser: parse.priceSource,
     default: 'chainlink',
     example: 'fixed:BNB=600,TRX=0.3,USDT=1',
-    about: `chainlink reads price feeds on ${PRICE_CHAIN.name}; fixed:… is for development.`,
+    about: `chainlink reads price feeds on the first of these chains that is watched: ${PRICE_CHAIN_NAMES}; fixed:… is for development.`,
   }),
   PRICE_FEEDS: variable({
     group: 'prices',
-    parser: parse.priceFeeds((address) => normaliseAddress(PRICE_CHAIN.network, address)),
+    parser: parse.priceFeeds(PRICE_CHAINS.map(feedAddress)),
     example: 'BNB=0x0567F2323251f0Aab15c8dFb1967E4e8A7D42aeE',
-    about: `Other addresses for single feeds (USD, aggregator interface). Unset: the feeds of ${PRICE_CHAIN.name} mainnet.`,
+    about:
+      'Other addresses for single feeds (USD, aggregator interface), on the chain that PRICE_SOURCE reads and in its spelling. Unset: the feeds of its mainnet.',
   }),
   PRICE_MAX_AGE: variable({
     group: 'prices',

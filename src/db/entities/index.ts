@@ -9,6 +9,7 @@ import { UserSite } from './access/user-site.ts';
 import { BalanceDifference } from './chain/balance-difference.ts';
 import { ChainBlock } from './chain/chain-block.ts';
 import { ChainCursor } from './chain/chain-cursor.ts';
+import { ChainRequests } from './chain/chain-requests.ts';
 import { ReconciliationPass } from './chain/reconciliation-pass.ts';
 import { UnrecognisedDay } from './chain/unrecognised-day.ts';
 import { UnrecognisedTransfer } from './chain/unrecognised-transfer.ts';
@@ -49,6 +50,7 @@ export {
   BalanceTotal,
   ChainBlock,
   ChainCursor,
+  ChainRequests,
   Customer,
   Deposit,
   DepositAddress,
@@ -96,6 +98,7 @@ export const ENTITIES = [
   BalanceTotal,
   ChainBlock,
   ChainCursor,
+  ChainRequests,
   Customer,
   Deposit,
   DepositAddress,

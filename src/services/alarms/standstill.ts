@@ -8,18 +8,26 @@ import { unmovedHead } from './unseen.ts';
  * alone for a while, a watcher that is handed over, a block that is late.
  */
 const STANDS_AFTER_MS = 30_000;
-/** A reconciliation pass is begun each hour, and a large one may take a while. */
-const PASS_AFTER_MS = 3 * 60 * 60_000;
+/** And what is asked for only every so many blocks of a slow chain. */
+const STANDS_AFTER_BLOCKS = 30;
+/** A reconciliation pass may begin late, and a large one takes a while. */
+const PASS_LATE_MS = 2 * 60 * 60_000;
 /**
  * Without fast finality the chain still becomes final within two minutes (BEP-126); beyond that it stalls.
  */
 const FINALITY_AFTER_MS = 3 * 60_000;
-/** Finality follows the head at some distance also when all is well. */
+/**
+ * Finality follows the head at some distance also when all is well: less than these blocks, and than this
+ * time.
+ */
 const FINALITY_BEHIND = 100;
+const FINALITY_BEHIND_MS = 2 * 60_000;
 const COMPARE_FINAL =
   'compare what each endpoint names as final with an explorer, take the one that is wrong out of the RPC URLs and restart the worker';
 const LOOK_AT_WORKER =
   'see that a worker runs and reaches PostgreSQL and its RPC endpoints ("doctor" tells); it goes on from there by itself';
+
+type Settled = Pick<Deps, 'settings'>;
 
 /**
  * Every part of every watched chain that stands still, from rows alone: so also when the watcher does
@@ -37,10 +45,10 @@ export async function standstills(deps: Deps): Promise<Standstill[]> {
     const first = firstRead(cursor, now) ?? unmovedHead(deps, cursor);
     const parts = [
       first,
-      secondRead(cursor, now),
+      secondRead(deps, cursor, now),
       rollBackOf(cursor, now),
-      finality(cursor, now),
-      reconciliation(cursor, pass, now),
+      finality(deps, cursor, now),
+      reconciliation(deps, cursor, pass, now),
     ];
     return parts.filter((part) => part !== undefined);
   });
@@ -82,7 +90,7 @@ function firstRead(cursor: ChainCursor, now: number): Standstill | undefined {
     : { ...at, sinceMs, reason: cursor.fault ?? null, action: LOOK_AT_WORKER };
 }
 
-function secondRead(cursor: ChainCursor, now: number): Standstill | undefined {
+function secondRead({ settings }: Settled, cursor: ChainCursor, now: number): Standstill | undefined {
   const at = { network: cursor.network, part: 'second read' as const, number: cursor.verifiedNumber };
   const stop = lasting(cursor.stops['second read'], now);
   if (stop)
@@ -95,7 +103,10 @@ function secondRead(cursor: ChainCursor, now: number): Standstill | undefined {
     cursor.scannedNumber < cursor.finalizedNumber ? cursor.scannedMovedAt.getTime() : 0,
   );
   const sinceMs = now - movedAt;
-  if (sinceMs < STANDS_AFTER_MS) return undefined;
+  // What is final moves in steps: until the first of many blocks is read, it has not moved since the step
+  // before.
+  const stepMs = STANDS_AFTER_BLOCKS * settings.blockIntervalMs[cursor.network];
+  if (sinceMs < Math.max(STANDS_AFTER_MS, stepMs)) return undefined;
   // What is final was read twice all the same: the chain we
   // keep does not fit the RPC endpoints' word on what is final.
   const isRead =
@@ -117,10 +128,10 @@ function rollBackOf(cursor: ChainCursor, now: number): Standstill | undefined {
  * Blocks come, and none of them becomes final: nothing
  * completes, although every part of the watching goes on.
  */
-function finality(cursor: ChainCursor, now: number): Standstill | undefined {
+function finality({ settings }: Settled, cursor: ChainCursor, now: number): Standstill | undefined {
   const sinceMs = now - cursor.finalizedMovedAt.getTime();
-  if (cursor.headNumber <= cursor.finalizedNumber + FINALITY_BEHIND || sinceMs <= FINALITY_AFTER_MS)
-    return undefined;
+  const behind = Math.min(FINALITY_BEHIND, FINALITY_BEHIND_MS / settings.blockIntervalMs[cursor.network]);
+  if (cursor.headNumber <= cursor.finalizedNumber + behind || sinceMs <= FINALITY_AFTER_MS) return undefined;
   const reason = `blocks come up to ${cursor.headNumber}, and its endpoints, or one of two, name none after ${cursor.finalizedNumber} as final`;
   const action =
     'see with an explorer whether the chain itself is not final; if it is, take the endpoint that stands still out of the RPC URLs (the log names it), or add one that tells which block is final ("doctor" says which do), and restart the worker';
@@ -135,6 +146,7 @@ function finality(cursor: ChainCursor, now: number): Standstill | undefined {
 }
 
 function reconciliation(
+  { settings }: Settled,
   cursor: ChainCursor,
   pass: ReconciliationPass | undefined,
   now: number,
@@ -148,7 +160,7 @@ function reconciliation(
   if (stop)
     return { ...at, sinceMs: now - new Date(stop.since).getTime(), reason: stop.reason, action: stop.action };
   const sinceMs = now - (pass?.movedAt ?? pass?.startedAt ?? cursor.createdAt).getTime();
-  return sinceMs < PASS_AFTER_MS
+  return sinceMs < settings.comparedEveryMs[cursor.network] + PASS_LATE_MS
     ? undefined
     : { ...at, sinceMs, reason: pass?.fault ?? null, action: LOOK_AT_WORKER };
 }

@@ -25,10 +25,11 @@ export async function currentPrice(deps: Deps, currency: Currency): Promise<Pric
 }
 
 /**
- * Asks the price source for every price, so that a deposit after a
- * quiet time does not get the price of the one before it. Never throws.
+ * Asks the price source for every price, so that a deposit after a quiet time does not get the price of the
+ * one before it. A source whose questions are costly is left alone: its callers wait instead. Never throws.
  */
 export async function keepPricesFresh(deps: Deps): Promise<void> {
+  if (deps.prices.costly) return;
   await Promise.all(CURRENCIES.map((currency) => currentPrice(deps, currency)));
 }
 

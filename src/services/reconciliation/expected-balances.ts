@@ -1,4 +1,5 @@
 import type { AddressKey } from '../../chains/address-key.ts';
+import { spellingsOf } from '../../chains/addresses.ts';
 import type { Balance } from '../../chains/reader.ts';
 import type { Em } from '../../db/orm.ts';
 import { rows, sql } from '../../db/sql.ts';
@@ -68,8 +69,7 @@ export async function expectedUnits(
          amount_units, true from unrecognised_transfers
        where network = ${network} and address_key = any(${addressKeys}) and block_number <= ${blockNumber}
          and transaction_hash <> '' and amount_units is not null
-         and (contract_address = ''
-           or lower(contract_address) = ${deps.settings.contracts[network].toLowerCase()})
+         and contract_address = any(${ourAssets(deps, network)}::text[])
          and reason <> ${COVERED}
      ) as parts group by address_key, currency`,
   );
@@ -79,6 +79,14 @@ export async function expectedUnits(
       { boundUnits: BigInt(row.bound), replacedUnits: BigInt(row.replaced) },
     ]),
   );
+}
+
+/**
+ * What the contract of an uncredited transfer is where it was in one of our assets; empty for the native
+ * coin.
+ */
+export function ourAssets({ settings }: Pick<Deps, 'settings'>, network: Network): readonly string[] {
+  return ['', ...spellingsOf(network, settings.contracts[network])];
 }
 
 /** What blocks that are in the chain have brought to a place by the end of a block. */

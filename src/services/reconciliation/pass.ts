@@ -7,6 +7,7 @@ import {
   DepositAddress,
   ReconciliationPass,
 } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
 import type { Network } from '../../domain/assets.ts';
 import { fitted, MAX_REASON } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
@@ -16,6 +17,7 @@ import { proveByAgreement, unprovenAt } from './balance-proof.ts';
 import { compareBatch } from './differences.ts';
 import { assetKey } from './expected-balances.ts';
 import { explanationsOf } from './explained.ts';
+import { type Found, foundBalances, isComparable } from './found.ts';
 import { searchDifferences } from './search.ts';
 
 /** What one step did, and how long to wait before the next one. */
@@ -26,6 +28,8 @@ export type PassStep = {
 };
 
 const LOOK_AGAIN_MS = 5_000;
+/** And after this time where no requests were to spare. */
+const NO_REQUESTS_MS = 60_000;
 const MAX_LISTED = 1_000;
 /** What lay on an address before it was our address is known, and no fault of the ledger. */
 const UNEXPLAINED = { $not: { differenceUnits: raw('before_units + replaced_units') } };
@@ -44,10 +48,9 @@ export async function reconcileStep(
   signal: AbortSignal,
 ): Promise<PassStep> {
   const { reader } = chain;
-  const { network, balances } = reader;
+  const { network } = reader;
   const cursor = await readCursor(deps, network);
-  if (!balances || !cursor || cursor.finalizedNumber - cursor.verifiedNumber > reader.pace.balanceBlocks)
-    return { did: 'nothing', checked: 0, waitMs: LOOK_AGAIN_MS };
+  if (!cursor || !isComparable(reader, cursor)) return { did: 'nothing', checked: 0, waitMs: LOOK_AGAIN_MS };
   const pass = await openPass(deps, cursor, pace);
   if (typeof pass === 'number') return { did: 'nothing', checked: 0, waitMs: pass };
   const position = pass.position ?? BEFORE_ALL_KEYS;
@@ -58,33 +61,24 @@ export async function reconcileStep(
       { network, addressKey: { $gt: position } },
       { orderBy: { addressKey: 'asc' }, limit: pace.batchAddresses },
     );
-  const blockNumber = cursor.verifiedNumber;
-  const addressKeys = addresses.map((row) => row.addressKey);
-  const found = await balances(addressKeys, blockNumber, signal);
-  if (!found)
-    throw new Error(
-      `no endpoint of ${network} tells balances at block ${blockNumber}, a moment after it became final`,
-    );
+  const parts = await foundBalances(deps, reader, addresses, { cursor, pace, signal });
+  if (!parts) return await withoutRequests(deps, pass, pace);
   const last = addresses.length < pace.batchAddresses;
+  const compared = parts.reduce((sum, part) => sum + part.addresses.length, 0);
   await deps.orm.em.fork().transactional(async (em) => {
-    const unproven = await unprovenAt(em, { network, addressKeys, blockNumber });
-    const { agreedNumber } = pass;
-    const agreeing = await compareBatch(em, deps, { network, addresses, found, blockNumber, agreedNumber });
-    await proveByAgreement(
-      em,
-      deps,
-      unproven.filter((one) => agreeing.has(one.addressKey)),
-    );
+    for (const part of parts) await compareFound(em, deps, pass, part);
     // Moves only from where this step began: two processes that take the same
     // step, or a step of a pass that is over, must never skip an address.
     await em.nativeUpdate(
       ReconciliationPass,
       { network, startedAt: pass.startedAt, position },
       {
-        position: addressKeys.at(-1) ?? position,
-        checked: pass.checked + addresses.length,
+        position: addresses.at(-1)?.addressKey ?? position,
+        checked: pass.checked + compared,
         movedAt: deps.now(),
         fault: null,
+        // The next pass searches from where this one began only if every address was compared.
+        ...(compared < addresses.length ? { startedNumber: pass.agreedNumber } : {}),
       },
     );
   });
@@ -97,6 +91,34 @@ export async function reconcileStep(
     throw new Error(fault);
   await closePass(deps, chain, pass, fault);
   return { did: 'finished', checked: addresses.length, waitMs: 0 };
+}
+
+async function compareFound(em: Em, deps: Deps, pass: ReconciliationPass, part: Found): Promise<void> {
+  const { network, agreedNumber } = pass;
+  const { blockNumber } = part;
+  const addressKeys = part.addresses.map((row) => row.addressKey);
+  const unproven = await unprovenAt(em, { network, addressKeys, blockNumber });
+  const agreeing = await compareBatch(em, deps, { ...part, network, agreedNumber });
+  await proveByAgreement(
+    em,
+    deps,
+    unproven.filter((one) => agreeing.has(one.addressKey)),
+  );
+}
+
+/** The pass waits for requests to spare; one that stands still for longer than it may take is told. */
+async function withoutRequests(
+  deps: Deps,
+  pass: ReconciliationPass,
+  { everyMs }: PassPace,
+): Promise<PassStep> {
+  if (deps.now().getTime() - (pass.movedAt ?? pass.startedAt).getTime() > everyMs)
+    await notePassFault(
+      deps,
+      pass.network,
+      'the requests that a day allows leave none for the comparison of balances: allow more',
+    );
+  return { did: 'nothing', checked: 0, waitMs: NO_REQUESTS_MS };
 }
 
 /**

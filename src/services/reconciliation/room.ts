@@ -11,7 +11,7 @@ import type { Deps } from '../deps.ts';
 import type { Tx } from '../transact.ts';
 import { recordUnrecognised } from '../uncredited/unrecognised.ts';
 import { isClosed, lessen } from './attributed.ts';
-import { assetKey, boundUnits, COVERED } from './expected-balances.ts';
+import { assetKey, boundUnits, COVERED, ourAssets } from './expected-balances.ts';
 import type { Place } from './place.ts';
 
 /** By the block `foundNumber`, `arrivedUnits` had come to a place, whatever became of them. */
@@ -49,8 +49,7 @@ export async function asideOf(em: Em, deps: Deps, { network, block }: Asked): Pr
         from unrecognised_transfers
       where network = ${network} and block_number = ${block.number} and transaction_hash <> ''
         and amount_units is not null and reason <> ${COVERED}
-        and (contract_address = ''
-          or lower(contract_address) = ${deps.settings.contracts[network].toLowerCase()})`,
+        and contract_address = any(${ourAssets(deps, network)}::text[])`,
   );
   return new Map(
     found.map(({ transactionHash, addressKey, native, units }) => {

@@ -1,5 +1,5 @@
 import type { AddressKey } from '../../chains/address-key.ts';
-import { addressKeyOf } from '../../chains/addresses.ts';
+import { addressKeyOf, spellingsOf } from '../../chains/addresses.ts';
 import type { ScannedBlock, Transfer, UnrecognisedTransfer } from '../../chains/reader.ts';
 import type { Em } from '../../db/orm.ts';
 import { rows, run, sql } from '../../db/sql.ts';
@@ -36,7 +36,7 @@ export async function recordUnrecognised(
   { network, blockNumber, transfers, again = false }: Aside,
 ): Promise<void> {
   if (transfers.length === 0) return;
-  const own = deps.settings.contracts[network].toLowerCase();
+  const own = spellingsOf(network, deps.settings.contracts[network]);
   const incoming = transfers.map((transfer, place) => ({
     place,
     id: deps.newId(),
@@ -46,7 +46,7 @@ export async function recordUnrecognised(
     contract_address: transfer.contract ?? NATIVE,
     amount_units: transfer.amountUnits?.toString() ?? null,
     reason: fitted(transfer.reason, MAX_REASON),
-    foreign_token: transfer.contract !== null && transfer.contract.toLowerCase() !== own,
+    foreign_token: transfer.contract !== null && !own.includes(transfer.contract),
   }));
   const now = deps.now();
   for (const { contract } of await rows(
@@ -150,10 +150,11 @@ export async function forgetAbsent(em: Em, deps: Deps, network: Network, block: 
   if (kept.length === 0) return;
   const held = new Set([
     ...block.unrecognised.map(({ txHash, to, contract }) =>
-      placeOf(txHash, addressKeyOf(network, to), contract ?? NATIVE),
+      placeOf(network, txHash, addressKeyOf(network, to), contract ?? NATIVE),
     ),
     ...[...block.transfers, ...(block.own ?? [])].map((transfer) =>
       placeOf(
+        network,
         transfer.txHash,
         addressKeyOf(network, transfer.to),
         contractOf(deps, network, transfer) ?? NATIVE,
@@ -161,7 +162,7 @@ export async function forgetAbsent(em: Em, deps: Deps, network: Network, block: 
     ),
   ]);
   const absent = kept
-    .filter((row) => !held.has(placeOf(row.transactionHash, row.addressKey, row.contractAddress)))
+    .filter((row) => !held.has(placeOf(network, row.transactionHash, row.addressKey, row.contractAddress)))
     .filter((row) => row.contractAddress !== NATIVE || !block.untraced?.succeeded.has(row.transactionHash));
   if (absent.length === 0) return;
   await run(em, sql`delete from unrecognised_transfers where id = any(${absent.map((row) => row.id)})`);
@@ -172,8 +173,8 @@ export async function forgetAbsent(em: Em, deps: Deps, network: Network, block: 
   );
 }
 
-const placeOf = (txHash: string, addressKey: AddressKey, contract: string): string =>
-  `${txHash}:${addressKey}:${contract.toLowerCase()}`;
+const placeOf = (network: Network, txHash: string, addressKey: AddressKey, contract: string): string =>
+  `${txHash}:${addressKey}:${contract === NATIVE ? NATIVE : addressKeyOf(network, contract)}`;
 
 /**
  * The contract under which a transfer in one of our assets

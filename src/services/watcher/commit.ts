@@ -71,13 +71,14 @@ export async function commitBlocks(
 async function keepBlocks(em: Em, network: Network, blocks: readonly ScannedBlock[]): Promise<void> {
   await run(
     em,
-    sql`insert into chain_blocks (network, number, hash, parent_hash, mined_at)
+    sql`insert into chain_blocks (network, number, hash, parent_hash, mined_at, fingerprint)
      select ${network}::text, * from unnest(${blocks.map(({ number }) => number)}::bigint[],
        ${blocks.map(({ hash }) => hash)}::text[],
        ${blocks.map(({ parentHash }) => parentHash)}::text[],
-         ${blocks.map(({ timestampMs }) => new Date(timestampMs))}::timestamptz[])
+         ${blocks.map(({ timestampMs }) => new Date(timestampMs))}::timestamptz[],
+       ${blocks.map(({ fingerprint }) => fingerprint ?? null)}::text[])
      on conflict (network, number) do update set hash = excluded.hash, parent_hash = excluded.parent_hash,
-       mined_at = excluded.mined_at`,
+       mined_at = excluded.mined_at, fingerprint = excluded.fingerprint`,
   );
 }
 

@@ -14,6 +14,8 @@ export class CursorMoved extends Error {
   override readonly name = 'CursorMoved';
 }
 
+/** The readers that were found to read the chain that was read before; a start does not wait for that. */
+const PROVEN = new WeakSet<ChainReader>();
 const BEFORE_OLDEST_MS = 10 * 60_000;
 
 /**
@@ -100,6 +102,23 @@ export async function noteFault(deps: Deps, network: Network, fault: string): Pr
 }
 
 /**
+ * Proves that the endpoints serve the configured chain, the one that was read before, and keeps what tells it
+ * from every other one where that was not known. Throws the reader's errors.
+ */
+export async function proveIdentity(deps: Deps, reader: ChainReader, signal: AbortSignal): Promise<string> {
+  const { network } = reader;
+  const known = (await readCursor(deps, network))?.identity ?? undefined;
+  const identity = await reader.checkIdentity(signal, known);
+  PROVEN.add(reader);
+  if (known === undefined)
+    await run(
+      deps.orm.em.fork(),
+      sql`update chain_cursors set identity = ${identity} where network = ${network} and identity is null`,
+    );
+  return identity;
+}
+
+/**
  * Makes the cursor if there is none: it starts before the first block that can hold
  * money for us (ten minutes before the oldest live address, by block time), or at
  * the finalized head when no address exists. The place is found once and stored.
@@ -111,7 +130,9 @@ export async function openCursor(
   signal: AbortSignal,
 ): Promise<ChainCursor> {
   const existing = await readCursor(deps, reader.network);
-  if (existing) return existing;
+  if (existing && PROVEN.has(reader)) return existing;
+  const identity = await proveIdentity(deps, reader, signal);
+  if (existing) return await cursorOf(deps, reader);
   const em = deps.orm.em.fork();
   const oldest = await firstRow(
     em,
@@ -130,11 +151,12 @@ export async function openCursor(
   const now = deps.now();
   await run(
     em,
-    sql`insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number,
-       anchored_number, head_number, finalized_number, moved_at, finalized_moved_at, scanned_moved_at,
+    sql`insert into chain_cursors (network, identity, first_block, scanned_number, scanned_hash,
+       reread_number, anchored_number, head_number, finalized_number, moved_at, finalized_moved_at,
+       scanned_moved_at,
        verified_moved_at, polled_at, version, created_at)
-     values (${reader.network}, ${first.number}, ${before.number}, ${before.hash}, ${before.number},
-       ${before.number}, ${head.number}, ${finalized.number}, ${now}, ${now}, ${now},
+     values (${reader.network}, ${identity}, ${first.number}, ${before.number}, ${before.hash},
+       ${before.number}, ${before.number}, ${head.number}, ${finalized.number}, ${now}, ${now}, ${now},
        ${now}, ${now}, 1, ${now})
      on conflict (network) do nothing`,
   );

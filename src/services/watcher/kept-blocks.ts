@@ -1,5 +1,6 @@
+import type { QuietBlock } from '../../chains/reader.ts';
 import { ChainBlock, type ChainCursor } from '../../db/entities/index.ts';
-import { run, sql } from '../../db/sql.ts';
+import { firstRow, run, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 
@@ -14,6 +15,30 @@ const FORGOTTEN_AT_ONCE = 5_000;
 /** The hash of the block that was scanned and kept at a height; undefined when none is kept. */
 export async function keptHash(deps: Deps, network: Network, number: number): Promise<string | undefined> {
   return (await deps.orm.em.fork().findOne(ChainBlock, { network, number }))?.hash;
+}
+
+/**
+ * The block that was kept at a height, where its first read left a fingerprint and nothing of ours came to
+ * lie in it since: a deposit, or what is recorded as uncredited, has to be seen again by a whole read.
+ */
+export async function quietBlock(
+  deps: Deps,
+  network: Network,
+  number: number,
+): Promise<QuietBlock | undefined> {
+  const row = await firstRow(
+    deps.orm.em.fork(),
+    sql<{ hash: string; parentHash: string; minedAt: string; fingerprint: string }>`
+      select hash, parent_hash, mined_at::text as mined_at, fingerprint from chain_blocks b
+      where network = ${network} and number = ${number} and fingerprint is not null
+        and not exists (select 1 from deposits d where d.network = b.network and d.block_number = b.number
+          and d.mode = 'live' and d.block_hash is not null)
+        and not exists (select 1 from unrecognised_transfers u
+          where u.network = b.network and u.block_number = b.number)`,
+  );
+  if (!row) return undefined;
+  const { hash, parentHash, minedAt, fingerprint } = row;
+  return { number, hash, parentHash, timestampMs: new Date(minedAt).getTime(), fingerprint };
 }
 
 /** The lowest block that is kept. */

@@ -188,9 +188,9 @@ async function patiently(
   signal: AbortSignal,
 ): Promise<ScannedBlock> {
   let cause: unknown;
-  for (let tries = 1, reading = first; tries <= READS_OF_A_BLOCK; tries += 1, reading = again()) {
+  for (let tries = 1; tries <= READS_OF_A_BLOCK; tries += 1) {
     try {
-      const block = await reading;
+      const block = await (tries === 1 ? first : again());
       if (block) return block;
       cause = undefined;
     } catch (error) {

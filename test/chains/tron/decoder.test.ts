@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { TRON_ADDRESSES } from '../../../src/chains/tron/addresses.ts';
-import { readTronHeader } from '../../../src/chains/tron/header.ts';
+import { readTronHeader } from '../../../src/chains/tron/block/header.ts';
 import {
   answer,
   blockOfOne,
@@ -171,7 +171,6 @@ describe('the decoder of Tron, on the answers of a real node', () => {
         kind: 'native',
         currency: 'TRX',
         amountUnits: 2_500_001n,
-        inside: true,
       },
     ]);
     expect(block.unrecognised).to.eql([

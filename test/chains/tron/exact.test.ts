@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { EndpointFailure } from '../../../src/chains/rpc/errors.ts';
-import { parseExactJson } from '../../../src/chains/tron/exact-json.ts';
+import { parseExactJson, parseTronJson } from '../../../src/chains/tron/block/exact-json.ts';
 import { answer, EVERYBODY, PEOPLE, read, readWhole, type Sent } from './vectors.ts';
 
 const MAX_SUN = 2n ** 63n - 1n;
@@ -21,6 +21,36 @@ describe('amounts of Tron are exact', () => {
       c: [1_234_567_890_123_456_789n],
       d: Number.MAX_SAFE_INTEGER,
     });
+  });
+
+  it('once more from the remembered text, where ours were rounded at first', () => {
+    const [sent, infos] = ['block', 'infos'].map((kind) =>
+      JSON.stringify(
+        answer(`wallet_${kind === 'block' ? 'getblockbynum' : 'gettransactioninfobyblocknum'}__payments`),
+      ),
+    ) as [string, string];
+    const paying = (amount: string) => sent.replace('"amount":1234567,', `"amount":${amount},`);
+    const carol = (block: unknown, list: unknown) =>
+      readWhole(block, list, ['carol']).transfers.map(({ amountUnits }) => amountUnits);
+    const exact = '9007199254740993';
+    expect(paying(exact)).not.to.equal(sent);
+    expect(carol(parseTronJson(paying(exact)), parseTronJson(infos))).to.eql([BigInt(exact)]);
+    const list = parseTronJson(`{"block":[{},${paying('1')},${paying(exact)}]}`) as { block: unknown[] };
+    expect(carol(list.block[1], parseTronJson(infos))).to.eql([1n]);
+    expect(carol(list.block[2], parseTronJson(infos))).to.eql([BigInt(exact)]);
+    const forgotten = (amount: string) => () => carol(JSON.parse(paying(amount)), parseTronJson(infos));
+    expect(forgotten(exact)).to.throw('no whole number of sun');
+    for (const amount of ['9007199254740993.0', '1e16', '9223372036854775808', '-9007199254740993'])
+      expect(() => carol(parseTronJson(paying(amount)), parseTronJson(infos)), amount).to.throw('no whole');
+    // A stranger's long numbers cost nothing: they are never looked at.
+    const theirs = sent.replace('"amount":777,', `"amount":${exact},`);
+    expect(theirs).not.to.equal(sent);
+    expect(carol(JSON.parse(theirs), JSON.parse(infos))).to.eql([1_234_567n]);
+  });
+
+  it('but no longer than any amount can be', () => {
+    const [longest, longer] = ['1'.repeat(78), '1'.repeat(79)];
+    expect(parseExactJson(`[${longest},${longer}]`)).to.eql([BigInt(longest), Number(longer)]);
   });
 
   it('and stay rounded, hence no amounts, where they are written in no whole digits', () => {

@@ -4,7 +4,7 @@ import { EndpointFailure } from '../../../src/chains/rpc/errors.ts';
 import { createBudget } from '../../../src/chains/tron/budget.ts';
 import { createGenesis } from '../../../src/chains/tron/genesis.ts';
 import { createTronPool } from '../../../src/chains/tron/protocol.ts';
-import { startNode, type TestNode } from './node.ts';
+import { startNode, type TestNode } from './endpoints/node.ts';
 
 type Recorded = { readonly http_status: number; readonly response: unknown };
 

@@ -1,5 +1,4 @@
-// What looks like money and is none, what is money and does not look like it, and what decides how a block
-// is read again.
+// What looks like money and is none, and what is money and does not look like it.
 import { expect } from 'chai';
 import type { AddressKey } from '../../../src/chains/address-key.ts';
 import { TRON_ADDRESSES } from '../../../src/chains/tron/addresses.ts';
@@ -208,83 +207,5 @@ describe('the traps of Tron', () => {
     );
     const found = readWhole(block, infos, ['bob'], { unrecognisedLimit: 2 });
     expect([found.unrecognised.length, found.unrecognisedDropped]).to.eql([2, 3]);
-  });
-});
-
-describe('a block of Tron says of itself', () => {
-  const shown = (name: string, people: readonly Person[] = [], change?: (transaction: Sent) => void) => {
-    const { block, infos } = one(name, change);
-    return readWhole(block, infos, people);
-  };
-
-  it('whether it shows an internal transaction, of whatever kind', () => {
-    const names = [
-      'batch_two_receivers',
-      'internal_trx_then_revert',
-      'token_inner_transfer_fails_outer_success',
-    ];
-    for (const name of names) expect(shown(name).showsInternals, name).to.equal(true);
-    for (const name of ['token_transfer_new_holder', 'internal_trx_existing__node_without_saveInternalTx'])
-      expect(shown(name).showsInternals, name).to.equal(false);
-  });
-
-  it('that it is untraced where code ran and nothing proves that it would be shown', () => {
-    const blind = one('internal_trx_existing__node_without_saveInternalTx');
-    const hash = transactionOf('internal_trx_existing__node_without_saveInternalTx').txID;
-    expect(readWhole(blind.block, blind.infos).untraced).to.eql({ succeeded: new Set([hash]) });
-    expect(readWhole(blind.block, blind.infos, [], { savesInternals: true }).untraced).to.equal(undefined);
-    const plain = ['trx_transfer_existing', 'trc10_transfer', 'token_transfer_failing_revert'];
-    for (const name of ['internal_trx_two', ...plain]) expect(shown(name).untraced, name).to.equal(undefined);
-  });
-
-  it('that it touches us: money moves, or a call that succeeded names a watched address', () => {
-    expect(shown('trx_transfer_existing', ['carol']).touches).to.equal(true);
-    expect(shown('internal_trx_two', ['bob']).touches).to.equal(true);
-    expect(shown('token_approve_bob', ['bob']).touches).to.equal(true);
-    expect(shown('internal_trx_failing_inner_call', ['dave']).touches).to.equal(true);
-    expect(shown('token_transfer_failing_revert', ['bob', 'dave']).touches).to.equal(false);
-    expect(shown('trx_transfer_existing', ['dave']).touches).to.equal(false);
-    expect(shown('batch_two_receivers', ['bob']).touches).to.equal(false);
-  });
-
-  it('that it touches us however a call names the address', () => {
-    const address = PEOPLE.erin;
-    const word = address.padStart(64, '0');
-    /** multicall(bytes) of transfer(address). */
-    const packed = (argument: string) => {
-      const [where, length] = [32, 36].map((bytes) => bytes.toString(16).padStart(64, '0'));
-      return `ac9650d8${where}${length}a9059cbb${argument}`.padEnd(8 + 4 * 64, '0');
-    };
-    const forms: Readonly<Record<string, string>> = {
-      'the second argument': `a9059cbb${'1'.repeat(64)}${word}`,
-      'with 41 in front': `a9059cbb${`41${address}`.padStart(64, '0')}`,
-      'behind dirt that old contracts ignore': `a9059cbb${address.padStart(64, 'f')}`,
-      'in capital letters': `a9059cbb${word.toUpperCase()}`,
-      'a call within a call': packed(word),
-      'a call within a call, with 41 in front': packed(`41${address}`.padStart(64, '0')),
-    };
-    for (const [form, data] of Object.entries(forms)) {
-      const change = (transaction: Sent) => Object.assign(inputOf(transaction), { data });
-      expect(shown('batch_two_receivers', ['erin'], change).touches, form).to.equal(true);
-      expect(shown('batch_two_receivers', ['frank'], change).touches, form).to.equal(false);
-    }
-  });
-
-  it('which transactions name a wanted address, where that is asked for', () => {
-    const { block, infos } = one('internal_trx_two');
-    const naming = [PEOPLE.bob, PEOPLE.erin, PEOPLE.dave] as readonly string[] as readonly AddressKey[];
-    const found = readWhole(block, infos, [], { naming }).named;
-    const [txHash, calldata] = [block.transactions[0].txID, `0x${inputOf(block.transactions[0]).data}`];
-    expect(found).to.eql([
-      { txHash, addressKey: PEOPLE.bob, calldata },
-      { txHash, addressKey: PEOPLE.dave, calldata },
-    ]);
-    expect(readWhole(block, infos, ['bob']).named).to.equal(undefined);
-    const capital = one('internal_trx_two', (transaction) => {
-      inputOf(transaction).data = inputOf(transaction).data.toUpperCase();
-    });
-    expect(readWhole(capital.block, capital.infos, [], { naming }).named).to.eql(found);
-    const failed = one('internal_trx_then_revert');
-    expect(readWhole(failed.block, failed.infos, [], { naming }).named).to.eql([]);
   });
 });

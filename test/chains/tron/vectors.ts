@@ -1,8 +1,8 @@
 // Answers of a real node, as recorded: java-tron 4.8.0 on a private network.
 import { readdirSync, readFileSync } from 'node:fs';
 import { AddressSet } from '../../../src/chains/address-set.ts';
-import { readTronBlock, type TronBlock, type TronBlockRules } from '../../../src/chains/tron/block.ts';
-import { parseExactJson } from '../../../src/chains/tron/exact-json.ts';
+import { readTronBlock, type TronBlock, type TronBlockRules } from '../../../src/chains/tron/block/block.ts';
+import { parseExactJson } from '../../../src/chains/tron/block/exact-json.ts';
 
 const FOLDER = new URL('../../vectors/tron/', import.meta.url);
 

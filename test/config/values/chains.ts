@@ -53,6 +53,24 @@ export const CHAIN_ROWS = {
     good: [['https://api.trongrid.io', (c) => [c.chains.tron.enabled, c.chains.bsc.enabled], [true, false]]],
     bad: URLS_BAD,
   },
+  TRON_SOLIDITY_URLS: {
+    good: [['https://h/key/', (c) => [c.chains.tron.enabled, c.chains.tron.urls], [false, []]]],
+    bad: [...URLS_BAD, 'https://a,wss://b'],
+  },
+  TRON_REQUESTS_PER_SECOND: {
+    good: [
+      ['30', (c) => c.chains.tron.requestsPerSecond, 30],
+      ['', (c) => c.chains.tron.requestsPerSecond, 15],
+    ],
+    bad: ['0', '10001', ...NUMBERS_BAD],
+  },
+  TRON_REQUESTS_PER_DAY: {
+    good: [
+      ['92000', (c) => c.chains.tron.requestsPerDay, 92_000],
+      ['', (c) => c.chains.tron.requestsPerDay, 100_000],
+    ],
+    bad: ['0', '1000000001', ...NUMBERS_BAD],
+  },
   TRON_API_KEY: {
     good: [['abc-DEF', (c) => c.chains.tron.apiKey, 'abc-DEF']],
     bad: ['hunter2 x', 'x'.repeat(513), 'clé'],

@@ -3,6 +3,9 @@ import { thresholdUnits } from '../../../src/config/index.ts';
 import { USDT_BSC } from '../../support/repository/config-samples.ts';
 import { AMOUNTS_BAD, CIDRS_BAD, folder, NUMBERS_BAD, notPem, pem, type Rows } from './samples.ts';
 
+/** Chainlink's TRX/USD on Tron. */
+const FEED_TRON = 'TC6o8AakUg4Xz9nHY9qXpJNsgF7CQkwBqF';
+
 export const MONEY_ROWS = {
   MIN_PAYMENT_USD: {
     good: [
@@ -72,8 +75,18 @@ export const MONEY_ROWS = {
     ],
   },
   PRICE_FEEDS: {
-    good: [[`BNB=${USDT_BSC}`, (c) => c.prices.source, { kind: 'chainlink', feeds: { BNB: USDT_BSC } }]],
-    bad: ['BNB=0x1', `DOGE=${USDT_BSC}`, USDT_BSC, `BNB=${USDT_BSC},BNB=${USDT_BSC}`],
+    good: [
+      [`BNB=${USDT_BSC}`, (c) => c.prices.source, { kind: 'chainlink', feeds: { BNB: USDT_BSC } }],
+      [`TRX=${FEED_TRON}`, (c) => c.prices.source, { kind: 'chainlink', feeds: { TRX: FEED_TRON } }],
+    ],
+    bad: [
+      'BNB=0x1',
+      `DOGE=${USDT_BSC}`,
+      USDT_BSC,
+      `BNB=${USDT_BSC},BNB=${USDT_BSC}`,
+      `TRX=${FEED_TRON.toLowerCase()}`,
+      'TRX=41179b2feedc04a5d0f9d3b8a5e1c6b3f60d5e2a41',
+    ],
   },
   PRICE_MAX_AGE: { good: [['1h', (c) => c.prices.maxAgeMs, 3_600_000]], bad: ['1s', '8d', '3600'] },
   WEBHOOK_RETENTION: {

@@ -75,7 +75,6 @@ export class ScriptedChain {
     return {
       network: 'bsc',
       pace: BSC_PACE,
-      secondRead: 'read',
       head: async () => head(),
       endpoints: 1,
       finalized: async () => finalized(),
@@ -85,7 +84,7 @@ export class ScriptedChain {
       ],
       scan: async (number) => at(number),
       locate: async () => undefined,
-      checkIdentity: async () => undefined,
+      checkIdentity: async () => 'scripted',
     };
   }
 }

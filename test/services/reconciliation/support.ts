@@ -54,7 +54,7 @@ export async function asideAt(live: TestWatcher, address: string): Promise<Row[]
 }
 
 /** Takes away all that is known of a transaction's deposits, as if no read had ever shown them. */
-export async function forgetDeposit(live: TestWatcher, txHash: string): Promise<void> {
+export async function forgetDeposit(live: Pick<TestWatcher, 'rows'>, txHash: string): Promise<void> {
   const deposits = '(select id from deposits where transaction_hash = ?)';
   const postings = `(select id from ledger_transactions where deposit_id in ${deposits})`;
   const guarded = ['ledger_entries', 'ledger_transactions', 'deposit_transitions', 'events'];

@@ -76,7 +76,8 @@ describe('the calls for a block at the head', function () {
     const calls = await count(live.watchedChain);
     expect(calls.latest, 'questions for the head').to.be.at.most(2);
     expect(calls.finalized, 'questions for what is final').to.be.at.most(0.7);
-    expect(calls.all, 'all together').to.be.at.most(6);
+    // A block whose reads began before the count may end in it.
+    expect(calls.all, 'all together').to.be.at.most(6 + 2 / COUNTED_BLOCKS);
   });
 
   it('are about one for the head where the node announces its blocks', async () => {

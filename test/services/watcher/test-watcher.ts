@@ -10,12 +10,13 @@ import {
   startFaultProxy,
 } from '../../../dev/support/fault-proxy.ts';
 import { createCustomer } from '../../../dev/support/use-cases.ts';
+import { type AddressKey, keyOfHex } from '../../../src/chains/address-key.ts';
 import { AddressSet } from '../../../src/chains/address-set.ts';
 import { createBscReader } from '../../../src/chains/bsc/reader.ts';
 import { firstBlockSince } from '../../../src/chains/first-block.ts';
 import type { ChainReader } from '../../../src/chains/reader.ts';
 import { createRpcPool } from '../../../src/chains/rpc/json-rpc.ts';
-import type { Mode } from '../../../src/domain/assets.ts';
+import type { Mode, Network } from '../../../src/domain/assets.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import { type PassStep, reconcileStep } from '../../../src/services/reconciliation/pass.ts';
 import { openCursor } from '../../../src/services/watcher/cursor.ts';
@@ -77,24 +78,38 @@ export const refusesTraces: Fault = (call) =>
 
 const { signal } = new AbortController();
 
-/** Keys of a phrase of its own: the development phrase's addresses are the node's rich accounts. */
-function ownXpubs(): Deps['xpubs'] {
-  const root = HDNodeWallet.fromPhrase(
-    'legal winner thank year wave sausage worth useful legal winner thank yellow',
-    undefined,
-    'm',
-  );
-  const xpub = (coin: number, account: number) =>
-    root.derivePath(`44'/${coin}'/${account}'`).neuter().extendedKey;
+/** A phrase of its own: the development phrase's addresses are the node's rich accounts. */
+const own = HDNodeWallet.fromPhrase(
+  'legal winner thank year wave sausage worth useful legal winner thank yellow',
+  undefined,
+  'm',
+);
+const accountOf = (coin: number, account: number): HDNodeWallet => own.derivePath(`44'/${coin}'/${account}'`);
+
+/** The public parts from which addresses of customers are made. */
+export function ownXpubs(): Deps['xpubs'] {
+  const xpub = (coin: number, account: number) => accountOf(coin, account).neuter().extendedKey;
   return { live: { bsc: xpub(60, 0), tron: xpub(195, 0) }, test: { bsc: xpub(60, 1), tron: xpub(195, 1) } };
 }
 
-const nothingLoaded = (): WatchedChain['watched'] => ({
-  network: 'bsc',
+/** The private key of a customer's address, hex without 0x. Throws for any other. */
+export function ownKey(network: Network, addressKey: AddressKey): string {
+  const external = accountOf(network === 'tron' ? 195 : 60, 0).deriveChild(0);
+  for (let index = 0; index < 1_000; index += 1) {
+    const { address, privateKey } = external.deriveChild(index);
+    if (keyOfHex(address, 2) === addressKey) return privateKey.slice(2);
+  }
+  throw new Error(`${addressKey} is no address of ours`);
+}
+
+/** The addresses of a watcher that starts now. */
+const nothingLoaded = (network: Network): WatchedChain['watched'] => ({
+  network,
   index: new AddressSet(),
   loadedXid: '0',
 });
 
+/** Notes what a watcher reports. */
 function noting(seen: TestWatcher['seen']): NonNullable<WatchedChain['report']> {
   return {
     foundLate: ({ deposits }) => {
@@ -107,8 +122,38 @@ function noting(seen: TestWatcher['seen']): NonNullable<WatchedChain['report']> 
   };
 }
 
-/** Makes a customer at each call, and tells that one's address. */
-function addressesOf(api: TestApi, deps: Deps): TestWatcher['newAddress'] {
+/** What a watcher keeps in memory, as a test changes it. */
+export type Watched = { -readonly [K in keyof WatchedChain]: WatchedChain[K] };
+
+/** A watcher that has just started. A round of the reconciliation is always due. */
+export function watchedBy(
+  reader: ChainReader,
+  seen: TestWatcher['seen'],
+  { batchAddresses = 100, lookAgainMs }: { batchAddresses?: number; lookAgainMs?: number } = {},
+): Watched {
+  return {
+    reader,
+    watched: nothingLoaded(reader.network),
+    report: noting(seen),
+    pace: { everyMs: 0, batchAddresses, ...(lookAgainMs === undefined ? {} : { lookAgainMs }) },
+  };
+}
+
+/** Leaves a watcher nothing but the database. */
+export function startAnew(watched: Watched, reader: ChainReader): void {
+  watched.reader = reader;
+  watched.watched = nothingLoaded(reader.network);
+  watched.wakeFor = '';
+}
+
+/** Asks the database. */
+export const rowsOf =
+  (deps: Deps): TestWatcher['rows'] =>
+  async (sql, params = []) =>
+    await deps.orm.em.fork().execute<Row[]>(sql, params);
+
+/** Makes a customer at each call, and tells that one's address as the chain shows it. */
+export function addressesOf(api: TestApi, deps: Deps, network: Network): TestWatcher['newAddress'] {
   let count = 0;
   return async (mode = 'live') => {
     count += 1;
@@ -120,11 +165,12 @@ function addressesOf(api: TestApi, deps: Deps): TestWatcher['newAddress'] {
       name: null,
       metadata: {},
     });
-    return made.addresses.find((entry) => entry.network === 'bsc')?.address.toLowerCase() ?? '';
+    return made.addresses.find((entry) => entry.network === network)?.address ?? '';
   };
 }
 
-async function pollToHead(deps: Deps, followed: WatchedChain): Promise<Poll> {
+/** Polls until nothing is behind. */
+export async function pollToHead(deps: Deps, followed: WatchedChain): Promise<Poll> {
   for (let looks = 0; looks < 500; looks++) {
     const look = await pollChain(deps, followed, signal);
     if (!look.behind) return look;
@@ -132,7 +178,8 @@ async function pollToHead(deps: Deps, followed: WatchedChain): Promise<Poll> {
   throw new Error('the chain is never caught up');
 }
 
-async function wholePass(deps: Deps, followed: WatchedChain): Promise<PassStep> {
+/** One whole pass of the reconciliation. */
+export async function wholePass(deps: Deps, followed: WatchedChain): Promise<PassStep> {
   const pace = followed.pace ?? { everyMs: 0, batchAddresses: 100 };
   for (let steps = 0; steps < 100; steps++) {
     const step = await reconcileStep(deps, followed, pace, signal);
@@ -150,44 +197,47 @@ export type TestWatcherOptions = {
   readonly now?: () => Date;
 };
 
+/** The services over the chain's own token, with keys of its own. */
+function depsOf(api: TestApi, chain: TestChain, { settings, now }: TestWatcherOptions): Deps {
+  const contracts = { ...api.deps.settings.contracts, bsc: chain.usdt.address };
+  return {
+    ...api.deps,
+    ...(now ? { now } : {}),
+    settings: { ...api.deps.settings, ...settings, contracts },
+    xpubs: ownXpubs(),
+  };
+}
+
+/** Makes readers over these endpoints, all of them with one pool. */
+function readersOver(proxies: readonly FaultProxy[], usdtContract: string): () => ChainReader {
+  const rpc = createRpcPool({
+    name: 'bsc',
+    urls: proxies.map(({ url }) => url),
+    chainId: TEST_CHAIN_ID,
+    timeoutMs: 3_000,
+  });
+  return () => createBscReader({ rpc, usdtContract });
+}
+
 /**
  * Starts everything; `fault` is in place before the first
  * call. Finality is twice `slotsInAnEpoch` (1) below the head.
  */
 export async function startTestWatcher(options: TestWatcherOptions = {}): Promise<TestWatcher> {
-  const { slotsInAnEpoch = 1 } = options;
+  const { slotsInAnEpoch = 1, others: further = 0 } = options;
   const chain = await startTestChain({ slotsInAnEpoch });
   const proxy = await startFaultProxy(chain.url);
   proxy.fault = options.fault;
-  const others = await Promise.all(
-    Array.from({ length: options.others ?? 0 }, () => startFaultProxy(chain.url)),
-  );
+  const others = await Promise.all(Array.from({ length: further }, () => startFaultProxy(chain.url)));
   const api = await startTestApi();
-  const contracts = { ...api.deps.settings.contracts, bsc: chain.usdt.address };
-  const deps: Deps = {
-    ...api.deps,
-    ...(options.now ? { now: options.now } : {}),
-    settings: { ...api.deps.settings, ...options.settings, contracts },
-    xpubs: ownXpubs(),
-  };
+  const deps = depsOf(api, chain, options);
   await chain.mine(3);
-  const rpc = createRpcPool({
-    name: 'bsc',
-    urls: [proxy, ...others].map(({ url }) => url),
-    chainId: TEST_CHAIN_ID,
-    timeoutMs: 3_000,
-  });
-  const newReader = () => createBscReader({ rpc, usdtContract: chain.usdt.address });
+  const newReader = readersOver([proxy, ...others], chain.usdt.address);
   const reader = newReader();
   const seen: TestWatcher['seen'] = { foundLate: 0, differences: [], heights: 0 };
-  const watchedChain: { -readonly [K in keyof WatchedChain]: WatchedChain[K] } = {
-    reader,
-    watched: nothingLoaded(),
-    report: noting(seen),
-    pace: { everyMs: 0, batchAddresses: options.batchAddresses ?? 100 },
-  };
-  const rows = async (sql: string, params: unknown[] = []) =>
-    await deps.orm.em.fork().execute<Row[]>(sql, params);
+  const watchedChain = watchedBy(reader, seen, options);
+  const addressOf = addressesOf(api, deps, 'bsc');
+  const rows = rowsOf(deps);
   const follow = async (): Promise<Poll> => {
     await openCursor(deps, reader, firstBlockSince, signal);
     return await pollToHead(deps, watchedChain);
@@ -204,12 +254,8 @@ export async function startTestWatcher(options: TestWatcherOptions = {}): Promis
     seen,
     catchUp: follow,
     rows,
-    restart: () => {
-      watchedChain.reader = newReader();
-      watchedChain.watched = nothingLoaded();
-      watchedChain.wakeFor = '';
-    },
-    newAddress: addressesOf(api, deps),
+    restart: () => startAnew(watchedChain, newReader()),
+    newAddress: async (mode) => (await addressOf(mode)).toLowerCase(),
     finish: async () => {
       await chain.mine(3 + 2 * slotsInAnEpoch);
       await follow();

@@ -10,6 +10,8 @@ const schema = defineEntity({
     hash: p.string().length(66),
     parentHash: p.string().length(66),
     minedAt: p.datetime().columnType('timestamptz'),
+    /** What its second read compares where nothing in it touched us; null where it is read whole again. */
+    fingerprint: p.string().length(64).nullable(),
   },
 });
 

@@ -13,6 +13,8 @@ const schema = defineEntity({
   ],
   properties: {
     network: p.string().length(8).$type<Network>().primary(),
+    /** What tells this chain from every other one; null until it was proven once. */
+    identity: p.string().length(80).nullable(),
     firstBlock: p.bigint('number'),
     scannedNumber: p.bigint('number'),
     scannedHash: p.string().length(66),

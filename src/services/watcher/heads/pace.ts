@@ -14,6 +14,10 @@ export type Pace = {
   readonly cameMs: number;
   /** When the last question after that block was asked that found nothing new. */
   readonly missedMs: number | undefined;
+  /**
+   * By how much earlier the newest block may have come; counted for a chain whose blocks come by the clock.
+   */
+  readonly uncertainMs: number;
 };
 
 const REMEMBERED = 16;
@@ -30,7 +34,8 @@ const GAP_OF_OVERDUE = 1 / 8;
  * prediction reaches beyond the longest block, so that a watcher stays awake.
  */
 export function newPace(limits: HeadPace): Pace {
-  return { limits, intervals: [], number: undefined, cameMs: 0, missedMs: undefined };
+  const uncertainMs = limits.byTheClock?.everyMs ?? 0;
+  return { limits, intervals: [], number: undefined, cameMs: 0, missedMs: undefined, uncertainMs };
 }
 
 /** What a question that was asked at `atMs`, and answered with this height, tells. */
@@ -42,12 +47,41 @@ export function learn(
   if (number <= pace.number) return { ...pace, missedMs: atMs };
   // A block came in the middle between two questions; one that was
   // there at the first question came a little earlier than we believed.
-  const came = pace.missedMs === undefined ? atMs - gapMs(pace) / 2 : (pace.missedMs + atMs) / 2;
+  const { byTheClock } = pace.limits;
+  const blocks = number - pace.number;
+  const came = byTheClock ? cameByTheClock(pace, byTheClock, { atMs, blocks }) : cameBetween(pace, atMs);
   const cameMs = Math.max(pace.cameMs, came);
   // Of several blocks at once each took its share of the time: so
   // a chain that became faster than the questions is found out.
-  const intervals = [...pace.intervals, (cameMs - pace.cameMs) / (number - pace.number)].slice(-REMEMBERED);
-  return { ...pace, intervals, number, cameMs, missedMs: undefined };
+  const intervals = [...pace.intervals, (cameMs - pace.cameMs) / blocks].slice(-REMEMBERED);
+  const uncertainMs = pace.missedMs === undefined ? pace.uncertainMs / 2 : unseenMs(pace, atMs);
+  return { ...pace, intervals, number, cameMs, missedMs: undefined, uncertainMs };
+}
+
+/**
+ * A block that was there at once came when it was expected or earlier: by half of what is still unknown, so
+ * that a few questions find the beat of the chain wherever the first one fell, and then by little. A late
+ * question says nothing of when its block came. One that was missed came when it was seen.
+ */
+function cameByTheClock(
+  { cameMs, missedMs, uncertainMs }: Pace,
+  { everyMs, earlierMs }: NonNullable<HeadPace['byTheClock']>,
+  { atMs, blocks }: { readonly atMs: number; readonly blocks: number },
+): number {
+  if (missedMs !== undefined) return atMs;
+  return Math.min(atMs, cameMs + blocks * everyMs) - Math.max(earlierMs, uncertainMs / 2);
+}
+
+/**
+ * How long nobody had asked when a block was seen that had been missed; nothing where that was a usual gap.
+ */
+function unseenMs(pace: Pace, atMs: number): number {
+  const forMs = atMs - (pace.missedMs ?? atMs);
+  return forMs > 2 * pace.limits.closestMs ? forMs : 0;
+}
+
+function cameBetween(pace: Pace, atMs: number): number {
+  return pace.missedMs === undefined ? atMs - gapMs(pace) / 2 : (pace.missedMs + atMs) / 2;
 }
 
 /**
@@ -56,7 +90,7 @@ export function learn(
  * early as they came lately, and asked for at the closest gap, whatever that costs.
  */
 export function waitMs(pace: Pace, nowMs: number): number {
-  if (pace.intervals.length < ENOUGH) return gapMs(pace);
+  if (pace.intervals.length < ENOUGH && !pace.limits.byTheClock) return gapMs(pace);
   const { afterMs, everyMs } = plan(pace);
   const overdueMs = nowMs - (pace.cameMs + Math.min(pace.limits.longestBlockMs, afterMs));
   if (overdueMs < 0) return -overdueMs;
@@ -90,18 +124,18 @@ export function learnFinal(
 }
 
 /**
- * Whether to ask what is final: every second block, and
+ * Whether to ask what is final: once it must have moved by some blocks, and
  * sooner where the head stands and something is outstanding.
  */
 export function finalMayHaveMoved(
-  { outstandingMs, quietMs }: FinalPace,
+  { outstandingMs, quietMs, blocks }: FinalPace,
   known: KnownFinal | undefined,
   { nowMs, headNumber }: { readonly nowMs: number; readonly headNumber: number },
 ): boolean {
   if (!known) return true;
   const ahead = headNumber - known.number - Math.min(...known.distances);
   const forMs = nowMs - known.askedMs;
-  return ahead > 1 || (ahead > 0 && forMs >= outstandingMs) || forMs >= quietMs;
+  return ahead > blocks || (ahead > 0 && forMs >= outstandingMs) || forMs >= quietMs;
 }
 
 /**
@@ -109,6 +143,8 @@ export function finalMayHaveMoved(
  * gap: after the middle interval when blocks come regularly.
  */
 function plan(pace: Pace): { readonly afterMs: number; readonly everyMs: number } {
+  const { byTheClock } = pace.limits;
+  if (byTheClock) return { afterMs: byTheClock.everyMs, everyMs: gapMs(pace) };
   const [early, middle, late] = [intervalAt(pace, 0.1), intervalAt(pace, 0.5), intervalAt(pace, 0.9)];
   const regular = late - early <= Math.max(2 * pace.limits.closestMs, 0.35 * middle);
   return regular

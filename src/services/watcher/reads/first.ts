@@ -14,7 +14,6 @@ import { BATCH_BLOCKS, readInOrder } from './in-order.ts';
  * of its reads; but never for long, so that its progress is seen.
  */
 const BACKLOG_BLOCKS = 1_920;
-const BACKLOG_POLL_MS = 2_000;
 /**
  * Blocks without money that are committed together in a backlog, at the latest
  * when the poll ends: a transaction for each would cost more than reading it.
@@ -44,7 +43,7 @@ export async function scanNew(
     backlog && number + reader.pace.finalForLongBlocks <= state.finalizedNumber;
   const first = cursor.scannedNumber + 1;
   const last = Math.min(state.headNumber, cursor.scannedNumber + (backlog ? BACKLOG_BLOCKS : BATCH_BLOCKS));
-  const until = deps.now().getTime() + BACKLOG_POLL_MS;
+  const until = deps.now().getTime() + reader.pace.backlogPollMs;
   const orStop = <T>(number: number, work: () => Promise<T>) =>
     orNoteStop(deps, { network: reader.network, part: 'first read', number, signal }, work);
   const read = (number: number) => reader.scan(number, watched.index, signal);

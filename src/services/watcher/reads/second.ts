@@ -1,8 +1,9 @@
+import type { ScannedBlock } from '../../../chains/reader.ts';
 import type { Deps } from '../../deps.ts';
 import { type ChainHeights, commitVerified } from '../commit.ts';
 import { orNameCulprit } from '../culprit.ts';
 import { cursorOf } from '../cursor.ts';
-import { keptHash } from '../kept-blocks.ts';
+import { keptHash, quietBlock } from '../kept-blocks.ts';
 import { type Evidence, leaveOrRefuse } from '../reorg.ts';
 import { orNoteStop } from '../stops.ts';
 import type { WatchedChain } from '../watched-chain.ts';
@@ -11,10 +12,11 @@ import { BATCH_BLOCKS, readInOrder } from './in-order.ts';
 /** The second read of what is final: what it shows is what the block holds. */
 export async function readAgain(
   deps: Deps,
-  { reader, watched, report }: WatchedChain,
+  chain: WatchedChain,
   state: ChainHeights,
   evidence: Evidence,
 ): Promise<{ count: number; foundLate: number }> {
+  const { reader, report } = chain;
   const { signal } = evidence;
   let cursor = await cursorOf(deps, reader);
   const first = cursor.rereadNumber + 1;
@@ -24,7 +26,7 @@ export async function readAgain(
   const orStop = <T>(number: number, work: () => Promise<T>) =>
     orNoteStop(deps, { network: reader.network, part: 'second read', number, signal }, work);
   for await (const [number, reading] of readInOrder(first, last, (one) =>
-    reader.scan(one, watched.index, signal),
+    readOnceMore(deps, chain, one, signal),
   )) {
     const block = await orStop(number, () => reading);
     if (!block) break;
@@ -50,4 +52,20 @@ export async function readAgain(
     count += 1;
   }
   return { count, foundLate };
+}
+
+/** The whole block, or the one that did not touch us and still does not, where the chain can tell that. */
+async function readOnceMore(
+  deps: Deps,
+  { reader, watched }: WatchedChain,
+  number: number,
+  signal: AbortSignal,
+): Promise<ScannedBlock | undefined> {
+  const quiet = reader.confirm && (await quietBlock(deps, reader.network, number));
+  if (quiet) {
+    const isQuiet = await reader.confirm?.(quiet, watched.index, signal);
+    if (isQuiet === undefined) return undefined;
+    if (isQuiet) return { ...quiet, transfers: [], unrecognised: [], unrecognisedDropped: 0 };
+  }
+  return await reader.scan(number, watched.index, signal);
 }

@@ -1,0 +1,45 @@
+// What a transaction costs before it does anything.
+import { type AddressKey, keyOfHex } from '../../../src/chains/address-key.ts';
+import { transactionBytes } from '../ids.ts';
+import type { Outcome, Signed } from '../types.ts';
+import type { Account, Accounts } from './accounts.ts';
+import { PRICES } from './prices.ts';
+
+const DAY_MS = 86_400_000;
+
+export type Charges = Pick<Outcome, 'netUsage' | 'netFee' | 'systemFee'>;
+
+/** The account that comes into being by this transaction itself. */
+export function newAccountOf({ type, value }: Signed, accounts: Accounts): AddressKey | undefined {
+  const member =
+    type === 'AccountCreateContract'
+      ? 'account_address'
+      : type === 'TransferContract' || type === 'TransferAssetContract'
+        ? 'to_address'
+        : undefined;
+  const text = member === undefined ? undefined : value[member];
+  if (typeof text !== 'string' || text.length !== 42) return undefined;
+  const key = keyOfHex(text, 2);
+  return accounts.get(key) ? undefined : key;
+}
+
+/** How much of the free bandwidth of a day is still used: it comes back evenly. */
+export function netUsedAt({ netUsed, netUsedMs }: Account, nowMs: number): bigint {
+  const left = Math.max(0, DAY_MS - (nowMs - netUsedMs));
+  return (netUsed * BigInt(Math.round(left))) / BigInt(DAY_MS);
+}
+
+/** Bandwidth, free or burned, and the fees of what is special about it. */
+export function chargesOf(signed: Signed, owner: Account, headMs: number, isNew: boolean): Charges {
+  const { raw, signatures, message, type } = signed;
+  const bytes = BigInt(transactionBytes(raw, signatures).length) + PRICES.resultBytes;
+  const memo = message['data'] === undefined ? 0n : PRICES.memo;
+  const several = signatures.length > 1 ? PRICES.severalSignatures : 0n;
+  const permission = type === 'AccountPermissionUpdateContract' ? PRICES.permission : 0n;
+  const systemFee = memo + several + permission + (isNew ? PRICES.newAccount : 0n);
+  if (isNew) return { netUsage: 0n, netFee: PRICES.newAccountNet, systemFee };
+  const isFree = netUsedAt(owner, headMs) + bytes <= PRICES.freeNet;
+  return isFree
+    ? { netUsage: bytes, netFee: 0n, systemFee }
+    : { netUsage: 0n, netFee: bytes * PRICES.sunPerByte, systemFee };
+}

@@ -1,0 +1,96 @@
+// Runs the code of a contract, with no more energy than the sender can pay.
+import { keyOfHex } from '../../../src/chains/address-key.ts';
+import type { Message } from '../messages.ts';
+import { type Executed, invalid, type Outcome, type Signed } from '../types.ts';
+import { activate, type Books, isContract, type Moment, settle } from './books.ts';
+import type { Charges } from './charges.ts';
+import type { EvmCall } from './evm.ts';
+import type { Run } from './frames.ts';
+import { PRICES } from './prices.ts';
+import { feeLimitOf } from './rules.ts';
+
+/** Executes a call of a contract, or makes one. Throws Refusal for what a node would not take. */
+export async function runCode(
+  books: Books,
+  signed: Signed,
+  moment: Moment,
+  costs: Charges,
+  balance: bigint,
+): Promise<Executed> {
+  const { evm, accounts } = books;
+  const limit = feeLimitOf(signed);
+  const call = callOf(signed);
+  if (call.to && !(await isContract(books, call.to, moment)))
+    throw invalid('Contract validate error : No contract or not a smart contract');
+  const left = balance - costs.netFee - costs.systemFee - (call.sun ?? 0n);
+  if (left < 0n)
+    throw invalid('Contract validate error : Validate InternalTransfer error, balance is not sufficient.');
+  const run = await evm.run(call, 'pending');
+  const reached = run.internals.filter(({ sun, rejected }) => sun > 0n && !rejected).map(({ to }) => to);
+  const born = [...new Set(reached)].filter((key) => !accounts.get(key));
+  const most = (limit < left ? limit : left) / PRICES.sunPerEnergy;
+  const ran = limited(run, BigInt(born.length) * PRICES.newAccountEnergy, most);
+  const isGood = ran.result === 'SUCCESS';
+  const payer = accounts.get(signed.owner);
+  if (payer) accounts.set({ ...payer, energyMs: moment.headMs });
+  for (const { caller, to, note, rejected } of ran.internals)
+    if (!rejected && (note === 'create' || born.includes(to)))
+      activate(accounts, to, moment, note === 'create' ? caller : undefined);
+  if (isGood && run.created) activate(accounts, run.created, moment, signed.owner);
+  const outcome: Outcome = {
+    ...costs,
+    ...ran,
+    isCall: true,
+    contract: call.to ?? run.created,
+    energyFee: ran.energy * PRICES.sunPerEnergy,
+  };
+  // What fails leaves nothing behind, so that the EVM node need not run it.
+  return await settle(books, signed, outcome, isGood ? call : undefined);
+}
+
+function callOf({ owner, type, value }: Signed): EvmCall {
+  if (type === 'TriggerSmartContract')
+    return {
+      from: owner,
+      to: keyOfHex(String(value['contract_address'] ?? ''), 2),
+      sun: (value['call_value'] ?? 0n) as bigint,
+      data: String(value['data'] ?? ''),
+    };
+  const made = (value['new_contract'] ?? {}) as Message;
+  return { from: owner, sun: (made['call_value'] ?? 0n) as bigint, data: String(made['bytecode'] ?? '') };
+}
+
+/** What was run, with no more energy than there is. */
+function limited(
+  run: Run,
+  more: bigint,
+  most: bigint,
+): Pick<Outcome, 'result' | 'output' | 'logs' | 'internals' | 'energy' | 'reason'> {
+  const { output, logs, internals } = run;
+  const failed = { logs: [], internals: internals.map((one) => ({ ...one, rejected: true })) };
+  const energy = run.energy + more;
+  if (run.result === 'ILLEGAL_OPERATION') {
+    const reason = 'Invalid operation code: opCode[fe];';
+    return { result: run.result, output: '', ...failed, energy: most, reason };
+  }
+  if (run.result === 'OUT_OF_ENERGY' || energy > most)
+    return {
+      result: 'OUT_OF_ENERGY',
+      output: '',
+      logs: [],
+      internals: [],
+      energy: most,
+      reason: `Not enough energy for 'SSTORE' operation executing: curInvokeEnergyLimit[${most}], curOpEnergy[20000], usedEnergy[${most}]`,
+    };
+  if (run.result === 'REVERT')
+    return { result: 'REVERT', output, ...failed, energy, reason: 'REVERT opcode executed' };
+  if (run.result === 'TRANSFER_FAILED')
+    return {
+      result: 'TRANSFER_FAILED',
+      output: '',
+      ...failed,
+      energy,
+      reason: 'transfer trx failed: Cannot transfer TRX to yourself.',
+    };
+  return { result: 'SUCCESS', output, logs, internals, energy };
+}

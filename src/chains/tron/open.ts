@@ -1,0 +1,51 @@
+import type { ChainIo, OpenChain } from '../chain.ts';
+import { parseTronJson } from './block/exact-json.ts';
+import { createBudget } from './budget.ts';
+import { callTronContractOver } from './contract-call.ts';
+import { describeTron } from './describe.ts';
+import { createGenesis } from './genesis.ts';
+import { READS_ALL_REQUESTS, READS_TOUCHING_REQUESTS, searchBlocksOf } from './pace.ts';
+import { createTronPool } from './protocol.ts';
+import { createTronReader } from './reader.ts';
+import type { TronSettings } from './settings.ts';
+
+/**
+ * Tron over its configured endpoints; see {@link OpenChain}. Throws a sentence for an unusable list of them.
+ */
+export function openTron(settings: TronSettings, io: ChainIo): OpenChain {
+  const { apiUrls: urls, solidityUrls, apiKey, usdtContract, requestsPerSecond, requestsPerDay } = settings;
+  const budget = createBudget({ perDay: requestsPerDay, perSecond: requestsPerSecond });
+  const genesis = createGenesis({ usdtContract });
+  const pool = createTronPool({
+    name: 'tron',
+    urls,
+    solidityUrls,
+    apiKey,
+    budget,
+    genesis,
+    parse: parseTronJson,
+    report: io.onEndpoint,
+  });
+  const readsAllAgain = requestsPerDay >= READS_ALL_REQUESTS;
+  if (!readsAllAgain)
+    io.onRead?.(
+      `tron: TRON_REQUESTS_PER_DAY is below ${READS_ALL_REQUESTS}: only blocks that touch our addresses are read twice`,
+    );
+  const reserved = readsAllAgain ? READS_ALL_REQUESTS : READS_TOUCHING_REQUESTS;
+  const reader = createTronReader({
+    pool,
+    genesis,
+    usdtContract,
+    readsAllAgain,
+    spareRequests: () => budget.spare(reserved),
+    searchBlocks: searchBlocksOf(requestsPerDay),
+    report: io.onRead,
+  });
+  return {
+    reader,
+    endpoints: () => pool.status(),
+    describe: (input) => describeTron({ settings, pool, reader, budget }, input),
+    requests: budget,
+    callContract: callTronContractOver(pool),
+  };
+}

@@ -1,0 +1,44 @@
+import type { ReaderPace } from '../pace.ts';
+
+/**
+ * A block comes every 3 s by the chain's own clock and is final 19 later. A provider's free key pays for
+ * 100,000 requests a day, of which following takes most: a question that finds nothing is as dear as one that
+ * finds a block, and what is final is asked for every 15 blocks.
+ */
+export const TRON_PACE: ReaderPace = {
+  head: {
+    closestMs: 300,
+    widestMs: 1_500,
+    longestBlockMs: 9_000,
+    byTheClock: { everyMs: 3_000, earlierMs: 5 },
+  },
+  final: { outstandingMs: 45_000, quietMs: 60_000, blocks: 14 },
+  wholeLookMs: 3_000,
+  finalForLongBlocks: 20,
+  backlogPollMs: 6_000,
+  faultPauseMs: 3_000,
+  reconcile: { everyMs: 24 * 60 * 60_000, batchAddresses: 20 },
+  balanceBlocks: 64,
+  searchBlocks: 1_200,
+};
+
+/**
+ * From so many requests a day on every block is read a second time: 28,800 heads with their bodies, as many
+ * infos twice, what is final every 45 s, bodies of blocks that touch us, and what is asked in vain.
+ */
+export const READS_ALL_REQUESTS = 92_000;
+
+/** Two days of the chain: a pass that begins each day finds what came since the one before. */
+const MOST_SEARCHED = 60_000;
+
+/**
+ * How many blocks a search may read where a day allows so many requests: an hour of them within a free key,
+ * and with more a quarter of what is beyond that, so that following never waits for a search.
+ */
+export function searchBlocksOf(requestsPerDay: number): number {
+  const beyond = Math.floor((requestsPerDay - 100_000) / 4);
+  return Math.min(MOST_SEARCHED, Math.max(TRON_PACE.searchBlocks, beyond));
+}
+
+/** What following takes in a day where only blocks that touch us are read a second time. */
+export const READS_TOUCHING_REQUESTS = 75_000;

@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import { caseOf } from './cases.ts';
+import { ALL, recordedAs, sendLike } from './recorded.ts';
+import { shapeOf } from './shape.ts';
+import { makeWorld, type World } from './world.ts';
+
+/** What of the recorded network is not on the double, or has a test of its own. */
+const ELSEWHERE: readonly (readonly [pattern: RegExp, reason: string])[] = [
+  [/stake|vote_witness|contract_owner|delegated/, 'nobody stakes or votes, and callers pay for all energy'],
+  [/broadcast(transaction|hex)|^http__/, 'refusals.test.ts'],
+  [/never_l|frompending|byid__pending|pendingsize/, 'pending.test.ts'],
+  [/^reorg__/, 'forks.test.ts'],
+];
+const COMPARED = [...ALL.keys()].filter((name) => !ELSEWHERE.some(([pattern]) => pattern.test(name)));
+
+const STAKED =
+  /batch_same|batch_two_receivers__node|approve_bob|transferFrom_direct|to_self|internal_(create|self)|existing__node|account_create/;
+/** Members that differ for another reason than the node. */
+const IGNORED: readonly (readonly [pattern: RegExp, members: readonly string[]])[] = [
+  // What the contracts of the recorded network log besides.
+  [/internal_trx_(existing|new_account)|blocknum__contracts/, ['log']],
+  // Fees that were paid by a stake.
+  [STAKED, ['fee', 'receipt']],
+  // Recorded on a node that saves nothing of it.
+  [/batch_same_receiver_twice/, ['internal_transactions']],
+  // Which transactions are in the blocks is compared where the block itself is asked for.
+  [/limitnext|latestnum/, ['transactions']],
+  [/genesis|no_num/, ['transactions']],
+  // Nodes write it to some accounts only, and none of ours has a name.
+  [/getaccount/, ['asset_optimized', 'account_name']],
+  [/genesis_asset_big_number/, ['amount', 'latest_consume_time_for_energy', 'create_time']],
+  [/getcontract/, ['abi', 'name']],
+  [/getnodeinfo/, ['machineInfo']],
+];
+
+describe('the double beside recorded answers of a node', function () {
+  this.timeout(60_000);
+  let world: World;
+  before(async () => {
+    world = await makeWorld();
+  });
+  after(() => world?.node.stop());
+
+  for (const name of COMPARED)
+    it(`answers in the shape of ${name}`, async () => {
+      const { request, response, status } = recordedAs(name);
+      const ignored = IGNORED.flatMap(([pattern, members]) => (pattern.test(name) ? members : []));
+      const query = new URLSearchParams(request.path.split('?')[1]);
+      const body = await caseOf(name)(world, request.body ?? Object.fromEntries(query));
+      world.node.savesInternals = !name.includes('without_saveInternalTx');
+      const answer = await sendLike(world, request, body);
+      expect(answer.status).to.equal(status);
+      expect(shapeOf(answer.response, ignored)).to.deep.equal(shapeOf(response, ignored));
+    });
+});

@@ -1,0 +1,220 @@
+// Balances of Tron, which a node tells of this moment alone, against what the ledger says.
+import { expect } from 'chai';
+import { testContracts } from '../../../dev/support/chain-contracts.ts';
+import type { TronContract } from '../../../dev/tron/contracts.ts';
+import { changed, everyNth, INFOS, lag, when } from '../../../dev/tron/faults.ts';
+import type { TronFault } from '../../../dev/tron/http/endpoint.ts';
+import type { AddressKey } from '../../../src/chains/address-key.ts';
+import { claimTransaction } from '../../../src/services/reconciliation/claim.ts';
+import { asideAt, heal, paid, states } from '../watcher/tron/scenes.ts';
+import { startTronWatcher, type TronWatcher } from '../watcher/tron/tron-watcher.ts';
+import { forgetDeposit } from './support.ts';
+
+const { signal } = new AbortController();
+
+/** One endpoint, and code whose payments it may hide. */
+describe('the balances of Tron and the ledger', function () {
+  this.timeout(60_000);
+  let live: TronWatcher;
+  let payer: TronContract;
+  before(async () => {
+    live = await startTronWatcher();
+    payer = await live.node.deploy(testContracts().Payer);
+    await live.node.trigger({ contract: payer.key, data: '', valueSun: 1_000_000n });
+    await live.finish();
+    await live.reconcile();
+  });
+  afterEach(() => {
+    heal(live);
+    live.restart();
+    live.seen.differences.length = 0;
+    live.seen.foundLate = 0;
+  });
+  after(() => live?.stop());
+  const differencesAt = (address: AddressKey) =>
+    live.rows('select * from balance_differences where address_key = ?', [address]);
+  const claim = (txHash: string) =>
+    claimTransaction(live.deps, live.watchedChain, { txHash, signal }).then(
+      ({ deposits }) => deposits.map(({ amountUnits }) => amountUnits),
+      (error: Error) => error.message,
+    );
+
+  it('agree for what was credited in whatever way, also beyond 2^53', async () => {
+    const { address } = await paid(live, { currency: 'TRX', units: 9_007_199_254_740_993n });
+    await live.node.pay({ to: address, currency: 'USDT', units: 9_007_199_254_740_995n });
+    await payer.call('payCoin', [address, 7n]);
+    await live.finish();
+    expect(await live.reconcile()).to.include({ did: 'finished' });
+    expect(await differencesAt(address)).to.deep.equal([]);
+    expect(live.seen.differences).to.deep.equal([]);
+  });
+
+  it('do not differ for what is not final yet, nor for what waits to be mined', async () => {
+    const { address } = await paid(live, { currency: 'TRX', units: 120n });
+    await live.node.pay({ to: address, currency: 'USDT', units: 121n });
+    await live.catchUp();
+    await live.reconcile();
+    expect(await differencesAt(address)).to.deep.equal([]);
+    await live.finish();
+    await live.reconcile();
+    expect(await differencesAt(address)).to.deep.equal([]);
+  });
+
+  it('do not differ where the deposit becomes final between the two heights of a look', async () => {
+    const { address } = await paid(live, { currency: 'TRX', units: 122n });
+    await live.node.mine(3);
+    await live.catchUp();
+    let mined = false;
+    live.endpoint.fault = async ({ path, body }) => {
+      if (!mined && path === 'walletsolidity/getaccount' && String(body['address']).endsWith(address)) {
+        mined = true;
+        await live.node.mine(2);
+        void live.catchUp();
+      }
+      return undefined;
+    };
+    await live.reconcile();
+    expect(mined).to.equal(true);
+    expect(await differencesAt(address)).to.deep.equal([]);
+    expect(live.seen.differences).to.deep.equal([]);
+  });
+
+  it('are looked at again before a difference counts: one old answer is none', async () => {
+    const { address } = await paid(live, { currency: 'TRX', units: 123n });
+    await live.finish();
+    let old = 1;
+    const forgets: TronFault = when(
+      ({ path, body }) =>
+        path.endsWith('/getaccount') && String(body['address']).endsWith(address) && old-- > 0,
+      () => ({ json: {} }),
+    );
+    live.endpoint.fault = forgets;
+    await live.reconcile();
+    expect(old).to.be.below(0);
+    expect(await differencesAt(address)).to.deep.equal([]);
+  });
+
+  it('do not differ where every second answer is one of a node that lags', async () => {
+    const { address } = await paid(live, { currency: 'USDT', units: 124n });
+    await live.finish();
+    const behind: TronFault = (request, answer) =>
+      lag(live.node, live.node.head().header.number - 7)(request, answer);
+    live.endpoint.fault = everyNth(
+      2,
+      when(({ view }) => view === 'walletsolidity', behind),
+    );
+    await live.reconcile().catch(() => undefined);
+    expect(await differencesAt(address)).to.deep.equal([]);
+    live.endpoint.fault = undefined;
+    live.later(60_000);
+    await live.reconcile();
+    expect(await differencesAt(address)).to.deep.equal([]);
+  });
+
+  it('find TRX that a contract passed on and no node showed, by the one transaction that names it', async () => {
+    const address = await live.newAddress();
+    await live.finish();
+    await live.reconcile();
+    live.restart();
+    live.endpoint.fault = INFOS.withoutInternals;
+    const txHash = await payer.call('payCoin', [address, 125n]);
+    await live.node.mine();
+    await live.finish();
+    expect(await live.deposits(address)).to.deep.equal([]);
+    await live.reconcile();
+    expect(states(await live.deposits(address))).to.deep.equal(['125 TRX verified']);
+    expect((await live.deposits(address))[0]).to.include({ transaction_hash: txHash });
+    expect(await differencesAt(address)).to.deep.equal([]);
+    heal(live);
+    live.restart();
+    await live.reconcile();
+    expect(states(await live.deposits(address))).to.deep.equal(['125 TRX verified']);
+  });
+
+  it('tell the operator of TRX whose amount no call names, and record it when it is claimed', async () => {
+    const address = await live.newAddress();
+    await live.finish();
+    await live.reconcile();
+    live.restart();
+    live.endpoint.fault = INFOS.withoutInternals;
+    const txHash = await payer.call('passOn', [address], { valueSun: 126n });
+    await live.node.mine();
+    await live.finish();
+    await live.reconcile();
+    expect(await live.deposits(address)).to.deep.equal([]);
+    expect(live.seen.differences).to.deep.equal([126n]);
+    expect((await asideAt(live, address)).join()).to.match(/^126 arrived between block/);
+    heal(live);
+    live.restart();
+    expect(await claim(txHash)).to.deep.equal([126n]);
+    expect(states(await live.deposits(address))).to.deep.equal(['126 TRX verified']);
+    expect(await differencesAt(address)).to.deep.equal([]);
+    expect(await asideAt(live, address)).to.deep.equal([]);
+  });
+
+  it('find USDT that no read had recorded', async () => {
+    const address = await live.newAddress();
+    await live.finish();
+    await live.reconcile();
+    const txHash = await live.node.pay({ to: address, currency: 'USDT', units: 127n });
+    await live.finish();
+    await forgetDeposit(live, txHash);
+    await live.reconcile();
+    expect(states(await live.deposits(address))).to.deep.equal(['127 USDT verified']);
+    expect(live.seen.foundLate).to.equal(1);
+  });
+
+  it('tell of less than the ledger says, and take nothing back', async () => {
+    const { address } = await paid(live, { currency: 'USDT', units: 128n });
+    await live.finish();
+    await live.reconcile();
+    const empty = { result: { result: true }, constant_result: ['0'.repeat(64)] };
+    live.endpoint.fault = changed(['triggerconstantcontract'], (answer, { body }) =>
+      String(body['parameter']).endsWith(address) ? empty : answer,
+    );
+    await live.reconcile();
+    expect((await differencesAt(address)).map((row) => String(row['difference_units']))).to.deep.equal([
+      '-128',
+    ]);
+    expect(states(await live.deposits(address))).to.deep.equal(['128 USDT verified']);
+    heal(live);
+    await live.reconcile();
+    expect(await differencesAt(address)).to.deep.equal([]);
+  });
+
+  it('are not compared by what is no balance', async () => {
+    const { address } = await paid(live, { currency: 'TRX', units: 129n });
+    await live.finish();
+    const odd: readonly unknown[] = [
+      { address: `41${address}`, balance: -1 },
+      { address: `41${'00'.repeat(20)}`, balance: 5 },
+      { address: `41${address}`, balance: '129' },
+      [],
+    ];
+    for (const answer of odd) {
+      live.endpoint.fault = when(
+        ({ path }) => path.endsWith('/getaccount'),
+        () => ({ json: answer }),
+      );
+      expect(await live.reconcile().catch(() => 'it waits')).to.equal('it waits');
+      expect(await differencesAt(address)).to.deep.equal([]);
+      live.later(60_000);
+    }
+  });
+
+  it('explain no claim of what is pending, unknown, not ours, or recorded already', async () => {
+    const { address, txHash } = await paid(live, { currency: 'USDT', units: 130n });
+    await live.catchUp();
+    expect(await claim(txHash)).to.match(/is not final yet or was not read twice/);
+    const pending = await live.node.pay({ to: address, currency: 'TRX', units: 131n });
+    expect(await claim(pending)).to.match(/no endpoint of tron has transaction/);
+    expect(await claim('9'.repeat(64))).to.match(/no endpoint of tron has transaction/);
+    expect(await claim(`0x${'9'.repeat(64)}`)).to.match(/a transaction hash is/);
+    await live.finish();
+    expect(await claim(txHash)).to.match(/is recorded already/);
+    const inVain = await live.node.usdt.call('transfer', [address, 5n], { from: live.node.accounts[1] });
+    await live.finish();
+    expect(await claim(inVain)).to.match(/pays none of our live addresses in TRX or USDT/);
+    expect(await claim(txHash.toUpperCase())).to.match(/is recorded already|a transaction hash is/);
+  });
+});

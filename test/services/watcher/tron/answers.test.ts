@@ -1,0 +1,150 @@
+// Answers that say nothing about the chain: errors, limits, pages, broken ones, another chain's.
+import { inspect } from 'node:util';
+import { expect } from 'chai';
+import { ANSWERS, always, everyNth, otherChain, when } from '../../../../dev/tron/faults.ts';
+import type { TronAnswer, TronFault } from '../../../../dev/tron/http/endpoint.ts';
+import { ChainMismatch } from '../../../../src/chains/rpc/errors.ts';
+import { proveIdentity } from '../../../../src/services/watcher/cursor.ts';
+import { heal, paid, secondOf, states } from './scenes.ts';
+import { startTronWatcher, type TronWatcher } from './tron-watcher.ts';
+
+const KEY = 'e0b7-the-Key-of-the-operator';
+const TIMEOUT_MS = 150;
+const { signal } = new AbortController();
+
+const json = (status: number, said: unknown): TronAnswer => ({
+  status,
+  body: JSON.stringify(said),
+  headers: { 'content-type': 'application/json' },
+});
+
+/** How nothing is said, and what is written down of it. */
+const NOTHING_SAID: Readonly<Record<string, readonly [fault: TronFault, reason: RegExp]>> = {
+  'an exception with status 200': [
+    always({ json: { Error: `class java.lang.NullPointerException : null ${KEY}` } }),
+    /an error: class java\.lang\.NullPointerException : null \*\*\*/,
+  ],
+  'no computing resources': [always(ANSWERS.throttled), /lack of computing resources/],
+  'a ban': [always(ANSWERS.banned), /http 403: .*suspended for 30 s/],
+  'a ban that repeats the key': [
+    always(json(403, { Error: `The key ${KEY} exceeds the frequency limit(15)` })),
+    /http 403: The key \*\*\* exceeds/,
+  ],
+  'a key that is refused': [always(json(401, { Error: `ApiKey ${KEY} not exists` })), /correct TRON_API_KEY/],
+  'too many requests': [always(ANSWERS.tooMany), /http 429/],
+  'a page that it is away': [always(ANSWERS.unavailable), /http 503/],
+  'a page that it is too large': [always(ANSWERS.tooLarge), /http 413/],
+  'a page with status 200': [always(ANSWERS.htmlPage), /html/i],
+  'a wrong path': [
+    always({ status: 405, body: '<h2>HTTP ERROR 405</h2>', headers: { 'content-type': 'text/html' } }),
+    /http 405 .*TRON_API_URLS/,
+  ],
+  'an unknown path': [always({ status: 404, body: '<h2>HTTP ERROR 404</h2>' }), /http 404 .*TRON_API_URLS/],
+  'a redirect': [always(ANSWERS.redirect), /redirects are not followed/],
+  'half an answer': [always(ANSWERS.cut), /tron/],
+  'an answer a letter at a time': [always(ANSWERS.drip), /tron/],
+  'a closed connection': [always(ANSWERS.reset), /tron/],
+  silence: [always(ANSWERS.hang), /tron/],
+  'nothing but numbers': [always({ json: 7 }), /neither an object nor a list/],
+};
+
+describe('an endpoint of Tron that says nothing about the chain', function () {
+  this.timeout(60_000);
+  let live: TronWatcher;
+  before(async () => {
+    live = await startTronWatcher({ others: 1, apiKey: KEY, timeoutMs: TIMEOUT_MS });
+    await live.catchUp();
+  });
+  afterEach(async () => {
+    heal(live);
+    live.restart();
+    await live.catchUp();
+  });
+  after(() => live?.stop());
+  const fail = (fault: TronFault): void => {
+    live.endpoint.fault = fault;
+    secondOf(live).fault = fault;
+  };
+  /** What operators can read of it. */
+  const written = async (): Promise<string> => {
+    const [cursor] = await live.rows('select fault, stops from chain_cursors');
+    return [inspect(cursor, { depth: 9 }), inspect(live.api.lines, { depth: 9 }), ...live.reports].join('\n');
+  };
+
+  for (const [name, [fault, reason]] of Object.entries(NOTHING_SAID)) {
+    it(`stops the chain, is told without the key, and is over by itself: ${name}`, async () => {
+      const { address } = await paid(live, { currency: 'USDT', units: 70n });
+      fail(fault);
+      const failures = await live.tryToCatchUp(2);
+      expect(failures).to.have.length(2);
+      expect(failures[0]).to.match(reason);
+      const [cursor] = await live.rows('select fault from chain_cursors');
+      expect(cursor?.['fault']).to.match(reason);
+      expect(await live.deposits(address)).to.deep.equal([]);
+      heal(live);
+      live.later(60_000);
+      expect(await live.tryToCatchUp(1), 'it goes on with the same endpoints').to.deep.equal([]);
+      await live.node.mine(5);
+      expect(await live.tryToCatchUp(1)).to.deep.equal([]);
+      expect(states(await live.deposits(address))).to.deep.equal(['70 USDT verified']);
+      expect(await written()).not.to.include(KEY);
+    });
+  }
+
+  it('is passed over for the other, so that nothing waits', async () => {
+    for (const [name, [fault]] of Object.entries(NOTHING_SAID)) {
+      const { address } = await paid(live, { currency: 'TRX', units: 71n });
+      live.endpoint.fault = fault;
+      live.later(60_000);
+      expect(await live.tryToCatchUp(1), name).to.deep.equal([]);
+      expect(states(await live.deposits(address)), name).to.deep.equal(['71 TRX']);
+    }
+  });
+
+  it('loses and doubles nothing where it does so now and then', async () => {
+    secondOf(live).fault = always('reset');
+    const addresses = [];
+    for (const [, [fault]] of Object.entries(NOTHING_SAID)) {
+      live.endpoint.fault = everyNth(3, fault);
+      addresses.push((await paid(live, { currency: 'USDT', units: 72n })).address);
+      await live.tryToCatchUp(2);
+    }
+    heal(live);
+    live.later(60_000);
+    await live.finish();
+    for (const address of addresses)
+      expect(states(await live.deposits(address))).to.deep.equal(['72 USDT verified']);
+  });
+
+  it('is believed nothing once it comes back with another chain, and everything once that is over', async () => {
+    const { address } = await paid(live, { currency: 'USDT', units: 73n });
+    fail(always('reset'));
+    await live.tryToCatchUp(2);
+    fail(otherChain);
+    const [reason] = await live.tryToCatchUp(1);
+    expect(reason).to.match(/genesis block 0{16}(cd)+ instead of/);
+    expect(await live.deposits(address)).to.deep.equal([]);
+    heal(live);
+    expect(await live.tryToCatchUp(1)).to.deep.equal([]);
+    expect(states(await live.deposits(address))).to.deep.equal(['73 USDT']);
+  });
+
+  it('keeps a worker from starting on another chain than was read before', async () => {
+    fail(otherChain);
+    const refusal = await proveIdentity(live.deps, live.newReader(), signal).catch((error: unknown) => error);
+    expect(refusal).to.be.instanceOf(ChainMismatch);
+  });
+
+  it('stops only completion where it is the final view alone that is away', async () => {
+    const { address } = await paid(live, { currency: 'USDT', units: 74n });
+    fail(
+      when(({ view }) => view === 'walletsolidity', always({ status: 404, body: '<h2>HTTP ERROR 404</h2>' })),
+    );
+    const failures = await live.tryToCatchUp(1);
+    expect(failures.join()).to.match(/TRON_SOLIDITY_URLS/);
+    heal(live);
+    live.later(60_000);
+    await live.finish();
+    expect(states(await live.deposits(address))).to.deep.equal(['74 USDT verified']);
+  });
+});

@@ -1,0 +1,171 @@
+// Blocks that are replaced before they are final, by a fork or by a node that is started again.
+import { expect } from 'chai';
+import type { AddressKey } from '../../../../src/chains/address-key.ts';
+import { advanced, heal, paid, secondOf, states } from './scenes.ts';
+import { startTronWatcher, type TronWatcher } from './tron-watcher.ts';
+
+describe('blocks of Tron that are replaced', function () {
+  this.timeout(60_000);
+  let live: TronWatcher;
+  before(async () => {
+    live = await startTronWatcher({ solidDistance: 10 });
+    await live.catchUp();
+  });
+  after(() => live?.stop());
+  const onlyDeposit = async (address: AddressKey) => {
+    const all = await live.deposits(address);
+    expect(all).to.have.length(1);
+    return all[0] ?? {};
+  };
+  /** Follows until everything is final and has the confirmations that it needs. */
+  const settle = async (): Promise<void> => {
+    await live.node.mine(25);
+    await live.catchUp();
+  };
+
+  it('take their payments along, and what comes in the others is read', async () => {
+    const { address } = await paid(live, { currency: 'USDT', units: 80n });
+    await live.node.mine(2);
+    await live.catchUp();
+    await live.node.replace(3);
+    const other = await paid(live, { currency: 'TRX', units: 81n });
+    await live.catchUp();
+    expect(await onlyDeposit(address)).to.include({ block_hash: null, amount_units: '80' });
+    expect(states(await live.deposits(other.address))).to.deep.equal(['81 TRX']);
+    await settle();
+    expect(await advanced(live, address)).to.deep.equal(['failed']);
+    expect(await advanced(live, other.address)).to.deep.equal(['completed']);
+  });
+
+  it('may hold the payment again elsewhere: one deposit, in the block where it is now', async () => {
+    const { address, txHash, number } = await paid(live, { currency: 'USDT', units: 82n });
+    await live.node.mine(2);
+    await live.catchUp();
+    await live.node.replace(3, { keep: 'moved' });
+    await live.node.mine();
+    await live.catchUp();
+    const moved = await onlyDeposit(address);
+    expect(moved['transaction_hash']).to.equal(txHash);
+    expect(Number(moved['block_number'])).to.be.above(number);
+    await settle();
+    expect(states(await live.deposits(address))).to.deep.equal(['82 USDT verified']);
+    expect(await advanced(live, address)).to.deep.equal(['completed']);
+  });
+
+  it('may be at the same height again, under another id', async () => {
+    const { address, number } = await paid(live, { currency: 'TRX', units: 83n });
+    await live.catchUp();
+    const before = await onlyDeposit(address);
+    await live.node.replace(1, { keep: 'moved' });
+    await live.node.mine();
+    await live.catchUp();
+    const after = await onlyDeposit(address);
+    expect(Number(after['block_number'])).to.equal(number);
+    expect(after['block_hash']).not.to.equal(before['block_hash']);
+    await settle();
+    expect(await advanced(live, address)).to.deep.equal(['completed']);
+  });
+
+  it('bring back a payment that was withdrawn, once it is mined again', async () => {
+    const { address, txHash } = await paid(live, { currency: 'USDT', units: 84n });
+    await live.catchUp();
+    await live.node.replace(1);
+    await settle();
+    expect(await advanced(live, address)).to.deep.equal(['failed']);
+    await live.node.again(txHash);
+    await live.node.mine();
+    await live.catchUp();
+    await settle();
+    await advanced(live, address);
+    const all = await live.deposits(address);
+    const open = all.filter(({ status }) => status !== 'failed');
+    expect(open.map((row) => [row['transaction_hash'], row['amount_units'], row['status']])).to.deep.equal([
+      [txHash, '84', 'completed'],
+    ]);
+  });
+
+  it('are lost where the node is started again, with what came twice credited once and what is gone withdrawn', async () => {
+    const again = await paid(live, { currency: 'USDT', units: 85n });
+    const gone = await paid(live, { currency: 'TRX', units: 86n });
+    await live.node.mine(4);
+    await live.catchUp();
+    const before = await onlyDeposit(again.address);
+    await live.node.restart();
+    expect(live.node.head().header.number).to.be.below(again.number);
+    await live.catchUp();
+    await live.node.mine(2);
+    await live.node.again(again.txHash);
+    await live.node.mine(8);
+    await live.catchUp();
+    const after = await onlyDeposit(again.address);
+    expect(after['block_hash']).to.be.a('string').that.is.not.equal(before['block_hash']);
+    await settle();
+    expect(await advanced(live, again.address)).to.deep.equal(['completed']);
+    expect(await advanced(live, gone.address)).to.deep.equal(['failed']);
+  });
+});
+
+describe('two endpoints of Tron, one of which stands on blocks that were replaced', function () {
+  this.timeout(60_000);
+  let live: TronWatcher;
+  before(async () => {
+    live = await startTronWatcher({ solidDistance: 10, others: 1 });
+    await live.catchUp();
+  });
+  beforeEach(() => {
+    heal(live);
+    live.restart();
+  });
+  after(() => live?.stop());
+
+  for (const which of ['preferred', 'other'] as const) {
+    it(`credit once what both have in the end, where it is the ${which} one`, async () => {
+      const { address, txHash } = await paid(live, { currency: 'USDT', units: 90n });
+      const lost = await paid(live, { currency: 'TRX', units: 91n });
+      await live.node.mine(3);
+      await live.catchUp();
+      // What one of them still answers from: the chain as it was.
+      const old = await remembered(live);
+      await live.node.restart();
+      await live.node.mine(2);
+      await live.node.again(txHash);
+      await live.node.mine(10);
+      const stale = which === 'preferred' ? live.endpoint : secondOf(live);
+      stale.fault = ({ path, body }) => ({ json: old(path, body) });
+      for (let looks = 0; looks < 3; looks += 1) {
+        await live.tryToCatchUp(2);
+        await live.node.mine();
+      }
+      heal(live);
+      live.later(61_000);
+      await live.node.mine(11);
+      await live.tryToCatchUp(4);
+      expect(states(await live.deposits(address))).to.deep.equal(['90 USDT verified']);
+      expect(await advanced(live, address)).to.deep.equal(['completed']);
+      expect(await advanced(live, lost.address)).to.deep.equal(['failed']);
+    });
+  }
+});
+
+type Answers = (path: string, body: Readonly<Record<string, unknown>>) => unknown;
+
+/** What the node answers now, for ever. */
+async function remembered({ node }: TronWatcher): Promise<Answers> {
+  const head = node.head().header.number;
+  const solid = node.solidHeight();
+  const known = new Map<string, unknown>();
+  const nameOf = (path: string, body: object): string => `${path} ${JSON.stringify(body)}`;
+  const keep = async (path: string, body: Record<string, unknown> = {}): Promise<void> => {
+    known.set(nameOf(path, body), await node.ask(path, body));
+  };
+  for (const view of ['wallet', 'walletsolidity']) {
+    await keep(`${view}/getnowblock`);
+    for (const detail of [true, false]) await keep(`${view}/getblock`, { detail });
+    for (let num = 0; num <= (view === 'wallet' ? head : solid); num += 1) {
+      await keep(`${view}/getblockbynum`, { num });
+      await keep(`${view}/gettransactioninfobyblocknum`, { num });
+      await keep(`${view}/getblock`, { id_or_num: String(num), detail: false });
+    }
+  }
+  return (path, body) => known.get(nameOf(path, body)) ?? {};
+}

@@ -1,0 +1,101 @@
+// Blocks of Tron that are read again because an operator says so.
+import { expect } from 'chai';
+import { INFOS, otherChain } from '../../../../dev/tron/faults.ts';
+import type { AddressKey } from '../../../../src/chains/address-key.ts';
+import { rescan } from '../../../../src/services/watcher/rescan.ts';
+import { forgetDeposit } from '../../reconciliation/support.ts';
+import { heal, paid, STRANGER, secondOf, states } from './scenes.ts';
+import { startTronWatcher, type TronWatcher } from './tron-watcher.ts';
+
+const { signal } = new AbortController();
+
+describe('a rescan of Tron', function () {
+  this.timeout(60_000);
+  let live: TronWatcher;
+  before(async () => {
+    live = await startTronWatcher({ others: 1 });
+    await live.finish();
+  });
+  afterEach(() => {
+    heal(live);
+    live.restart();
+  });
+  after(() => live?.stop());
+  const again = (from: number, to = from) =>
+    rescan(live.deps, live.watchedChain, { from, to, signal, progress: () => undefined });
+  const stateOf = async (address: AddressKey) => states(await live.deposits(address));
+
+  it('finds what was missed, once, and verifies it where its block was read twice', async () => {
+    const { address, txHash, number } = await paid(live, { currency: 'USDT', units: 110n });
+    await live.finish();
+    await forgetDeposit(live, txHash);
+    expect(await again(number - 2, number + 2)).to.deep.equal({ blocks: 5, found: 1 });
+    expect(await again(number)).to.deep.equal({ blocks: 1, found: 0 });
+    expect(await stateOf(address)).to.deep.equal(['110 USDT verified']);
+  });
+
+  it('reads the newest blocks too, from the view that has them', async () => {
+    const { address, txHash, number } = await paid(live, { currency: 'TRX', units: 111n });
+    await live.catchUp();
+    await forgetDeposit(live, txHash);
+    expect(await again(number)).to.deep.equal({ blocks: 1, found: 1 });
+    expect(await stateOf(address)).to.deep.equal(['111 TRX']);
+    await live.finish();
+    expect(await stateOf(address)).to.deep.equal(['111 TRX verified']);
+  });
+
+  it('is refused above what was read', async () => {
+    await live.finish();
+    const head = live.node.head().header.number;
+    const refusal = await again(head + 1).catch((error: Error) => error.message);
+    expect(refusal).to.match(/was not read for the first time yet: tron was watched up to/);
+  });
+
+  it('takes nothing back on the word of one of two, and does where both show less', async () => {
+    const { address, number } = await paid(live, { currency: 'USDT', units: 112n });
+    await live.finish();
+    live.endpoint.fault = INFOS.withoutLogs;
+    await again(number);
+    expect(await stateOf(address)).to.deep.equal(['112 USDT verified']);
+    secondOf(live).fault = INFOS.withoutLogs;
+    await again(number);
+    expect(await stateOf(address)).to.deep.equal([]);
+    heal(live);
+    await again(number);
+    expect(await stateOf(address)).to.deep.equal(['112 USDT verified']);
+  });
+
+  it('takes nothing back where the only one that answers shows less', async () => {
+    const { address, number } = await paid(live, { currency: 'USDT', units: 113n });
+    await live.finish();
+    secondOf(live).fault = () => 'reset';
+    live.endpoint.fault = INFOS.withoutLogs;
+    await again(number);
+    expect(await stateOf(address)).to.deep.equal(['113 USDT verified']);
+  });
+
+  it('does not believe infos of another block, and has the patience to ask again', async () => {
+    await live.node.pay({ to: STRANGER, currency: 'USDT', units: 1n });
+    const { address, txHash, number } = await paid(live, { currency: 'USDT', units: 114n });
+    await live.finish();
+    await forgetDeposit(live, txHash);
+    let wrong = 0;
+    for (const one of [live.endpoint, secondOf(live)])
+      one.fault = async (request, answer) => {
+        const changed = wrong < 3 ? await INFOS.inAnotherOrder(request, answer) : undefined;
+        wrong += changed ? 1 : 0;
+        return changed;
+      };
+    expect(await again(number)).to.deep.equal({ blocks: 1, found: 1 });
+    expect(wrong).to.equal(3);
+    expect(await stateOf(address)).to.deep.equal(['114 USDT verified']);
+  });
+
+  it('reads no other chain', async () => {
+    for (const one of [live.endpoint, secondOf(live)]) one.fault = otherChain;
+    const { reader } = live.watchedChain;
+    const [known] = await live.rows('select identity from chain_cursors');
+    const refusal = await reader.checkIdentity(signal, String(known?.['identity'])).catch(String);
+    expect(refusal).to.match(/ChainMismatch/);
+  });
+});

@@ -1,0 +1,54 @@
+// What tests of a watched Tron do again and again.
+import type { TronEndpoint } from '../../../../dev/tron/http/endpoint.ts';
+import type { Payment } from '../../../../dev/tron/node.ts';
+import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts';
+import { advanceDeposit } from '../../../../src/services/deposits/advance.ts';
+import { priced } from '../../reconciliation/support.ts';
+import type { Row } from '../test-watcher.ts';
+import type { TronWatcher } from './tron-watcher.ts';
+
+/** An address that nobody watches. */
+export const STRANGER = keyOfHex('5e'.repeat(20));
+
+/** Amount and asset of deposits, and whether their second read is done; withdrawn ones are left out. */
+export const states = (rows: readonly Row[]): string[] =>
+  rows
+    .filter(({ block_hash: hash }) => hash !== null)
+    .map(
+      (row) => `${row['amount_units']} ${row['currency']}${row['verified_at'] === null ? '' : ' verified'}`,
+    );
+
+/** What was set aside that came to an address: amount and reason. */
+export const asideAt = async ({ rows }: TronWatcher, address: AddressKey): Promise<string[]> =>
+  (
+    await rows('select * from unrecognised_transfers where address_key = ? order by amount_units', [address])
+  ).map(({ amount_units: units, reason }) => `${units} ${reason}`);
+
+/** A payment to a new customer in a block of its own. */
+export async function paid(
+  live: TronWatcher,
+  payment: Pick<Payment, 'currency' | 'units'>,
+): Promise<{ readonly address: AddressKey; readonly txHash: string; readonly number: number }> {
+  const address = await live.newAddress();
+  const txHash = await live.node.pay({ ...payment, to: address });
+  return { address, txHash, number: await live.node.mine() };
+}
+
+/** Moves the deposits of an address on as far as the chain permits, and tells where they are. */
+export async function advanced(live: TronWatcher, address: AddressKey): Promise<unknown[]> {
+  for (const { id } of await live.deposits(address))
+    for (let steps = 0; steps < 3; steps++)
+      await advanceDeposit(priced(live.deps), { depositId: String(id), alarmed: false });
+  return (await live.deposits(address)).map(({ status }) => status);
+}
+
+/** Ends the fault of every address of the node. */
+export function heal({ endpoint, others }: TronWatcher): void {
+  for (const one of [endpoint, ...others]) one.fault = undefined;
+}
+
+/** The second address of the node. Throws where there is none. */
+export function secondOf({ others: [other] }: TronWatcher): TronEndpoint {
+  if (!other) throw new Error('the watcher has one endpoint');
+  return other;
+}

@@ -1,0 +1,215 @@
+// A chain of Tron that is watched without Temporal: a node, addresses of it that can misbehave, a real
+// database, and polls that a test takes one by one.
+import type { TronEndpoint } from '../../../../dev/tron/http/endpoint.ts';
+import { startTronNode, type TronNode, type TronNodeOptions } from '../../../../dev/tron/node.ts';
+import type { AddressKey } from '../../../../src/chains/address-key.ts';
+import { firstBlockSince } from '../../../../src/chains/first-block.ts';
+import type { ChainReader } from '../../../../src/chains/reader.ts';
+import { TRON_ADDRESSES } from '../../../../src/chains/tron/addresses.ts';
+import { parseTronJson } from '../../../../src/chains/tron/block/exact-json.ts';
+import { createBudget } from '../../../../src/chains/tron/budget.ts';
+import { createGenesis } from '../../../../src/chains/tron/genesis.ts';
+import { createTronPool } from '../../../../src/chains/tron/protocol.ts';
+import { createTronReader } from '../../../../src/chains/tron/reader.ts';
+import type { Mode } from '../../../../src/domain/assets.ts';
+import type { Deps } from '../../../../src/services/deps.ts';
+import type { PassStep } from '../../../../src/services/reconciliation/pass.ts';
+import { noteFault, openCursor } from '../../../../src/services/watcher/cursor.ts';
+import { type Poll, pollChain } from '../../../../src/services/watcher/poll.ts';
+import type { WatchedChain } from '../../../../src/services/watcher/watched-chain.ts';
+import { startTestApi, type TestApi } from '../../../support/gateway.ts';
+import {
+  addressesOf,
+  ownXpubs,
+  pollToHead,
+  type Row,
+  rowsOf,
+  startAnew,
+  type TestWatcher,
+  watchedBy,
+  wholePass,
+} from '../test-watcher.ts';
+
+export type TronWatcher = {
+  readonly node: TronNode;
+  /** The address of the node that is preferred; `others` are the further ones. */
+  readonly endpoint: TronEndpoint;
+  readonly others: readonly TronEndpoint[];
+  readonly api: TestApi;
+  readonly deps: Deps;
+  readonly watchedChain: WatchedChain;
+  readonly seen: TestWatcher['seen'];
+  /** What the reader and its endpoints reported. */
+  readonly reports: readonly string[];
+  newReader(): ChainReader;
+  /** What a watcher that starts now has: nothing but the database. */
+  restart(): void;
+  /** The key of a new customer's address. */
+  newAddress(mode?: Mode): Promise<AddressKey>;
+  /** Polls until nothing is behind. */
+  catchUp(): Promise<Poll>;
+  /**
+   * The same as a worker does it that meets faults: it notes each and goes on when the endpoints have rested.
+   * At most so many times; returns why it failed each time, or that there was nothing to read yet.
+   */
+  tryToCatchUp(tries?: number): Promise<string[]>;
+  /** Mines so many blocks that all before is final, and polls. */
+  finish(): Promise<void>;
+  reconcile(): Promise<PassStep>;
+  deposits(addressKey: AddressKey): Promise<Row[]>;
+  rows(sql: string, params?: unknown[]): Promise<Row[]>;
+  /** How often this was asked of the preferred address since the last call. */
+  asked(): Readonly<Record<string, number>>;
+  /** Lets time pass for whoever leaves an endpoint alone. */
+  later(ms: number): void;
+  stop(): Promise<void>;
+};
+
+export type TronWatcherOptions = TronNodeOptions & {
+  readonly others?: number;
+  readonly readsAllAgain?: boolean;
+  readonly settings?: Partial<Deps['settings']>;
+  readonly now?: () => Date;
+  /** Sent with every request; the node itself demands none. */
+  readonly apiKey?: string;
+  readonly timeoutMs?: number;
+};
+
+const { signal } = new AbortController();
+/** Longer than any endpoint is left alone. */
+const RESTED_MS = 61_000;
+
+/** Starts everything. Finality is `solidDistance` (4) blocks below the head. */
+export async function startTronWatcher(options: TronWatcherOptions = {}): Promise<TronWatcher> {
+  const { solidDistance = 4 } = options;
+  const node = await startTronNode({ ...options, solidDistance });
+  const endpoint = await node.endpoint();
+  const others = await Promise.all(Array.from({ length: options.others ?? 0 }, () => node.endpoint()));
+  const api = await startTestApi();
+  const usdtContract = TRON_ADDRESSES.format(node.usdt.key);
+  const deps = depsOf(api, usdtContract, options);
+  await node.mine(solidDistance + 1);
+  const { newReader, reports, later } = readersOver([endpoint, ...others], usdtContract, options);
+  const seen: TestWatcher['seen'] = { foundLate: 0, differences: [], heights: 0 };
+  const watchedChain = watchedBy(newReader(), seen, { lookAgainMs: 100 });
+  const rows = rowsOf(deps);
+  const catchUp = async (): Promise<Poll> => {
+    await openCursor(deps, watchedChain.reader, firstBlockSince, signal);
+    return await pollToHead(deps, watchedChain);
+  };
+  const addressOf = addressesOf(api, deps, 'tron');
+  return {
+    node,
+    endpoint,
+    others,
+    api,
+    deps,
+    watchedChain,
+    seen,
+    reports,
+    newReader,
+    restart: () => startAnew(watchedChain, newReader()),
+    newAddress: async (mode) => TRON_ADDRESSES.key(await addressOf(mode)),
+    catchUp,
+    tryToCatchUp: (tries) => persistently(deps, watchedChain, later, tries),
+    finish: async () => {
+      await node.mine(solidDistance + 1);
+      await catchUp();
+    },
+    reconcile: () => wholePass(deps, watchedChain),
+    deposits: (addressKey) =>
+      rows('select * from deposits where address_key = ? and network = ? order by created_at, id', [
+        addressKey,
+        'tron',
+      ]),
+    rows,
+    asked: countingOf(endpoint),
+    later,
+    stop: async () => {
+      await api.stop();
+      await node.stop();
+    },
+  };
+}
+
+/** The services over the chain's own token, with keys of its own. */
+function depsOf(api: TestApi, usdtContract: string, { settings, now }: TronWatcherOptions): Deps {
+  const contracts = { ...api.deps.settings.contracts, tron: usdtContract };
+  return {
+    ...api.deps,
+    ...(now ? { now } : {}),
+    settings: { ...api.deps.settings, ...settings, contracts },
+    xpubs: ownXpubs(),
+  };
+}
+
+type Readers = Pick<TronWatcher, 'newReader' | 'reports' | 'later'>;
+
+/** Makes readers over these endpoints, each with a pool of its own. */
+function readersOver(
+  endpoints: readonly TronEndpoint[],
+  usdtContract: string,
+  { readsAllAgain = true, apiKey, timeoutMs = 3_000 }: TronWatcherOptions,
+): Readers {
+  const reports: string[] = [];
+  const report = (message: string): void => void reports.push(message);
+  let aheadMs = 0;
+  const now = (): number => performance.now() + aheadMs;
+  const newReader = (): ChainReader => {
+    const genesis = createGenesis({ usdtContract });
+    const pool = createTronPool({
+      name: 'tron',
+      urls: endpoints.map(({ url }) => url),
+      solidityUrls: endpoints.map(({ solidityUrl }) => solidityUrl),
+      apiKey,
+      budget: createBudget({ perDay: 10_000_000, perSecond: 10_000 }),
+      genesis,
+      parse: parseTronJson,
+      timeoutMs,
+      now,
+      report,
+    });
+    const spareRequests = (): number => 1_000;
+    return createTronReader({ pool, genesis, usdtContract, readsAllAgain, spareRequests, now, report });
+  };
+  const later = (ms: number): void => {
+    aheadMs += ms;
+  };
+  return { newReader, reports, later };
+}
+
+async function persistently(
+  deps: Deps,
+  watchedChain: WatchedChain,
+  later: TronWatcher['later'],
+  tries = 3,
+): Promise<string[]> {
+  const failures: string[] = [];
+  while (failures.length < tries) {
+    try {
+      await openCursor(deps, watchedChain.reader, firstBlockSince, signal);
+      const look = await pollChain(deps, watchedChain, signal);
+      if (!look.behind) return failures;
+      if (look.scanned + look.verified > 0) continue;
+      failures.push('not there yet');
+      later(RESTED_MS);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      deps.log.warn({ err: error, network: 'tron' }, 'the chain could not be read; trying again');
+      await noteFault(deps, 'tron', reason);
+      failures.push(reason);
+      later(RESTED_MS);
+    }
+  }
+  return failures;
+}
+
+function countingOf(endpoint: TronEndpoint): TronWatcher['asked'] {
+  let counted = 0;
+  return () => {
+    const news = endpoint.requests.slice(counted);
+    counted = endpoint.requests.length;
+    const paths = Map.groupBy(news, ({ path }) => path);
+    return Object.fromEntries(Array.from(paths, ([path, all]) => [path, all.length]));
+  };
+}
