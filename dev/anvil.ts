@@ -20,6 +20,8 @@ export type AnvilOptions = {
   /** Where `stop()` keeps the chain, and the next start reads it from. */
   readonly statePath?: string;
   readonly dataDir?: string;
+  /** More of the node's own command line. */
+  readonly flags?: readonly string[];
   readonly log: Print;
 };
 
@@ -63,13 +65,13 @@ async function rpcCall(url: string, method: string, params: readonly unknown[]):
  * fast finality. Throws a sentence when it does not serve.
  */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
-  const { chainId = 56, blockTimeMs, slotsInAnEpoch = 1, statePath, dataDir, log } = options;
+  const { chainId = 56, blockTimeMs, slotsInAnEpoch = 1, statePath, dataDir, flags = [], log } = options;
   const command = anvilBinary();
   return retryTakenPort(async () => {
     const port = await choosePort('the EVM node', options.port);
     const url = `http://127.0.0.1:${port}`;
     const args = ['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId), '--quiet'];
-    args.push('--slots-in-an-epoch', String(slotsInAnEpoch));
+    args.push('--slots-in-an-epoch', String(slotsInAnEpoch), ...flags);
     args.push(
       ...(blockTimeMs === undefined ? ['--no-mining'] : ['--block-time', String(blockTimeMs / 1000)]),
     );

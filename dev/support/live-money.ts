@@ -1,4 +1,5 @@
 import type { CustomerView } from '../../src/contract/customer.ts';
+import type { Network } from '../../src/domain/assets.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
 import { startTestChain, type TestChain } from './chain.ts';
 import { eventually } from './eventually.ts';
@@ -8,6 +9,8 @@ import { type Receiver, startReceiver } from './receiver.ts';
 import { createCustomer, createEndpoint } from './use-cases.ts';
 
 export type Json = Record<string, unknown>;
+/** `address` is on BNB Chain, lower-case; `tron` as merchants see it. */
+export type NewCustomer = { readonly id: string; readonly address: string; readonly tron: string };
 /**
  * A gateway that watches a real EVM node, with one merchant,
  * one customer and one receiver of all live events.
@@ -20,14 +23,14 @@ export type LiveMoney = {
   readonly customer: CustomerView;
   /** The customer's address on BNB Chain, lower-case. */
   readonly address: string;
-  newCustomer(): Promise<{ id: string; address: string }>;
+  newCustomer(): Promise<NewCustomer>;
   /** The bodies of the events received so far, in order. */
   events(): { event: string; data: Json; id: string }[];
   /** Waits for an event of this type about this transaction. */
   eventOf(type: string, transactionHash: string, limitMs?: number): Promise<Json>;
   deposits(transactionHash?: string): Promise<Json[]>;
-  /** Sum of the ledger by account for one currency on BNB Chain. */
-  ledger(currency?: string): Promise<Record<string, bigint>>;
+  /** Sum of the ledger by account for one currency, on BNB Chain unless another one is named. */
+  ledger(currency?: string, network?: Network): Promise<Record<string, bigint>>;
   temporal: Awaited<ReturnType<typeof ownTemporal>>;
   databaseUrl: string;
   stop(): Promise<void>;
@@ -37,6 +40,7 @@ export type LiveMoneyOptions = {
   readonly env?: NodeJS.ProcessEnv;
   readonly settings?: LiveOptions['settings'];
   readonly rpcUrls?: (chain: TestChain) => string;
+  readonly chain?: Parameters<typeof startTestChain>[0];
   readonly databaseUrl?: string;
   /** The Temporal server; unset means the development server. */
   readonly temporal?: () => ReturnType<typeof ownTemporal>;
@@ -53,7 +57,7 @@ const LIVE_EVENTS = [
 /** Starts everything on parts of its own. `rpcUrls` puts something between the gateway and the node. */
 export async function startLiveMoney(options: LiveMoneyOptions = {}): Promise<LiveMoney> {
   const [chain, temporal, databaseUrl] = await Promise.all([
-    startTestChain(),
+    startTestChain(options.chain),
     (options.temporal ?? ownTemporal)(),
     options.databaseUrl ?? migratedDatabase().then((database) => database.url),
   ]);
@@ -101,13 +105,17 @@ export async function startLiveMoney(options: LiveMoneyOptions = {}): Promise<Li
     merchantId,
     receiver,
     customer,
-    address: addressOf(customer),
+    address: addressOn(customer, 'bsc').toLowerCase(),
     temporal,
     databaseUrl,
     ...readings(gateway, receiver),
     newCustomer: async () => {
       const made = await make();
-      return { id: made.id, address: addressOf(made) };
+      return {
+        id: made.id,
+        address: addressOn(made, 'bsc').toLowerCase(),
+        tron: addressOn(made, 'tron'),
+      };
     },
     stop: async () => {
       await gateway.stop();
@@ -118,8 +126,10 @@ export async function startLiveMoney(options: LiveMoneyOptions = {}): Promise<Li
   };
 }
 
-const addressOf = (customer: CustomerView): string =>
-  customer.addresses.find((entry) => entry.network === 'bsc')?.address.toLowerCase() ?? '';
+/** The customer's address as merchants see it. */
+export function addressOn(customer: CustomerView, network: Network): string {
+  return customer.addresses.find((entry) => entry.network === network)?.address ?? '';
+}
 
 /** What a test reads of the running gateway: received events, deposit rows, sums of the ledger. */
 function readings(
@@ -145,10 +155,11 @@ function readings(
         hash ?? null,
         hash ?? null,
       ]),
-    ledger: async (currency = 'USDT') => {
+    ledger: async (currency = 'USDT', network = 'bsc') => {
       const rows = await sql<{ account: string; sum: string }>(
-        'select account, sum(amount_units)::text as sum from ledger_entries where currency = ? group by account',
-        [currency],
+        `select account, sum(amount_units)::text as sum from ledger_entries
+          where currency = ? and network = ? group by account`,
+        [currency, network],
       );
       return Object.fromEntries(rows.map((row) => [row.account, BigInt(row.sum)]));
     },

@@ -147,8 +147,8 @@ describe('internal BNB without traces', function () {
     expect([again.code, again.stdout]).to.deep.equal([1, '']);
     expect(again.stderr).to.match(/is recorded already; look at it with "deposit show/);
     const wrong = await gateway(['deposit', 'claim', '--tx', '0x12', '--network', 'bsc'], env);
-    expect(wrong.code).to.equal(1);
-    expect(wrong.stderr).to.match(/copy it again/);
+    expect(wrong.code).to.equal(2);
+    expect(wrong.stderr).to.match(/--tx must be 0x and 64 hex digits; copy it again/);
     const left = await answer<{ unrecognised: Record<string, unknown>[] }>(
       ['deposit', 'list', '--unrecognised'],
       env,

@@ -10,6 +10,8 @@ const SCENARIOS = [
   'failed-by-operator',
   'needs-operator-then-completed',
   'simulated',
+  'tron-completed',
+  'tron-failed-by-reorg',
   'webhook-exhausted',
   'webhook-retried-to-success',
 ];

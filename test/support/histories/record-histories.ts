@@ -1,6 +1,7 @@
 // Records the stored histories again, from real runs on real servers: `npm run histories`, or
-// those of payment links alone with `npm run histories payment-link`. Only until the first tag;
-// afterwards histories are added, never replaced.
+// those of payment links alone with `npm run histories payment-link`, those of deposits on
+// Tron alone with `npm run histories tron`. Only until the first tag; afterwards histories
+// are added, never replaced.
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,6 +15,7 @@ import { startReceiver } from '../../../dev/support/receiver.ts';
 import { createCustomer, createEndpoint, simulateDeposit } from '../../../dev/support/use-cases.ts';
 import { recordDecision } from '../../../src/services/deposits/decisions.ts';
 import { recordPaymentHistories } from './record-payment-histories.ts';
+import { recordTronHistories } from './record-tron-histories.ts';
 
 const FOLDER = join(import.meta.dirname, '../../histories');
 const EXHAUSTED_WITHIN_MS = 120_000;
@@ -36,7 +38,8 @@ async function ended(handle: WorkflowHandle): Promise<boolean> {
 
 async function workflowIdOf(live: LiveMoney, hash: string): Promise<string> {
   const row = await eventually('the deposit', async () => (await live.deposits(hash))[0]);
-  return `deposit:bsc:${hash}:${String(row['address'])}:${String(row['currency'])}`;
+  const { network, address, currency } = row as Record<'network' | 'address' | 'currency', string>;
+  return `deposit:${network}:${hash}:${address}:${currency}`;
 }
 
 async function completed(live: LiveMoney): Promise<void> {
@@ -174,12 +177,18 @@ async function recordAlarm(): Promise<void> {
   await impatient.stop();
 }
 
-const all = process.argv[2] === undefined;
-const plain = await startLiveMoney();
-await recordPaymentHistories(plain, (scenario, workflowId) =>
-  store(plain, 'payment-link', scenario, workflowId),
-);
-if (all) await recordDeposits(plain);
-await plain.stop();
-if (all) await recordAlarm();
+const wanted = process.argv[2] ?? 'all';
+if (wanted !== 'tron') {
+  const plain = await startLiveMoney();
+  await recordPaymentHistories(plain, (scenario, workflowId) =>
+    store(plain, 'payment-link', scenario, workflowId),
+  );
+  if (wanted === 'all') await recordDeposits(plain);
+  await plain.stop();
+}
+if (wanted === 'all') await recordAlarm();
+if (wanted === 'all' || wanted === 'tron')
+  await recordTronHistories(async (live, scenario, hash) =>
+    store(live, 'deposit', scenario, await workflowIdOf(live, hash)),
+  );
 await stopParts();
