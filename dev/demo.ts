@@ -3,32 +3,51 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DataDir, openDataDir } from '../src/base/data-dir.ts';
 import { stopAllChildren } from '../src/base/processes.ts';
+import type { Network } from '../src/domain/assets.ts';
 import { depositWorkflowId } from '../src/domain/ids.ts';
 import { type Customer, createClient, type GatewayClient } from '../src/sdk/client.ts';
-import { startDemoChain } from './demo/chain.ts';
+import type { Deposit } from '../src/sdk/types.ts';
+import { startDemoBnbChain } from './demo/bnb-chain.ts';
+import type { DemoChain, Payment } from './demo/chain.ts';
 import { runCommand, startGatewayProcess } from './demo/gateway-process.ts';
 import { type DemoReceiver, startDemoReceiver } from './demo/receiver.ts';
 import { createScreen, type Screen } from './demo/screen.ts';
+import { countTaken, expectedEvents, faultsIn } from './demo/tally.ts';
+import { startDemoTron } from './demo/tron.ts';
 
 /**
- * The main job with real parts: PostgreSQL, Temporal with its Web UI, an EVM node, the gateway as its own
- * process, a real USDT and a real BNB transfer, and two receivers, one of which fails at first. `--exit` ends
- * after the summary, with 0 only if everything arrived as promised.
+ * The main job with real parts: PostgreSQL, Temporal with its Web UI, an EVM node, a double of a Tron node,
+ * the gateway as its own process, a transfer of USDT and of the coin on each chain, and two receivers, one of
+ * which fails at first. `--exit` ends after the summary, with 0 only if everything arrived as promised.
  */
 const DATA_DIR = process.env['DEMO_DATA_DIR'] ?? join(import.meta.dirname, '../.data/demo');
-const AMOUNTS = { usdt: '25.5', bnb: '0.125' } as const;
+const PAYMENTS: Readonly<Record<Network, readonly Payment[]>> = {
+  bsc: [
+    { currency: 'USDT', amount: '25.5' },
+    { currency: 'BNB', amount: '0.125' },
+  ],
+  tron: [
+    { currency: 'USDT', amount: '18.75' },
+    { currency: 'TRX', amount: '64.000001' },
+  ],
+};
 const ARRIVES_WITHIN_MS = 150_000;
 const POLL_MS = 150;
-/** One customer.created, and detected, confirming and completed of two deposits. */
-const EVENTS_EXPECTED = 7;
 
 type Json = Record<string, unknown>;
+type Sent = Payment & {
+  readonly network: Network;
+  readonly chain: string;
+  readonly to: string;
+  readonly hash: string;
+};
 type Stage = {
   readonly apiUrl: string;
   readonly key: string;
   readonly ui: string;
-  readonly customer: Customer;
-  readonly hashes: readonly string[];
+  readonly sent: readonly Sent[];
+  /** As the API shows them in the end. */
+  readonly deposits: readonly Deposit[];
 };
 
 async function main(): Promise<number> {
@@ -40,9 +59,10 @@ async function main(): Promise<number> {
   }
   const screen = createScreen(Date.now());
   let folder: DataDir | undefined;
+  const chains: DemoChain[] = [];
   const receivers: DemoReceiver[] = [];
   const leave = async (): Promise<void> => {
-    await Promise.all(receivers.map((receiver) => receiver.stop()));
+    await Promise.all([...receivers, ...chains].map((part) => part.stop()));
     await stopAllChildren();
     folder?.release();
   };
@@ -52,7 +72,7 @@ async function main(): Promise<number> {
       await startDemoReceiver('healthy', 0, screen),
       await startDemoReceiver('flaky', 2, screen),
     );
-    const stage = await play(screen, receivers);
+    const stage = await play(screen, chains, receivers);
     const ok = await finish(screen, stage, receivers);
     if (!exits) await untilInterrupted(screen);
     await leave();
@@ -76,12 +96,17 @@ async function prepareFolder(screen: Screen): Promise<DataDir> {
   return folder;
 }
 
-async function play(screen: Screen, receivers: readonly DemoReceiver[]): Promise<Stage> {
+async function play(screen: Screen, chains: DemoChain[], receivers: readonly DemoReceiver[]): Promise<Stage> {
   screen.stage('Servers');
-  const chain = await screen.step('an EVM node and a test USDT on it', () =>
-    startDemoChain(DATA_DIR, screen),
+  chains.push(
+    await screen.step('BNB Chain: an EVM node and a test USDT on it', () =>
+      startDemoBnbChain(DATA_DIR, screen),
+    ),
+    await screen.step('Tron: a double of its node and a test USDT on it', () =>
+      startDemoTron(DATA_DIR, screen),
+    ),
   );
-  const env = gatewayEnv(chain.anvil.url, chain.usdt);
+  const env = gatewayEnv(chains);
   const logFile = join(DATA_DIR, 'gateway.log');
   const { ready } = await screen.step('the gateway with PostgreSQL, Temporal and a new wallet', () =>
     startGatewayProcess({ env, dataDir: DATA_DIR, logFile, screen }),
@@ -102,108 +127,135 @@ async function play(screen: Screen, receivers: readonly DemoReceiver[]): Promise
     screen.line(`✓ webhook endpoint ${receiver.url} (${receiver.name})`);
   }
   const customer = await client.customers.create({ external_id: 'user-42', email: 'customer@example.com' });
-  const address = bscAddressOf(customer);
-  screen.line(`✓ customer ${customer.id} with the BNB Chain address ${address}`);
+  screen.line(`✓ customer ${customer.id}`);
   screen.stage('Money');
-  const { usdtHash, bnbHash } = await chain.pay(address, AMOUNTS.usdt, AMOUNTS.bnb);
-  screen.line(`→ sent ${AMOUNTS.usdt} USDT in ${usdtHash}`);
-  screen.line(`→ sent ${AMOUNTS.bnb} BNB  in ${bnbHash}`);
-  const hashes = [usdtHash, bnbHash];
-  await watch(screen, client, hashes, receivers);
-  return { apiUrl: ready.api, key, ui: ready.temporal_ui, customer, hashes };
+  const sent = await payAll(chains, customer, screen);
+  const deposits = await watch(screen, client, sent, receivers);
+  return { apiUrl: ready.api, key, ui: ready.temporal_ui, sent, deposits };
 }
 
-function gatewayEnv(rpcUrl: string, usdt: string): NodeJS.ProcessEnv {
-  return {
+function gatewayEnv(chains: readonly DemoChain[]): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = {
     ...process.env,
     NODE_ENV: 'development',
     DATA_DIR: join(DATA_DIR, 'gateway'),
-    BSC_RPC_URLS: rpcUrl,
-    BSC_CHAIN_ID: '56',
-    BSC_USDT_CONTRACT: usdt,
     PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1',
     WEBHOOK_ALLOW_HTTP: 'true',
     WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
     LOG_LEVEL: 'info',
   };
+  for (const chain of chains) Object.assign(env, chain.env);
+  return env;
 }
 
-/** Prints every state change until both deposits are completed and every receiver has everything. */
+async function payAll(chains: readonly DemoChain[], customer: Customer, screen: Screen): Promise<Sent[]> {
+  const sent: Sent[] = [];
+  for (const { network, name: chain, pay } of chains) {
+    const to = customer.addresses.find((address) => address.network === network)?.address ?? '';
+    screen.line(`the customer's address on ${chain} is ${to}`);
+    for (const { currency, amount } of PAYMENTS[network]) {
+      const hash = await pay({ to, currency, amount });
+      screen.line(`→ sent ${amount} ${currency} in ${hash}`);
+      sent.push({ network, chain, to, currency, amount, hash });
+    }
+  }
+  return sent;
+}
+
+/**
+ * Prints every state change until all deposits are completed and every receiver has everything. Returns the
+ * deposits as they are then, or as they are when the time is up.
+ */
 async function watch(
   screen: Screen,
   client: GatewayClient,
-  hashes: readonly string[],
+  sent: readonly Sent[],
   receivers: readonly DemoReceiver[],
-): Promise<void> {
+): Promise<readonly Deposit[]> {
   const shown = new Map<string, string>();
+  const expected = expectedEvents(sent.map(({ hash }) => hash));
   const until = Date.now() + ARRIVES_WITHIN_MS;
-  while (Date.now() < until) {
-    const { data } = await client.deposits.list();
-    const deposits = data.filter((deposit) => hashes.includes(deposit.transaction_hash));
-    for (const {
-      id,
-      status,
-      amount,
-      currency,
-      amount_usd: usd,
-      confirmations,
-      required_confirmations: required,
-    } of deposits) {
-      if (shown.get(id) === status) continue;
-      shown.set(id, status);
-      const value = usd === null ? '' : ` (${usd} USD)`;
-      screen.line(
-        `deposit  ${status.padEnd(10)} ${amount} ${currency}${value}, ${confirmations} of ${required} confirmations`,
-      );
+  for (;;) {
+    const { data: deposits } = await client.deposits.list();
+    for (const deposit of deposits) {
+      if (shown.get(deposit.id) === deposit.status) continue;
+      shown.set(deposit.id, deposit.status);
+      screen.line(stateOf(deposit));
     }
-    const done = deposits.length === hashes.length && deposits.every(({ status }) => status === 'completed');
-    if (done && receivers.every((receiver) => accepted(receiver) >= EVENTS_EXPECTED)) return;
+    const done = sent.every((payment) => isCompleted(payment, deposits));
+    const all = receivers.every(({ seen }) => countTaken(seen.values(), expected) === expected.length);
+    if ((done && all) || Date.now() >= until) return deposits;
     await sleep(POLL_MS);
   }
 }
 
-const accepted = (receiver: DemoReceiver): number =>
-  [...receiver.seen.values()].filter((entry) => entry.accepted > 0).length;
+function stateOf(deposit: Deposit): string {
+  const { network, status, amount, currency, amount_usd: usd } = deposit;
+  const { confirmations, required_confirmations: required } = deposit;
+  const value = usd === null ? '' : ` (${usd} USD)`;
+  const where = `${confirmations} of ${required} confirmations`;
+  return `deposit  ${status.padEnd(10)} ${network.padEnd(4)} ${amount} ${currency}${value}, ${where}`;
+}
+
+/** One deposit of just this amount came of the payment, and it is completed. */
+function isCompleted({ network, to, currency, amount, hash }: Sent, deposits: readonly Deposit[]): boolean {
+  const [deposit, ...more] = deposits.filter((one) => one.transaction_hash === hash);
+  return (
+    deposit?.status === 'completed' &&
+    more.length === 0 &&
+    deposit.network === network &&
+    deposit.address === to &&
+    deposit.currency === currency &&
+    deposit.amount === amount
+  );
+}
 
 async function finish(screen: Screen, stage: Stage, receivers: readonly DemoReceiver[]): Promise<boolean> {
   screen.stage('Summary');
-  let ok = true;
+  const { sent, deposits } = stage;
+  const completed = sent.filter((payment) => isCompleted(payment, deposits));
+  let ok = completed.length === sent.length && deposits.length === sent.length;
+  screen.line(
+    `${ok ? '✓' : '✗'} ${completed.length} of ${sent.length} payments are completed deposits of just what was sent; ${deposits.length} deposits in all`,
+  );
+  const expected = expectedEvents(sent.map(({ hash }) => hash));
   for (const receiver of receivers) {
     const entries = [...receiver.seen.values()];
-    const good =
-      entries.length === EVENTS_EXPECTED && entries.every((entry) => entry.accepted === 1 && entry.verified);
-    ok &&= good;
+    const faults = faultsIn(entries, expected);
+    ok &&= faults.length === 0;
     const attempts = entries.reduce((sum, entry) => sum + entry.attempts, 0);
+    const signed = entries.every((entry) => entry.verified) ? 'verified' : 'NOT verified';
     screen.line(
-      `${good ? '✓' : '✗'} ${receiver.name}: ${accepted(receiver)} of ${EVENTS_EXPECTED} events taken exactly once, ${attempts} attempts, every signature ${entries.every((entry) => entry.verified) ? 'verified' : 'NOT verified'}`,
+      `${faults.length === 0 ? '✓' : '✗'} ${receiver.name}: ${countTaken(entries, expected)} of ${expected.length} events taken exactly once, ${attempts} attempts, every signature ${signed}`,
     );
+    for (const fault of faults) screen.line(`  ${fault}`);
   }
-  const [usdtHash = ''] = stage.hashes;
-  const workflowId = depositWorkflowId({
-    network: 'bsc',
-    txHash: usdtHash,
-    address: bscAddressOf(stage.customer),
-    currency: 'USDT',
-    generation: 1,
-  });
-  const namespace = process.env['TEMPORAL_NAMESPACE'] ?? 'default';
-  process.stdout.write(
-    [
-      '',
-      `  API             ${stage.apiUrl}`,
-      `  its reference   ${new URL('/docs', stage.apiUrl).href}`,
-      `  this deposit    ${stage.ui}/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`,
-      `  try it          curl -s -H 'Authorization: Bearer ${stage.key}' '${stage.apiUrl}/deposits?limit=5'`,
-      `  log             ${join(DATA_DIR, 'gateway.log')}`,
-      '',
-      ok
-        ? '  Every event arrived exactly once with a valid signature.'
-        : '  NOT every event arrived as promised; the log says more.',
-      '',
-      '',
-    ].join('\n'),
-  );
+  process.stdout.write(lastLines(stage, ok));
   return ok;
+}
+
+function lastLines({ apiUrl, key, ui, sent }: Stage, ok: boolean): string {
+  const namespace = process.env['TEMPORAL_NAMESPACE'] ?? 'default';
+  const links = sent.map(({ network, chain, to, currency, hash }) => {
+    const workflowId = depositWorkflowId({ network, txHash: hash, address: to, currency, generation: 1 });
+    const label = `${currency} on ${chain}`.padEnd(18);
+    return `  ${label}${ui}/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`;
+  });
+  return [
+    '',
+    `  API               ${apiUrl}`,
+    `  its reference     ${new URL('/docs', apiUrl).href}`,
+    `  its deposits in the Web UI of Temporal:`,
+    ...links,
+    `  try it            curl -s -H 'Authorization: Bearer ${key}' '${apiUrl}/deposits?limit=5'`,
+    `  log               ${join(DATA_DIR, 'gateway.log')}`,
+    '',
+    ok
+      ? '  Every payment was credited, and every event arrived exactly once with a valid signature.'
+      : '  NOT everything arrived as promised; the log says more.',
+    '',
+    '',
+  ].join('\n');
 }
 
 async function untilInterrupted(screen: Screen): Promise<void> {
@@ -214,10 +266,6 @@ async function untilInterrupted(screen: Screen): Promise<void> {
   });
   clearInterval(keepAlive);
   screen.line('stopping');
-}
-
-function bscAddressOf(customer: Customer): string {
-  return customer.addresses.find(({ network }) => network === 'bsc')?.address ?? '';
 }
 
 process.exitCode = await main();

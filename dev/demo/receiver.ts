@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { verifyWebhook } from '../../src/sdk/webhook.ts';
+import { verifyWebhook, type WebhookEvent } from '../../src/sdk/webhook.ts';
 import type { Screen } from './screen.ts';
 
 /**
@@ -9,6 +9,8 @@ import type { Screen } from './screen.ts';
  */
 export type Seen = {
   readonly event: string;
+  /** The transaction that it is about, where it is about one and its signature was right. */
+  readonly hash: string | undefined;
   attempts: number;
   accepted: number;
   verified: boolean;
@@ -47,10 +49,10 @@ export async function startDemoReceiver(
       else chunks.push(chunk);
     });
     request.on('end', () => {
-      const verified = isVerified(Buffer.concat(chunks), request.headers, secret);
-      const status = !verified ? 400 : left > 0 ? 503 : 200;
-      if (verified && left > 0) left -= 1;
-      note(seen, request.headers, { verified, status }, (text) => screen.line(`${name.padEnd(8)} ← ${text}`));
+      const event = verifiedEvent(Buffer.concat(chunks), request.headers, secret);
+      const status = !event ? 400 : left > 0 ? 503 : 200;
+      if (event && left > 0) left -= 1;
+      note(seen, request.headers, { event, status }, (text) => screen.line(`${name.padEnd(8)} ← ${text}`));
       response.writeHead(status).end();
     });
   });
@@ -67,25 +69,33 @@ export async function startDemoReceiver(
   };
 }
 
-function isVerified(rawBody: Buffer, headers: NodeJS.Dict<string | string[]>, secret: string): boolean {
+type Event = { readonly transaction_hash?: string; readonly network?: string; readonly currency?: string };
+
+/** Undefined where the signature is wrong. */
+function verifiedEvent(
+  rawBody: Buffer,
+  headers: NodeJS.Dict<string | string[]>,
+  secret: string,
+): WebhookEvent<Event> | undefined {
   try {
-    verifyWebhook({ rawBody, headers, secret });
-    return true;
+    return verifyWebhook<Event>({ rawBody, headers, secret });
   } catch {
-    return false;
+    return undefined;
   }
 }
 
 function note(
   seen: Map<string, Seen>,
   headers: NodeJS.Dict<string | string[]>,
-  result: { verified: boolean; status: number },
+  result: { event: WebhookEvent<Event> | undefined; status: number },
   print: (text: string) => void,
 ): void {
   const id = String(headers['x-webhook-id']);
   const event = String(headers['x-webhook-event']);
+  const verified = result.event !== undefined;
+  const { transaction_hash: hash, network = '', currency = '' } = result.event?.data ?? {};
   const now = Date.now();
-  const entry = seen.get(id) ?? { event, attempts: 0, accepted: 0, verified: true, lastAt: now };
+  const entry = seen.get(id) ?? { event, hash, attempts: 0, accepted: 0, verified: true, lastAt: now };
   const gap =
     entry.attempts === 0
       ? 'first attempt'
@@ -93,10 +103,10 @@ function note(
   seen.set(id, entry);
   entry.attempts += 1;
   entry.lastAt = now;
-  entry.verified &&= result.verified;
+  entry.verified &&= verified;
   if (result.status === 200) entry.accepted += 1;
   print(
-    `${event.padEnd(19)} answered ${result.status}, signature verified: ${result.verified ? 'yes' : 'NO'}, ${gap}`,
+    `${event.padEnd(18)} ${network.padEnd(4)} ${currency.padEnd(4)} answered ${result.status}, signature verified: ${verified ? 'yes' : 'NO'}, ${gap}`,
   );
 }
 
