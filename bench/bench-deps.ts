@@ -29,6 +29,7 @@ export function depsOf(orm: Orm): Deps {
       payments: { minimumCents: 500n, toleranceBasisPoints: 50n, watchedNetworks: [] },
       webhookTarget: { allowedCidrs: [], allowHttp: false },
       blockIntervalMs: { bsc: 1, tron: 1 },
+      comparedEveryMs: { bsc: 3_600_000, tron: 86_400_000 },
       sessions: { idleMs: 1, maxMs: 1 },
     },
   };

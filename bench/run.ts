@@ -15,6 +15,15 @@ const BENCHES: Readonly<Record<string, { about: string; load: () => Promise<{ ru
     about: 'from a mined block to deposit.detected at the receiver',
     load: () => import('./deposits/latency.ts'),
   },
+  'latency-tron': {
+    about: 'the same on Tron, whose blocks come every 3 s (BENCH_LATENCY_SAMPLES, about 3 minutes)',
+    load: () => import('./deposits/latency-tron.ts'),
+  },
+  idle: {
+    about:
+      'processor time of one worker that follows both chains while nobody pays (BENCH_MINUTES, BENCH_STRANGERS, about 7 minutes)',
+    load: () => import('./chain/idle.ts'),
+  },
   waiting: {
     about: '5,000 deposits that wait on a chain that stands still (about 10 minutes)',
     load: () => import('./deposits/waiting.ts'),
@@ -32,6 +41,15 @@ const BENCHES: Readonly<Record<string, { about: string; load: () => Promise<{ ru
   scan: {
     about: 'reading blocks against JSON.parse of the same bytes',
     load: () => import('./chain/scan.ts'),
+  },
+  'scan-tron': {
+    about: 'reading blocks of Tron against JSON.parse of the same bytes',
+    load: () => import('./chain/scan-tron.ts'),
+  },
+  'requests-tron': {
+    about:
+      'requests a day that following Tron takes, and those of a catch-up (BENCH_MINUTES, about 12 minutes)',
+    load: () => import('./chain/requests-tron.ts'),
   },
   'block-writes': {
     about: 'one block with many deposits, many payments of one customer, many strange tokens',
