@@ -8,7 +8,7 @@ import { TRON_ADDRESSES } from './addresses.ts';
 import type { TronPool, TronSession } from './protocol.ts';
 
 /** Whoever calls: nobody has to exist for it. */
-const NOBODY = `41${'0'.repeat(40)}`;
+export const NOBODY = `41${'0'.repeat(40)}`;
 
 export type TronContractCall = {
   readonly contract: AddressKey;

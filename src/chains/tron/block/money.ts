@@ -7,7 +7,7 @@ import { hashOf, hasSucceeded, listOf, malformed, membersOf, type SentTransactio
 import { AFTER_41, isPrefixed, readId, readSun, readWord, spelledAt } from './sent-values.ts';
 
 /** keccak256("Transfer(address,address,uint256)") */
-const TRANSFER_TOPIC = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+export const TRANSFER_TOPIC = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 /** In a padded topic the address stands behind 12 zero bytes. */
 const TOPIC_ADDRESS = 24;
 const D = TRANSFER_TOPIC.charCodeAt(0);

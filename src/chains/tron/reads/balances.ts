@@ -6,11 +6,10 @@ import { exactly } from '../block/exact-json.ts';
 import { readTronHeader } from '../block/header.ts';
 import { membersOf } from '../block/sent-block.ts';
 import { readSun, readWord } from '../block/sent-values.ts';
+import { NOBODY } from '../contract-call.ts';
 import type { TronSession } from '../protocol.ts';
 
 const MAX_ADDRESSES = 500;
-/** Whoever calls: nobody has to exist for it. */
-const NOBODY = `41${'0'.repeat(40)}`;
 
 /** Requests that the balances of so many addresses take: two each, and what is final before and after. */
 export const requestsForBalances = (addresses: number): number => 2 * addresses + 2;

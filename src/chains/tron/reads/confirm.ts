@@ -5,11 +5,10 @@ import type { AddressLookup, QuietBlock } from '../../reader.ts';
 import { isRecord } from '../../rpc/call.ts';
 import { EndpointFailure } from '../../rpc/errors.ts';
 import { isNothing } from '../block/header.ts';
+import { TRANSFER_TOPIC } from '../block/money.ts';
 import { listOf, membersOf } from '../block/sent-block.ts';
 import { AFTER_41, isPrefixed, readId } from '../block/sent-values.ts';
 
-/** keccak256("Transfer(address,address,uint256)") */
-const TRANSFER_TOPIC = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const TOPIC_ADDRESS = 24;
 const WORD = 64;
 
