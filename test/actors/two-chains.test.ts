@@ -71,7 +71,7 @@ describe('two chains that are watched at once', function () {
       .events()
       .filter((item) => item.data['transaction_hash'] === hash)
       .map((item) => item.event);
-  /** Waits for every event of the deposit, once each: each is sent for itself, so their order is nobody's promise. */
+  /** Waits for every event of the deposit, once each; the order of their arrival is nobody's promise. */
   const toldAll = async (hash: string): Promise<void> => {
     await eventually(`the events of ${hash}`, () => told(hash).length >= STEPS.length);
     expect(told(hash)).to.have.members(STEPS);
