@@ -5,10 +5,17 @@ export type Field = { readonly number: number; readonly value: bigint | Buffer }
 
 const VARINT = 0;
 const BYTES = 2;
+/** What no message of Tron has, and a node passes over: numbers of fixed length, and groups. */
+const FIXED: Readonly<Record<number, number>> = { 1: 8, 5: 4 };
+const [GROUP, GROUP_END] = [3, 4] as const;
 
-/** The fields of a message in their order. Throws a sentence for bytes that are no message. */
+/**
+ * The fields of a message in their order, without those of kinds that Tron does not use. Throws a sentence
+ * for bytes that are no message.
+ */
 export function readFields(bytes: Buffer): Field[] {
   const fields: Field[] = [];
+  const groups: number[] = [];
   let at = 0;
   const varint = (): bigint => {
     let value = 0n;
@@ -22,17 +29,22 @@ export function readFields(bytes: Buffer): Field[] {
   };
   while (at < bytes.length) {
     const tag = Number(varint());
-    const number = tag >> 3;
-    if ((tag & 7) === VARINT) {
-      fields.push({ number, value: varint() });
-      continue;
+    const [number, kind] = [tag >> 3, tag & 7];
+    if (number === 0 || kind > 5) throw new Error('Protocol message tag had invalid wire type.');
+    if (kind === GROUP) groups.push(number);
+    else if (kind === GROUP_END) {
+      if (groups.pop() !== number) throw new Error('Protocol message end-group tag did not match.');
+    } else if (kind === VARINT) {
+      const value = varint();
+      if (groups.length === 0) fields.push({ number, value });
+    } else {
+      const end = (kind === BYTES ? Number(varint()) : (FIXED[kind] ?? 0)) + at;
+      if (end < at || end > bytes.length) throw new Error('Protocol message was cut short.');
+      if (kind === BYTES && groups.length === 0) fields.push({ number, value: bytes.subarray(at, end) });
+      at = end;
     }
-    if ((tag & 7) !== BYTES || number === 0) throw new Error('Protocol message tag had invalid wire type.');
-    const end = Number(varint()) + at;
-    if (end < at || end > bytes.length) throw new Error('Protocol message was cut short.');
-    fields.push({ number, value: bytes.subarray(at, end) });
-    at = end;
   }
+  if (groups.length > 0) throw new Error('Protocol message was cut short.');
   return fields;
 }
 

@@ -40,13 +40,16 @@ export function readWhole(bytes: Buffer): Signed {
   return readSigned(raw, signatures);
 }
 
-function contentOf(contract: Message): { type: string; value: Message } {
+function contentOf(contract: Message): { type: string; url: string; value: Message } {
   // The first type is number zero, which is not on the wire.
   const type = String(contract['type'] ?? 'AccountCreateContract');
   const schema = CONTRACTS[type];
   if (!schema) throw new Error(`the double knows no contract of type ${type}`);
-  const parameter = (contract['parameter'] ?? {}) as Message;
-  return { type, value: decode(schema, Buffer.from(String(parameter['value'] ?? ''), 'hex')) };
+  const { type_url: url = '', value = '' } = (contract['parameter'] ?? {}) as Message;
+  // Only what follows the last slash tells what it is: anybody may write another address before it.
+  if (!String(url).endsWith(`/protocol.${type}`))
+    throw new Error('Type of the Any message does not match the given class.');
+  return { type, url: String(url), value: decode(schema, Buffer.from(String(value), 'hex')) };
 }
 
 export type RawInput = {
@@ -83,11 +86,11 @@ export function showRaw(message: Message, visible: boolean): Record<string, unkn
   const { contract: _, ...rest } = show(RAW, message, visible);
   const contracts = (message['contract'] ?? []) as readonly Message[];
   const contract = contracts.map((one) => {
-    const { type, value } = contentOf(one);
+    const { type, url, value } = contentOf(one);
     const permission = one['Permission_id'];
     const shown = CONTRACTS[type];
     return {
-      parameter: { value: shown ? show(shown, value, visible) : {}, type_url: TYPE_URL + type },
+      parameter: { value: shown ? show(shown, value, visible) : {}, type_url: url },
       type,
       ...(permission === undefined ? {} : { Permission_id: permission }),
     };

@@ -1,9 +1,9 @@
 // Whether the transactions of a body are those that their ids stand for. A plain transfer of TRX is told by
-// its body alone: an endpoint that names another receiver under the same id would hide it, and the second
-// read of a quiet block, which asks for the infos, would not show it either.
+// its body alone: an endpoint that names another receiver or amount under the same id would hide it, and the
+// second read of a quiet block, which asks for the infos, would not show it either.
 import { hash } from 'node:crypto';
 import { EndpointFailure } from '../../rpc/errors.ts';
-import { isPrefixed } from '../block/sent-values.ts';
+import { membersOnWire, type Part, type WireValue } from './wire.ts';
 
 /** What a node sends beside the decoded members: the bytes that the id is the hash of. */
 type Sent = {
@@ -17,15 +17,29 @@ type Sent = {
   };
 };
 
-/** A member of 21 bytes in field 2 of a `TransferContract`: its receiver. */
-const RECEIVER_FIELD = '1215';
-const TYPE_URL = 'type.googleapis.com/protocol.';
-const typeHexes = new Map<string, string>();
+const numberTag = (member: number): number => 8 * member;
+const bytesTag = (member: number): number => 8 * member + 2;
+/** Where the bytes of a transaction hold its only contract, and that holds its type and what it says. */
+const CONTRACT = bytesTag(11);
+const [TYPE, PARAMETER] = [numberTag(1), bytesTag(2)];
+const VALUE = bytesTag(2);
+
+/** What money is read from: the numbers of these types, and the tags of the members that decide. */
+type Read = { readonly type: number; readonly members: Readonly<Record<string, number>> };
+const READ: Readonly<Record<string, Read>> = {
+  TransferContract: {
+    type: 1,
+    members: { owner_address: bytesTag(1), to_address: bytesTag(2), amount: numberTag(3) },
+  },
+  CreateSmartContract: { type: 30, members: {} },
+  TriggerSmartContract: { type: 31, members: { contract_address: bytesTag(2), data: bytesTag(4) } },
+};
+const READ_TYPES = new Set(Object.values(READ).map(({ type }) => type));
 
 /**
  * Compares each transaction of a body that the decoder has accepted with the bytes beside it: their hash is
- * the id, and they hold the type and, of a plain transfer, the receiver. Throws EndpointFailure where they
- * differ.
+ * the id, and they hold the type, of a plain transfer the sender, receiver and amount, and of a call the
+ * contract and its data. Throws EndpointFailure where they differ.
  */
 export function checkBody(number: number, block: object): void {
   const { transactions = [] } = block as { readonly transactions?: readonly Sent[] };
@@ -36,24 +50,36 @@ export function checkBody(number: number, block: object): void {
 
 function isItself({ txID: id, raw_data_hex: raw, raw_data: data }: Sent): boolean {
   if (typeof id !== 'string' || typeof raw !== 'string' || !/^([0-9a-f]{2})+$/i.test(raw)) return false;
-  if (hash('sha256', Buffer.from(raw, 'hex'), 'hex') !== id.toLowerCase()) return false;
-  const bytes = raw.toLowerCase();
-  return (data?.contract ?? []).every(({ type, parameter }) => {
-    if (typeof type !== 'string' || !bytes.includes(typeHex(type))) return false;
-    return type !== 'TransferContract' || bytes.includes(`${RECEIVER_FIELD}${receiverOf(parameter?.value)}`);
-  });
+  const bytes = Buffer.from(raw, 'hex');
+  if (hash('sha256', bytes, 'hex') !== id.toLowerCase()) return false;
+  const contract = membersIn(bytes, membersIn(bytes, { from: 0, to: bytes.length })?.[CONTRACT] ?? NOTHING);
+  const parameter = contract && membersIn(bytes, contract[PARAMETER] ?? NOTHING);
+  const [shown] = data?.contract ?? [];
+  if (!parameter || typeof shown?.type !== 'string') return false;
+  const type = Number(contract[TYPE] ?? 0);
+  const read = READ[shown.type];
+  // What the type is called is compared where money is read from it; the others bring none.
+  if (read?.type !== type) return !read && !READ_TYPES.has(type);
+  const value = membersIn(bytes, parameter[VALUE] ?? NOTHING);
+  const said = (shown.parameter?.value ?? {}) as Readonly<Record<string, unknown>>;
+  return (
+    value !== undefined &&
+    Object.entries(read.members).every(([name, tag]) => isSame(bytes, value[tag], said[name]))
+  );
 }
 
-/** The name of a type as the bytes hold it; there are some forty, each made once. */
-function typeHex(type: string): string {
-  const known = typeHexes.get(type);
-  if (known !== undefined) return known;
-  const hex = Buffer.from(`${TYPE_URL}${type}`, 'utf8').toString('hex');
-  if (typeHexes.size < 100) typeHexes.set(type, hex);
-  return hex;
+const NOTHING: Part = { from: 0, to: 0 };
+
+function membersIn(bytes: Buffer, part: WireValue): ReturnType<typeof membersOnWire> {
+  return typeof part === 'object' ? membersOnWire(bytes, part) : undefined;
 }
 
-function receiverOf(value: unknown): string {
-  const to = (value as { readonly to_address?: unknown } | undefined)?.to_address;
-  return isPrefixed(to) ? to.toLowerCase() : 'none';
+/** Nodes leave out zeros and what is empty. A large number may have been rounded, and both are then. */
+function isSame(bytes: Buffer, value: WireValue | undefined, shown: unknown): boolean {
+  if (typeof value !== 'object' && typeof shown !== 'string')
+    return Number(value ?? 0) === Number(shown ?? 0);
+  const { from, to } = typeof value === 'object' ? value : NOTHING;
+  const digits = shown ?? '';
+  if (typeof digits !== 'string' || digits.length !== 2 * (to - from)) return false;
+  return bytes.toString('hex', from, to) === digits.toLowerCase();
 }

@@ -10,8 +10,10 @@ function blocks(): Sent[] {
     return list.filter((block: Sent) => block?.block_header?.raw_data?.number && block.transactions);
   });
 }
-const transfersOf = (block: Sent): Sent[] =>
-  block.transactions.filter(({ raw_data: data }: Sent) => data.contract[0].type === 'TransferContract');
+const ofType = (block: Sent, type: string): Sent[] =>
+  block.transactions.filter(({ raw_data: data }: Sent) => data.contract[0].type === type);
+const transfersOf = (block: Sent): Sent[] => ofType(block, 'TransferContract');
+const callsOf = (block: Sent): Sent[] => ofType(block, 'TriggerSmartContract');
 
 describe('the body of a block of Tron', () => {
   it('is what its ids stand for in every recorded block', () => {
@@ -30,6 +32,15 @@ describe('the body of a block of Tron', () => {
       },
       'no receiver': ({ raw_data: data }) => {
         delete data.contract[0].parameter.value.to_address;
+      },
+      'another sender': ({ raw_data: data }) => {
+        data.contract[0].parameter.value.owner_address = `41${'5e'.repeat(20)}`;
+      },
+      'another amount': ({ raw_data: data }) => {
+        data.contract[0].parameter.value.amount += 1;
+      },
+      'no amount': ({ raw_data: data }) => {
+        delete data.contract[0].parameter.value.amount;
       },
       'other bytes': (sent) => {
         sent.raw_data_hex = `${sent.raw_data_hex.slice(0, -2)}00`;
@@ -50,6 +61,16 @@ describe('the body of a block of Tron', () => {
       const block = structuredClone(paid[0]);
       change(transfersOf(block)[0]);
       expect(() => checkBody(1, block), name).to.throw('another one than its id stands for');
+    }
+  });
+
+  it('is refused where a call names another contract or other data than its bytes', () => {
+    const [block] = blocks().filter((one) => callsOf(one).length > 0);
+    for (const member of ['contract_address', 'data']) {
+      const changed = structuredClone(block);
+      const { value } = callsOf(changed)[0].raw_data.contract[0].parameter;
+      value[member] = `${value[member].slice(0, -1)}${value[member].endsWith('1') ? '2' : '1'}`;
+      expect(() => checkBody(1, changed), member).to.throw('another one than its id stands for');
     }
   });
 });
