@@ -33,11 +33,6 @@ export type TronBlockRules = MoneyRules & {
   readonly naming?: readonly AddressKey[] | undefined;
   /** The height that was asked for; unset means whatever the head is. */
   readonly expected?: number | undefined;
-  /**
-   * True where the endpoint is known to save internal transactions, which none says of itself. Otherwise a
-   * block in which code ran and that shows none is untraced.
-   */
-  readonly savesInternals?: boolean | undefined;
 };
 
 /** A successful call of the token itself that pays a watched address, and of which no log tells. */
@@ -174,7 +169,8 @@ class Reading {
     for (const { txHash } of [...transfers, ...own]) touching.add(txHash);
     if (hasTwice(this.#transactions, this.#begins))
       throw new EndpointFailure(`block ${this.#ref.number} shows a transaction twice`);
-    const isUntraced = this.#ranCode && !this.#showsInternals && this.#rules.savesInternals !== true;
+    // Whether the node saves them is said nowhere, and behind one address some may and others not.
+    const isUntraced = this.#ranCode && !this.#showsInternals;
     return {
       ...this.#ref,
       transfers,

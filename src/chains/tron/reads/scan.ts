@@ -65,7 +65,7 @@ export function createTronScans(deps: ScanDeps): Scans {
       if (quiet.fingerprint === EMPTY_FINGERPRINT) return true;
       const confirmOn = async (session: TronSession): Promise<boolean | undefined> => {
         const confirmed = await confirmedOn(session, quiet, watched, deps);
-        if (!confirmed?.isQuiet || !hidesInternals(session, confirmed, deps)) return confirmed?.isQuiet;
+        if (!confirmed?.isQuiet || !mayHideInternals(confirmed, deps)) return confirmed?.isQuiet;
         return (await confirmedElsewhere(session, quiet, watched, deps, signal))?.isQuiet ?? true;
       };
       // No hash stands for what contracts passed on: whoever shows it is asked first.
@@ -92,13 +92,9 @@ async function confirmedOn(
   return confirmed;
 }
 
-/** Whether contracts may have passed on TRX in the block that this endpoint does not show. */
-function hidesInternals(
-  { endpoint }: TronSession,
-  { ranCode, showsInternals }: ConfirmedInfos,
-  { internals }: ScanDeps,
-): boolean {
-  return ranCode && !showsInternals && !internals.has(endpoint) && internals.mayBeElsewhere();
+/** Whether contracts may have passed on TRX in the block that these infos do not show. */
+function mayHideInternals({ ranCode, showsInternals }: ConfirmedInfos, { internals }: ScanDeps): boolean {
+  return ranCode && !showsInternals && internals.mayBeElsewhere();
 }
 
 /** The infos as another endpoint has them that shows what contracts passed on; undefined where none does. */
@@ -167,7 +163,6 @@ function decode(
     watched,
     naming,
     expected: number,
-    savesInternals: internals.has(endpoint),
   });
   if (block && block.number > 0) checkBody(block.number, body.block);
   if (block?.showsInternals) internals.note(endpoint);
@@ -195,18 +190,27 @@ async function completed(
     if (missing) throw new EndpointFailure(`incomplete block: logs are missing in ${missing.txHash}`);
     return scannedOf(block, body);
   }
+  const saves = ({ endpoint }: TronSession): boolean => deps.internals.has(endpoint);
+  let isDeniedTwice = false;
   const shown = await deps.pool.elsewhere(
     session.endpoint,
     async (other) => {
       const again = decode(other, body, await infosOn(other, wanted.number, body), wanted, deps);
-      return again && !isOpen(again) ? again : undefined;
+      if (again && !isOpen(again)) return again;
+      isDeniedTwice ||= again?.untraced !== undefined && saves(session) && saves(other);
+      return undefined;
     },
     signal,
   );
-  return scannedOf(shown ?? withLogless(block, deps), body);
+  return scannedOf(shown ?? withLogless(isDeniedTwice ? traced(block) : block, deps), body);
 }
 
 const isOpen = ({ untraced, logless }: TronBlock): boolean => untraced !== undefined || logless !== undefined;
+
+/** The block as one in which nothing was passed on: two endpoints that show such things show none of it. */
+function traced({ untraced: _untraced, ...block }: TronBlock): TronBlock {
+  return block;
+}
 
 /** A transfer of the token that no endpoint shows a log of moved nothing; it is kept for the operator. */
 function withLogless(block: TronBlock, { rules }: ScanDeps): TronBlock {

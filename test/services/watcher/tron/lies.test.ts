@@ -1,10 +1,12 @@
 // Endpoints that lie, alone or both at once: nothing false is completed where an honest answer decides, and
 // nothing that came is lost.
 import { expect } from 'chai';
-import { when } from '../../../../dev/tron/faults.ts';
+import { testContracts } from '../../../../dev/support/chain-contracts.ts';
+import { changed, INFOS, when } from '../../../../dev/tron/faults.ts';
 import type { TronFault } from '../../../../dev/tron/http/endpoint.ts';
 import { exactJson } from '../../../../dev/tron/http/json.ts';
-import { heal, states } from './scenes.ts';
+import { hexAddress } from '../../../../src/chains/address-key.ts';
+import { advanced, heal, STRANGER, states } from './scenes.ts';
 import { startTronWatcher, type TronWatcher } from './tron-watcher.ts';
 
 /** Changes the text of the blocks that are not final yet. */
@@ -44,4 +46,101 @@ describe('a first body of Tron that lies about what its bytes say', function () 
       await live.finish();
       expect(states(await live.deposits(address))).to.deep.equal(['11 TRX verified']);
     });
+});
+
+describe('TRX that a contract passed on, and that an answer does not show after an earlier one did', function () {
+  this.timeout(60_000);
+  let aheadMs = 0;
+  const now = () => new Date(Date.now() + aheadMs);
+  /** The first endpoint, and the others, have shown what contracts pass on within the hour. */
+  const begun = async (others: number): Promise<TronWatcher> => {
+    const live = await startTronWatcher({ others, now });
+    await live.catchUp();
+    const payer = await live.node.deploy(testContracts().Payer);
+    for (const one of [live.endpoint, ...live.others]) {
+      for (const other of [live.endpoint, ...live.others])
+        other.fault = other === one ? undefined : () => ({ status: 503, body: '' });
+      await payer.call('passOn', [hexAddress(STRANGER)], { valueSun: 1n });
+      await live.node.mine();
+      await live.tryToCatchUp(2);
+      live.later(61_000);
+    }
+    heal(live);
+    await live.finish();
+    return live;
+  };
+  const passedOn = async (live: TronWatcher, valueSun: bigint) => {
+    const payer = await live.node.deploy(testContracts().Payer);
+    const address = await live.newAddress();
+    await payer.call('passOn', [hexAddress(address)], { valueSun });
+    await live.node.mine();
+    await live.catchUp();
+    expect(states(await live.deposits(address))).to.deep.equal([`${valueSun} TRX`]);
+    return address;
+  };
+
+  it('waits where nobody else can be asked, and is verified once it is shown again', async () => {
+    const live = await begun(0);
+    try {
+      const address = await passedOn(live, 51n);
+      live.endpoint.fault = INFOS.withoutInternals;
+      await live.finish();
+      await live.node.mine(25);
+      await live.catchUp();
+      expect(await advanced(live, address)).to.deep.equal(['confirming']);
+      heal(live);
+      aheadMs += 6_000;
+      await live.catchUp();
+      expect(states(await live.deposits(address))).to.deep.equal(['51 TRX verified']);
+      expect(await advanced(live, address)).to.deep.equal(['completed']);
+    } finally {
+      await live.stop();
+    }
+  });
+
+  it('is verified by another endpoint that shows it', async () => {
+    const live = await begun(1);
+    try {
+      const address = await passedOn(live, 52n);
+      live.endpoint.fault = INFOS.withoutInternals;
+      await live.finish();
+      expect(states(await live.deposits(address))).to.deep.equal(['52 TRX verified']);
+    } finally {
+      await live.stop();
+    }
+  });
+
+  it('was invented where two endpoints show none that otherwise do', async () => {
+    const live = await begun(1);
+    try {
+      const address = await live.newAddress();
+      const payer = await live.node.deploy(testContracts().Payer);
+      await live.catchUp();
+      await live.node.trigger({ contract: payer.key, data: '', valueSun: 1_000n });
+      await live.node.mine();
+      const invented = {
+        hash: 'ab'.repeat(32),
+        caller_address: `41${payer.key}`,
+        transferTo_address: `41${address}`,
+        callValueInfo: [{ callValue: 53 }],
+        note: Buffer.from('call').toString('hex'),
+      };
+      live.endpoint.fault = when(
+        ({ view }) => view === 'wallet',
+        changed(['gettransactioninfobyblocknum'], (infos: readonly object[]) =>
+          infos.map((info) => ({ ...info, internal_transactions: [invented] })),
+        ),
+      );
+      await live.catchUp();
+      expect(states(await live.deposits(address))).to.deep.equal(['53 TRX']);
+      heal(live);
+      await live.finish();
+      expect(states(await live.deposits(address))).to.deep.equal([]);
+      await live.node.mine(25);
+      await live.catchUp();
+      expect(await advanced(live, address)).to.deep.equal(['failed']);
+    } finally {
+      await live.stop();
+    }
+  });
 });
