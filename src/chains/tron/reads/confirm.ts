@@ -17,7 +17,7 @@ export function fingerprintOf(txHashes: readonly string[]): string {
   return createHash('sha256').update(txHashes.join()).digest('hex');
 }
 
-/** The fingerprint of a block without transactions: no infos exist of it. */
+/** The fingerprint of a block without transactions. */
 export const EMPTY_FINGERPRINT = fingerprintOf([]);
 
 export type ConfirmedInfos = {

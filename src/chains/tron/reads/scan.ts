@@ -62,7 +62,8 @@ export function createTronScans(deps: ScanDeps): Scans {
       return answers.filter((answer) => answer !== undefined);
     },
     confirm: async (quiet, watched, signal) => {
-      if (quiet.fingerprint === EMPTY_FINGERPRINT) return true;
+      // No infos exist of a block without transactions, so nothing but its body tells that it has none.
+      if (quiet.fingerprint === EMPTY_FINGERPRINT) return false;
       const confirmOn = async (session: TronSession): Promise<boolean | undefined> => {
         const confirmed = await confirmedOn(session, quiet, watched, deps);
         if (!confirmed?.isQuiet || !mayHideInternals(confirmed, deps)) return confirmed?.isQuiet;

@@ -2,7 +2,7 @@
 // nothing that came is lost.
 import { expect } from 'chai';
 import { testContracts } from '../../../../dev/support/chain-contracts.ts';
-import { changed, INFOS, when } from '../../../../dev/tron/faults.ts';
+import { changed, firstOf, INFOS, when } from '../../../../dev/tron/faults.ts';
 import type { TronFault } from '../../../../dev/tron/http/endpoint.ts';
 import { exactJson } from '../../../../dev/tron/http/json.ts';
 import { hexAddress } from '../../../../src/chains/address-key.ts';
@@ -45,6 +45,56 @@ describe('a first body of Tron that lies about what its bytes say', function () 
       await live.tryToCatchUp(1);
       await live.finish();
       expect(states(await live.deposits(address))).to.deep.equal(['11 TRX verified']);
+    });
+});
+
+describe('a first answer of Tron that leaves transactions out', function () {
+  this.timeout(60_000);
+  let live: TronWatcher;
+  before(async () => {
+    live = await startTronWatcher();
+    await live.catchUp();
+  });
+  beforeEach(() => heal(live));
+  after(() => live?.stop());
+  type Body = {
+    transactions?: readonly { readonly txID: string }[];
+    block_header: { raw_data: object };
+  };
+
+  const LIES: Readonly<Record<string, (body: Body, hash: string) => object>> = {
+    'says that the block is empty': ({ transactions: _, ...body }) => ({
+      ...body,
+      block_header: {
+        ...body.block_header,
+        raw_data: { ...body.block_header.raw_data, txTrieRoot: '0'.repeat(64) },
+      },
+    }),
+    'leaves out the one that pays us': ({ transactions = [], ...body }, hash) => ({
+      ...body,
+      transactions: transactions.filter(({ txID: id }) => id !== hash),
+    }),
+  };
+  for (const [name, lie] of Object.entries(LIES))
+    it(`hides a payment until the second read at most, where it ${name}`, async () => {
+      const address = await live.newAddress();
+      await live.node.pay({ to: STRANGER, currency: 'USDT', units: 1n });
+      const hash = await live.node.pay({ to: address, currency: 'TRX', units: 12n });
+      const isShown = (id: string): boolean => !name.includes('empty') && id !== hash;
+      const bodies = changed(['getblock', 'getblockbynum'], (body: Body) =>
+        body.transactions?.some(({ txID: id }) => id === hash) ? lie(body, hash) : body,
+      );
+      const infos = changed(['gettransactioninfobyblocknum'], (list: readonly { readonly id: string }[]) =>
+        list.some(({ id }) => id === hash) ? list.filter(({ id }) => isShown(id)) : list,
+      );
+      live.endpoint.fault = when(({ view }) => view === 'wallet', firstOf(bodies, infos));
+      const { foundLate } = live.seen;
+      await live.node.mine();
+      await live.catchUp();
+      expect(await live.deposits(address)).to.deep.equal([]);
+      await live.finish();
+      expect(states(await live.deposits(address))).to.deep.equal(['12 TRX verified']);
+      expect(live.seen.foundLate - foundLate).to.equal(1);
     });
 });
 

@@ -36,26 +36,34 @@ describe('the second read of Tron', function () {
     expect(asked['walletsolidity/getblockbynum']).to.equal(undefined);
   });
 
-  it('asks for a block without transactions not again at all', async () => {
+  it('asks for the body alone where a block showed no transactions: no infos would tell of them', async () => {
     await live.node.mine(3);
     await live.catchUp();
     await live.node.mine(4);
     live.asked();
     await live.catchUp();
-    expect(live.asked()).to.not.include.keys(
-      'walletsolidity/gettransactioninfobyblocknum',
-      'walletsolidity/getblockbynum',
-    );
+    const asked = live.asked();
+    const { 'walletsolidity/getblockbynum': single = 0, 'walletsolidity/getblockbylimitnext': several = 0 } =
+      asked;
+    expect(single + several).to.be.above(0);
+    expect(asked).to.not.include.keys('walletsolidity/gettransactioninfobyblocknum');
     const [cursor] = await live.rows('select reread_number, scanned_number from chain_cursors');
     expect(Number(cursor?.['reread_number'])).to.equal(live.node.solidHeight());
   });
 
   it('reads a block whole that touched us, and verifies what it holds', async () => {
+    const quietBlocks = async (): Promise<void> => {
+      for (let mined = 0; mined < 4; mined += 1) {
+        await live.node.pay({ to: STRANGER, currency: 'TRX', units: 1n });
+        await live.node.mine();
+      }
+    };
     const address = await live.newAddress();
+    await quietBlocks();
     await live.node.pay({ to: address, currency: 'USDT', units: 6n });
     await live.node.mine();
     await live.catchUp();
-    await live.node.mine(4);
+    await quietBlocks();
     live.asked();
     await live.catchUp();
     expect(live.asked()['walletsolidity/getblockbynum']).to.equal(1);
