@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { eventually } from '../../dev/support/eventually.ts';
-import { type LiveChain, type LiveChains, startLiveChains } from '../../dev/support/live-chains.ts';
-import type { LiveMoney } from '../../dev/support/live-money.ts';
-import { type Receiver, startReceiver } from '../../dev/support/receiver.ts';
-import { createPaymentLink } from '../../dev/support/use-cases.ts';
-import type { Network } from '../../src/domain/assets.ts';
-import { bodies, paymentLinksOf } from './support/payment-links.ts';
+import { eventually } from '../../../dev/support/eventually.ts';
+import { type LiveChain, type LiveChains, startLiveChains } from '../../../dev/support/live-chains.ts';
+import type { LiveMoney } from '../../../dev/support/live-money.ts';
+import { type Receiver, startReceiver } from '../../../dev/support/receiver.ts';
+import { createPaymentLink } from '../../../dev/support/use-cases.ts';
+import type { Network } from '../../../src/domain/assets.ts';
+import { bodies, paymentLinksOf } from '../support/payment-links.ts';
 
 /** One half of what is asked for, on either chain. */
 const HALF = { bsc: 12_500_000_000_000_000_000n, tron: 12_500_000n } as const;
