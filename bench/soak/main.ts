@@ -6,7 +6,8 @@ import { parseArgs } from 'node:util';
 import { stopAllChildren, stopLeftovers } from '../../src/base/processes.ts';
 import { judge } from './oracle/judge.ts';
 import { perform } from './perform.ts';
-import { makePlan, planHash } from './plan/plan.ts';
+import { makePlan } from './plan/make-plan.ts';
+import { planHash } from './plan/plan.ts';
 import { waitUntilQuiet } from './quiet.ts';
 import { reconcile } from './reconcile.ts';
 import { renderPlan, renderReport } from './report.ts';
@@ -68,7 +69,7 @@ async function soak(options: Options, folder: string): Promise<boolean> {
   try {
     stage = await setStage({ plan, folder, devServer: options.devServer, log: say });
     say(`${plan.actions.length} actions within ${options.minutes} minutes, plan ${planHash(plan)}`);
-    const { done, lag, peaks, stopMining } = await perform(stage, plan, say);
+    const { done, lags, peaks, stopMining } = await perform(stage, plan, say);
     writeFileSync(join(folder, 'done.log'), `${done.log.join('\n')}\n`);
     say('all faults are lifted');
     const restless = await waitUntilQuiet(stage, say);
@@ -82,7 +83,7 @@ async function soak(options: Options, folder: string): Promise<boolean> {
     await stage.stop();
     stopped = true;
     const verdict = { ...judged, differences: [...late, ...judged.differences] };
-    const report = renderReport(stage, { done, lag, peaks, reconciled, verdict });
+    const report = renderReport(stage, { done, lags, peaks, reconciled, verdict });
     for (const role of stage.roles)
       writeFileSync(join(folder, role.name, 'ended.log'), role.ended().join('\n'));
     writeFileSync(join(folder, 'report.txt'), `${report}\n`);

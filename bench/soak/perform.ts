@@ -1,33 +1,37 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Network } from '../../src/domain/assets.ts';
+import type { SoakChain } from './chain.ts';
 import { type Peaks, watchMemory } from './memory.ts';
-import { mineByTheClock } from './payer.ts';
 import { performAction } from './plan/actions.ts';
 import type { Plan } from './plan/plan.ts';
 import { beginPlay, type Done } from './play.ts';
 import type { Stage } from './stage.ts';
 
 const BLOCK_EVERY_MS = 1_000;
-const PROXY_MEMORY = 1_000;
 /** What takes longer after the last action began does not end at all. */
 const ACTIONS_END_WITHIN_MS = 15 * 60_000;
 
 /**
- * How far the watcher fell behind the head at its worst, and the longest time in which it read no new block.
+ * How far the watcher of a chain fell behind the head at its worst,
+ * and the longest time in which it read no new block.
  */
-export type Lag = { blocks: number; standstillMs: number };
+export type Lag = { readonly network: Network; blocks: number; standstillMs: number };
 
 const LOOK_EVERY_MS = 500;
 
-function watchLag(stage: Stage, signal: AbortSignal): { worst: Lag; ended: Promise<void> } {
-  const worst: Lag = { blocks: 0, standstillMs: 0 };
-  const file = join(stage.folder, 'lag.csv');
+function watchLag(stage: Stage, chain: SoakChain, signal: AbortSignal): { worst: Lag; ended: Promise<void> } {
+  const { network } = chain;
+  const worst: Lag = { network, blocks: 0, standstillMs: 0 };
+  const file = join(stage.folder, `lag-${network}.csv`);
   let [scanned, movedMs] = [-1, Date.now()];
   const look = async () => {
-    const head = await stage.payer.head();
+    const head = await chain.head();
     const [row] = await stage
-      .sql<{ scanned_number: string }>('select scanned_number from chain_cursors')
+      .sql<{ scanned_number: string }>('select scanned_number from chain_cursors where network = ?', [
+        network,
+      ])
       .catch(() => []);
     const now = row ? Number(row.scanned_number) : scanned;
     if (now !== scanned) [scanned, movedMs] = [now, Date.now()];
@@ -44,6 +48,14 @@ function watchLag(stage: Stage, signal: AbortSignal): { worst: Lag; ended: Promi
   return { worst, ended: run() };
 }
 
+/** Mines a block every so often until the signal aborts. */
+async function mineByTheClock(chain: SoakChain, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await chain.mine();
+    await sleep(BLOCK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
 /**
  * Carries out the plan while blocks are mined by the clock. Returns when every action is over, every
  * server that was killed runs again and every fault is lifted; mining goes on until `stopMining`.
@@ -52,16 +64,16 @@ export async function perform(
   stage: Stage,
   plan: Plan,
   say: (line: string) => void,
-): Promise<{ done: Done; lag: Lag; peaks: Peaks; stopMining: () => Promise<void> }> {
+): Promise<{ done: Done; lags: readonly Lag[]; peaks: Peaks; stopMining: () => Promise<void> }> {
   const mining = new AbortController();
-  const clock = mineByTheClock(stage.payer, BLOCK_EVERY_MS, mining.signal);
+  const clocks = stage.chains.map((chain) => mineByTheClock(chain, mining.signal));
   const play = beginPlay(stage);
-  const lag = watchLag(stage, mining.signal);
+  const lags = stage.chains.map((chain) => watchLag(stage, chain, mining.signal));
   const pids = [...stage.servers].map(([name, server]) => [name, () => server.pid()] as const);
   const peaks = watchMemory(
     new Map<string, () => number | undefined>([
       ...pids,
-      ['chain', () => stage.anvil.pid],
+      ...stage.chains.map((chain) => [`chain ${chain.network}`, () => chain.pid()] as const),
       ['soak', () => process.pid],
     ]),
     mining.signal,
@@ -80,8 +92,6 @@ export async function perform(
     const name = `${action.kind} of ${(action.atMs / 1_000).toFixed(1)} s`;
     underWay.add(name);
     running.push(performAction(play, action).then(() => void underWay.delete(name)));
-    for (const proxy of stage.proxies)
-      if (proxy.calls.length > PROXY_MEMORY) proxy.requests.length = proxy.calls.length = 0;
   }
   say('no more actions are begun; waiting for those under way');
   const late = sleep(ACTIONS_END_WITHIN_MS, undefined, { ref: false }).then(() => {
@@ -90,15 +100,15 @@ export async function perform(
     );
   });
   await Promise.race([Promise.all(running), late]);
-  for (const proxy of stage.proxies) proxy.fault = undefined;
+  for (const chain of stage.chains) chain.heal();
   for (const hook of stage.hooks.values()) hook.heal();
   return {
     done: play.done,
-    lag: lag.worst,
+    lags: lags.map((lag) => lag.worst),
     peaks,
     stopMining: async () => {
       mining.abort();
-      await Promise.all([clock, lag.ended]);
+      await Promise.all([...clocks, ...lags.map((lag) => lag.ended)]);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Network } from '../../src/domain/assets.ts';
 import type { SimulateAction } from './plan/plan.ts';
 import type { Victim } from './plan/plan-troubles.ts';
 import type { Customer, Stage } from './stage.ts';
@@ -13,6 +14,8 @@ export type Done = {
   readonly log: string[];
 };
 
+type Turn = Victim | `reborn ${Network}`;
+
 /** What the actions of one run share. */
 export type Play = {
   readonly stage: Stage;
@@ -22,9 +25,9 @@ export type Play = {
   readonly customers: Map<number, PromiseWithResolvers<Customer>>;
   /**
    * One process is killed and started again by one action at
-   * a time, and one transaction is mined twice at a time.
+   * a time, and on each chain one transaction is mined twice at a time.
    */
-  readonly turns: Map<Victim | 'reborn', Promise<void>>;
+  readonly turns: Map<Turn, Promise<void>>;
 };
 
 const CUSTOMER_WITHIN_MS = 130_000;
@@ -61,7 +64,7 @@ export async function customerOf(play: Play, number: number): Promise<Customer> 
 }
 
 /** Does the work when what had this turn before is over, however that ended. */
-export async function inTurn(play: Play, whose: Victim | 'reborn', work: () => Promise<void>): Promise<void> {
+export async function inTurn(play: Play, whose: Turn, work: () => Promise<void>): Promise<void> {
   const turn = (play.turns.get(whose) ?? Promise.resolve()).then(work);
   play.turns.set(
     whose,

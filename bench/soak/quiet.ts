@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Network } from '../../src/domain/assets.ts';
 import type { Stage } from './stage.ts';
 
 /**
@@ -13,7 +14,10 @@ const STILL_FOR_MS = 4_000;
 const SAY_EVERY_MS = 15_000;
 const MAX_POOL_WAIT_MS = 30_000;
 
-type Open = { waiting: number; deliveries: number; outbox: number; verified: string | null };
+type Open = { waiting: number; deliveries: number; outbox: number };
+type Cursor = { readonly network: string; readonly verified: string };
+/** The height of each chain up to which everything has to be read twice. */
+type Heads = ReadonlyMap<Network, number>;
 
 /**
  * Waits until the gateway has nothing left to do: every block up to the last payment read
@@ -22,17 +26,19 @@ type Open = { waiting: number; deliveries: number; outbox: number; verified: str
  */
 export async function waitUntilQuiet(stage: Stage, say: (line: string) => void): Promise<string | undefined> {
   const poolUntil = Date.now() + MAX_POOL_WAIT_MS;
-  while ((await stage.payer.pending()) > 0 && Date.now() < poolUntil) await sleep(LOOK_EVERY_MS);
-  const last = await stage.payer.head();
+  const heads = new Map<Network, number>();
+  for (const chain of stage.chains) {
+    while ((await chain.pending()) > 0 && Date.now() < poolUntil) await sleep(LOOK_EVERY_MS);
+    heads.set(chain.network, await chain.head());
+  }
   const until = Date.now() + QUIET_WITHIN_MS;
   let quietSince: number | undefined;
   let saidAt = 0;
   let [seen, movedAt] = ['', Date.now()];
   for (;;) {
-    const open = await openWork(stage).catch((error: unknown) =>
+    const text = await openWork(stage, heads).catch((error: unknown) =>
       error instanceof Error ? error.message : String(error),
     );
-    const text = typeof open === 'string' ? open : describe(open, last);
     if (text !== seen) [seen, movedAt] = [text, Date.now()];
     if (text === '') {
       quietSince ??= Date.now();
@@ -49,23 +55,24 @@ export async function waitUntilQuiet(stage: Stage, say: (line: string) => void):
   }
 }
 
-async function openWork(stage: Stage): Promise<Open> {
+/** What is not done yet; empty where all is. */
+async function openWork(stage: Stage, heads: Heads): Promise<string> {
   const [open] = await stage.sql<Open>(
     `select (select count(*)::int from deposits where status in ('detected', 'confirming')
        and not simulated) as waiting,
        (select count(*)::int from webhook_deliveries where status = 'pending') as deliveries,
-         (select count(*)::int from outbox) as outbox,
-       (select verified_number::text from chain_cursors where network = 'bsc') as verified`,
+         (select count(*)::int from outbox) as outbox`,
   );
-  return open ?? { waiting: 0, deliveries: 0, outbox: 0, verified: null };
-}
-
-function describe(open: Open, last: number): string {
+  const cursors = await stage.sql<Cursor>(
+    'select network, verified_number::text as verified from chain_cursors',
+  );
   const parts: string[] = [];
-  const verified = open.verified === null ? -1 : Number(open.verified);
-  if (verified < last) parts.push(`block ${verified} of ${last} read twice`);
-  if (open.waiting > 0) parts.push(`${open.waiting} deposits wait`);
-  if (open.deliveries > 0) parts.push(`${open.deliveries} deliveries pending`);
-  if (open.outbox > 0) parts.push(`${open.outbox} starts in the outbox`);
+  for (const [network, head] of heads) {
+    const verified = Number(cursors.find((row) => row.network === network)?.verified ?? -1);
+    if (verified < head) parts.push(`${network} block ${verified} of ${head} read twice`);
+  }
+  if (open && open.waiting > 0) parts.push(`${open.waiting} deposits wait`);
+  if (open && open.deliveries > 0) parts.push(`${open.deliveries} deliveries pending`);
+  if (open && open.outbox > 0) parts.push(`${open.outbox} starts in the outbox`);
   return parts.join(', ');
 }

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Network } from '../../src/domain/assets.ts';
 import type { PayAction } from './plan/plan.ts';
 import { count, customerOf, inTurn, note, type Play } from './play.ts';
+import { chainOn } from './stage.ts';
 
 /**
  * Tries to have a payment recorded and then replaced; the
@@ -22,36 +24,40 @@ const LOOK_EVERY_MS = 150;
  * has recorded is looked up only to find the moment; the oracle does not rely on it.
  */
 export function beReborn(play: Play, payment: PayAction): Promise<void> {
-  return inTurn(play, 'reborn', async () => {
+  const { network } = payment;
+  return inTurn(play, `reborn ${network}`, async () => {
     const people = await Promise.all(payment.customers.map((number) => customerOf(play, number)));
-    const { payer } = play.stage;
+    const chain = chainOn(play.stage, network);
     for (let tries = 1; tries <= TRIES; tries++) {
-      const hash = await payer.pay(
+      const hash = await chain.pay(
         payment,
-        people.map((person) => person.addresses.bsc),
-        undefined,
+        people.map((person) => person.addresses[network]),
       );
-      note(play, `to be mined twice: ${payment.shape} ${hash}`);
-      const recorded = () => until(SEEN_WITHIN_MS, async () => (await statesOf(play, hash)).length > 0);
+      note(play, `to be mined twice: ${network} ${payment.shape} ${hash}`);
+      const recorded = () =>
+        until(SEEN_WITHIN_MS, async () => (await statesOf(play, network, hash)).length > 0);
       const now = tries > CHAIN_WAITS_AFTER_TRIES || (await recorded());
-      const raw = now ? await payer.drop(hash, recorded) : undefined;
-      if (raw === undefined) continue;
+      const sent = now ? await chain.drop(hash, recorded) : undefined;
+      if (sent === undefined) continue;
       const failed = await until(WITHDRAWN_WITHIN_MS, async () => {
-        const states = await statesOf(play, hash);
+        const states = await statesOf(play, network, hash);
         return states.length > 0 && states.every((state) => state === 'failed');
       });
       note(play, `${hash} ${failed ? 'was withdrawn' : 'was NOT withdrawn in time'}; sent again`);
-      await payer.sendRaw(raw);
-      if (failed) count(play, 'withdrawn and mined again');
+      await chain.sendAgain(sent);
+      if (failed) count(play, `${network} withdrawn and mined again`);
       return;
     }
     throw new Error('no payment was recorded in time to be replaced');
   });
 }
 
-async function statesOf({ stage }: Play, hash: string): Promise<string[]> {
+async function statesOf({ stage }: Play, network: Network, hash: string): Promise<string[]> {
   const rows = await stage
-    .sql<{ status: string }>('select status from deposits where transaction_hash = ?', [hash])
+    .sql<{ status: string }>('select status from deposits where network = ? and transaction_hash = ?', [
+      network,
+      hash,
+    ])
     .catch(() => []);
   return rows.map((row) => row.status);
 }

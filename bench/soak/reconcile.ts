@@ -1,7 +1,8 @@
+import type { Network } from '../../src/domain/assets.ts';
 import { listAll } from './api.ts';
-import { creditKey } from './oracle/chain-truth.ts';
-import { judgedChain } from './oracle/judge.ts';
+import { judgedChains } from './oracle/judge.ts';
 import type { BalanceDifference, Reconciled } from './oracle/reconciled.ts';
+import { creditKey, placeKey, together } from './oracle/truth.ts';
 import { MERCHANTS } from './plan/plan.ts';
 import { waitUntilQuiet } from './quiet.ts';
 import type { Stage } from './stage.ts';
@@ -30,10 +31,16 @@ export async function reconcile(stage: Stage, say: (line: string) => void): Prom
   };
 }
 
+/** Each chain in turn, as an operator would. */
 async function compare(stage: Stage): Promise<Pick<Reconciled, 'left' | 'refused'>> {
-  const { json, said } = await stage.operate(['reconcile', '--network', 'bsc']);
-  if (json['ok'] === undefined) return { left: [], refused: said.slice(-500) || 'no answer' };
-  return { left: json['differences'] as BalanceDifference[], refused: undefined };
+  const left: BalanceDifference[] = [];
+  const refused: string[] = [];
+  for (const { network } of stage.chains) {
+    const { json, said } = await stage.operate(['reconcile', '--network', network]);
+    if (json['ok'] === undefined) refused.push(`${network}: ${said.slice(-500) || 'no answer'}`);
+    else left.push(...(json['differences'] as BalanceDifference[]));
+  }
+  return { left, refused: refused.length === 0 ? undefined : refused.join('; ') };
 }
 
 async function countOf(stage: Stage): Promise<number> {
@@ -53,16 +60,28 @@ async function claimListed(
     rows
       .flat()
       .map((row) =>
-        creditKey(String(row['transaction_hash']), String(row['address']), String(row['currency'])),
+        creditKey(
+          String(row['network']),
+          String(row['transaction_hash']),
+          String(row['address']),
+          String(row['currency']),
+        ),
       ),
   );
-  const places = new Set(listed.map(({ address, currency }) => `${address.toLowerCase()} ${currency}`));
-  const hashes = new Set<string>();
-  for (const [key, credit] of (await judgedChain(stage)).credits)
-    if (!known.has(key) && places.has(`${credit.address} ${credit.currency}`)) hashes.add(credit.hash);
-  for (const hash of hashes) {
-    const { status, said } = await stage.operate(['deposit', 'claim', '--tx', hash, '--network', 'bsc']);
-    say(status === 0 ? `claimed ${hash}` : `the claim of ${hash} was refused: ${said.slice(-300)}`);
+  const places = new Set(
+    listed.map(({ network, address, currency }) => placeKey(network, address, currency)),
+  );
+  const truth = together([...(await judgedChains(stage)).values()]);
+  const hashes = new Map<string, Network>();
+  for (const [key, { network, hash, address, currency }] of truth.credits)
+    if (!known.has(key) && places.has(placeKey(network, address, currency))) hashes.set(hash, network);
+  for (const [hash, network] of hashes) {
+    const { status, said } = await stage.operate(['deposit', 'claim', '--tx', hash, '--network', network]);
+    say(
+      status === 0
+        ? `claimed ${hash} on ${network}`
+        : `the claim of ${hash} on ${network} was refused: ${said.slice(-300)}`,
+    );
   }
   return hashes.size;
 }

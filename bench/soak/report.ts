@@ -27,7 +27,7 @@ function tally(list: readonly string[]): Line[] {
 
 type Ran = {
   readonly done: Done;
-  readonly lag: Lag;
+  readonly lags: readonly Lag[];
   readonly peaks: Peaks;
   readonly reconciled: Reconciled;
   readonly verdict: Verdict;
@@ -38,34 +38,47 @@ type Ran = {
  * same seed and length, and how many actions of each kind.
  */
 export function renderPlan(plan: Plan): string {
-  const kinds = plan.actions.map((action) => (action.kind === 'pay' ? `pay ${action.shape}` : action.kind));
+  const kinds = plan.actions.map((action) => {
+    const kind = action.kind === 'pay' ? `pay ${action.shape}` : action.kind;
+    return 'network' in action ? `${action.network} ${kind}` : kind;
+  });
   return table(`Plan ${planHash(plan)}: ${plan.actions.length} actions`, tally(kinds));
+}
+
+/** What one chain holds, and what the gateway made of it. */
+function foundOn({ network, blocks, standstillMs }: Lag, { truths, deposits }: Verdict): Line[] {
+  const truth = truths.get(network);
+  const credits = [...(truth?.credits.values() ?? [])];
+  const own = deposits.filter((deposit) => deposit['network'] === network);
+  const lines: Line[] = [
+    ['blocks', truth?.head ?? 0],
+    ['blocks behind the head, at worst', blocks],
+    ['seconds without a new block, at worst', Math.round(standstillMs / 1_000)],
+    ['transactions', truth?.transactions.size ?? 0],
+    ['transfers to credit', credits.filter((credit) => !credit.belowMinimum).length],
+    ['transfers below the minimum', credits.filter((credit) => credit.belowMinimum).length],
+    ...tally(
+      own.map((deposit) =>
+        `deposits ${String(deposit['status'])} ${String(deposit['failure_code'] ?? '')}`.trim(),
+      ),
+    ),
+    // Three is the most that one life takes.
+    ['deposits of a second generation', own.filter((deposit) => Number(deposit['sequence']) > 3).length],
+  ];
+  return lines.map(([name, value]) => [`${network} ${name}`, value]);
 }
 
 /** What was done and what was found, for people. */
 export function renderReport(stage: Stage, ran: Ran): string {
-  const { done, lag, peaks, reconciled, verdict } = ran;
-  const { truth, deposits, simulations, seen, differences } = verdict;
-  const credits = [...truth.credits.values()];
+  const { done, peaks, reconciled, verdict } = ran;
+  const { simulations, seen, differences } = verdict;
   const did: Line[] = [...done.counts].sort(([a], [b]) => a.localeCompare(b));
   const answers: Line[] = [...stage.api.counts]
     .sort(([a], [b]) => a.localeCompare(b))
     .map(([name, value]) => [`API answers ${name}`, value]);
   const restarts: Line[] = stage.roles.map((role) => [`${role.name} ended by itself`, role.ended().length]);
   const found: Line[] = [
-    ['blocks', truth.head],
-    ['blocks behind the head, at worst', lag.blocks],
-    ['seconds without a new block, at worst', Math.round(lag.standstillMs / 1_000)],
-    ['transactions', truth.transactions.size],
-    ['transfers to credit', credits.filter((credit) => !credit.belowMinimum).length],
-    ['transfers below the minimum', credits.filter((credit) => credit.belowMinimum).length],
-    ...tally(
-      deposits.map((deposit) =>
-        `deposits ${String(deposit['status'])} ${String(deposit['failure_code'] ?? '')}`.trim(),
-      ),
-    ),
-    // Three is the most that one life takes.
-    ['deposits of a second generation', deposits.filter((deposit) => Number(deposit['sequence']) > 3).length],
+    ...ran.lags.flatMap((lag) => foundOn(lag, verdict)),
     ['deposits found by balance alone', reconciled.found],
     ['deposits claimed by the operator', reconciled.claimed],
     ...tally(simulations.map((deposit) => `simulated ${String(deposit['status'])}`)),

@@ -2,27 +2,21 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MikroORM } from '@mikro-orm/postgresql';
 import { HDNodeWallet } from 'ethers';
-import { type Anvil, startAnvil } from '../../dev/anvil.ts';
 import { runCommand } from '../../dev/demo/gateway-process.ts';
 import { createRandom } from '../../dev/random.ts';
-import { type FaultProxy, startFaultProxy } from '../../dev/support/fault-proxy.ts';
 import { SECRETS_KEY } from '../../dev/support/live-gateway.ts';
+import type { Network } from '../../src/domain/assets.ts';
 import { type Api, createApi } from './api.ts';
+import { createBscChain } from './bsc/chain.ts';
+import type { SoakChain } from './chain.ts';
 import { type Operated, operate } from './operator.ts';
-import { createPayer, type Payer } from './payer.ts';
+import { FIGURES } from './plan/amounts.ts';
 import type { MerchantName, Plan, ReceiverName } from './plan/plan.ts';
 import { VICTIMS, type Victim } from './plan/plan-troubles.ts';
 import { ENDPOINTS, type Hook, startHooks } from './receivers.ts';
 import { folderIn, gatewayRole, postgresServer, type Role, type Server, temporalServer } from './servers.ts';
 
-/**
- * Blocks from the head to finality are twice this: deeper
- * than any reorg of a run, so that finality never breaks.
- */
-const SLOTS_IN_AN_EPOCH = 3;
-const CONFIRMATIONS = 4;
 const API_PATIENCE_MS = 120_000;
-const FIRST_BLOCKS = 12;
 
 /** Who is paid: made by the API, known to the run by the number of the plan. */
 export type Customer = {
@@ -32,7 +26,7 @@ export type Customer = {
   readonly externalId: string;
   readonly id: string;
   /** By network, as the API showed them; the one of BNB Chain in lower case. */
-  readonly addresses: Readonly<Record<'bsc' | 'tron', string>>;
+  readonly addresses: Readonly<Record<Network, string>>;
 };
 
 export type Keys = Readonly<Record<MerchantName, Readonly<Record<'live' | 'test', string>>>>;
@@ -40,9 +34,7 @@ export type Keys = Readonly<Record<MerchantName, Readonly<Record<'live' | 'test'
 /** Everything that runs. */
 export type Stage = {
   readonly folder: string;
-  readonly anvil: Anvil;
-  readonly payer: Payer;
-  readonly proxies: readonly FaultProxy[];
+  readonly chains: readonly SoakChain[];
   readonly hooks: ReadonlyMap<ReceiverName, Hook>;
   readonly servers: ReadonlyMap<Victim, Server>;
   readonly roles: readonly Role[];
@@ -67,8 +59,7 @@ export type Stage = {
 type GatewayPlace = {
   readonly databaseUrl: string;
   readonly temporalAddress: string;
-  readonly rpcUrls: readonly string[];
-  readonly usdt: string;
+  readonly chains: readonly SoakChain[];
   readonly root: HDNodeWallet;
 };
 
@@ -82,11 +73,9 @@ function gatewayEnv(input: GatewayPlace): NodeJS.ProcessEnv {
     LOG_LEVEL: 'info',
     DATABASE_URL: input.databaseUrl,
     TEMPORAL_ADDRESS: input.temporalAddress,
-    BSC_RPC_URLS: input.rpcUrls.join(','),
-    BSC_USDT_CONTRACT: input.usdt,
-    BSC_CONFIRMATIONS: String(CONFIRMATIONS),
-    MIN_DEPOSIT: 'USDT.bsc=1,BNB=0.001',
-    DUST_FLOOR: 'USDT.bsc=0.001,BNB=0.000001',
+    ...Object.assign({}, ...input.chains.map(({ env }) => env)),
+    MIN_DEPOSIT: FIGURES.map(({ name, minimum }) => `${name}=${minimum}`).join(','),
+    DUST_FLOOR: FIGURES.map(({ name, dustFloor }) => `${name}=${dustFloor}`).join(','),
     PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1',
     WALLET_XPUB_BSC: xpub(60, 0),
     WALLET_XPUB_TRON: xpub(195, 0),
@@ -132,6 +121,13 @@ function victimsAmong(servers: readonly Server[]): ReadonlyMap<Victim, Server> {
   );
 }
 
+/** The chain of a run on this network. Throws where the run has none. */
+export function chainOn({ chains }: Pick<Stage, 'chains'>, network: Network): SoakChain {
+  const chain = chains.find((one) => one.network === network);
+  if (!chain) throw new Error(`this run has no chain on ${network}`);
+  return chain;
+}
+
 /** Starts every part, makes merchants and endpoints. All of it ends with `stop`, or with this process. */
 export async function setStage(input: {
   plan: Plan;
@@ -141,24 +137,18 @@ export async function setStage(input: {
 }): Promise<Stage> {
   const { plan, folder, devServer, log } = input;
   writeFileSync(join(folder, 'plan.json'), JSON.stringify(plan, null, 1));
-  const anvil = await startAnvil({
-    slotsInAnEpoch: SLOTS_IN_AN_EPOCH,
-    dataDir: folderIn(folder, 'chain'),
-    log,
-  });
-  const payer = await createPayer(anvil, createRandom(`senders\n${plan.seed}`));
-  await payer.mine(FIRST_BLOCKS);
-  const proxies = [await startFaultProxy(anvil.url), await startFaultProxy(anvil.url)];
+  const random = createRandom(`senders\n${plan.seed}`);
+  const chains: readonly SoakChain[] = [
+    await createBscChain({ folder: folderIn(folder, 'chain-bsc'), random, log }),
+  ];
   const hooks = await startHooks(plan.seed);
   const postgres = await postgresServer(folder, log);
   const temporal = await temporalServer({ folder, postgresUrl: postgres.url, devServer, log });
-  const rpcUrls = proxies.map((proxy) => proxy.url);
   const root = HDNodeWallet.fromSeed(`0x${createRandom(`wallet\n${plan.seed}`).hex(64)}`);
   const env = gatewayEnv({
     databaseUrl: postgres.url,
     temporalAddress: temporal.address,
-    rpcUrls,
-    usdt: payer.usdt,
+    chains,
     root,
   });
   await runCommand(['migrate'], env);
@@ -180,9 +170,7 @@ export async function setStage(input: {
   const all: readonly Server[] = [...roles, temporal, postgres];
   return {
     folder,
-    anvil,
-    payer,
-    proxies,
+    chains,
     hooks,
     roles,
     api,
@@ -196,9 +184,8 @@ export async function setStage(input: {
     stop: async () => {
       await orm.close(true);
       for (const server of all) await server.stop();
-      for (const proxy of proxies) await proxy.stop();
       for (const hook of hooks.values()) await hook.stop();
-      await anvil.stop();
+      for (const chain of chains) await chain.stop();
     },
   };
 }

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Fault } from '../../dev/support/fault-proxy.ts';
 import { processTree, signalProcess } from '../../src/base/process-table.ts';
-import { lie } from './plan/lies.ts';
 import type { FreezeAction, KillAction, LieAction, RpcAction, Trouble } from './plan/plan-troubles.ts';
 import { inTurn, note, type Play } from './play.ts';
-import { rpcFault } from './rpc-faults.ts';
+import { chainOn } from './stage.ts';
 
 /**
  * Carries out what goes wrong, and sets it right again.
@@ -24,41 +22,25 @@ export function befall(play: Play, trouble: Trouble): Promise<void> {
 }
 
 async function troubleEndpoints(play: Play, action: RpcAction): Promise<void> {
-  const fault = rpcFault(action.fault, play.stage.anvil.url);
-  note(play, `endpoint ${action.endpoints.join(' and ')}: ${action.fault} for ${action.forMs} ms`);
-  await during(play, new Map(action.endpoints.map((index) => [index, fault])), action.forMs);
+  const { network, endpoints, fault, forMs } = action;
+  const lift = chainOn(play.stage, network).trouble(fault, endpoints);
+  note(play, `${network} endpoint ${endpoints.join(' and ')}: ${fault} for ${forMs} ms`);
+  await sleep(forMs);
+  lift();
 }
 
-/** The first endpoint is silent meanwhile, unless the lie has to win against its word. */
 async function tellLies(play: Play, action: LieAction): Promise<void> {
-  const { payer, anvil } = play.stage;
-  const faults = new Map<number, Fault>([[LIAR, lie(action.lie, anvil.url)]]);
-  if (action.alone) faults.set(HONEST, () => ({ status: 503, body: '' }));
-  note(play, `endpoint ${LIAR} lies (${action.lie})${action.alone ? ', alone' : ''} for ${action.forMs} ms`);
-  const told = during(play, faults, action.forMs);
-  if (action.reorgDepth > 0) {
-    await sleep(action.forMs / 3);
-    const raws = await payer.reorg(action.reorgDepth, true);
-    note(
-      play,
-      `reorg ${action.reorgDepth} under the endpoint that stands still, ${raws.length} transactions`,
-    );
+  const { network, alone, forMs, reorgDepth } = action;
+  const chain = chainOn(play.stage, network);
+  const lift = chain.lie(action.lie, alone);
+  note(play, `${network} endpoint 1 lies (${action.lie})${alone ? ', alone' : ''} for ${forMs} ms`);
+  const told = sleep(forMs).then(lift);
+  if (reorgDepth > 0) {
+    await sleep(forMs / 3);
+    const moved = await chain.reorg(reorgDepth, true);
+    note(play, `reorg ${reorgDepth} under the endpoint that stands still, ${moved.length} transactions`);
   }
   await told;
-}
-
-const HONEST = 0;
-const LIAR = 1;
-
-/** Sets faults and takes back those that nobody has replaced meanwhile. */
-async function during({ stage }: Play, faults: ReadonlyMap<number, Fault>, forMs: number): Promise<void> {
-  const set = [...faults].flatMap(([index, fault]) => {
-    const proxy = stage.proxies[index];
-    if (proxy) proxy.fault = fault;
-    return proxy ? [{ proxy, fault }] : [];
-  });
-  await sleep(forMs);
-  for (const { proxy, fault } of set) if (proxy.fault === fault) proxy.fault = undefined;
 }
 
 function killAndStart(play: Play, action: KillAction): Promise<void> {

@@ -1,30 +1,28 @@
-import type { ChainTruth } from './chain-truth.ts';
+import { NATIVE_CURRENCY, type Network } from '../../../src/domain/assets.ts';
+import type { Holdings } from '../chain.ts';
 import type { Difference } from './compare.ts';
+import { placeKey, type Truth } from './truth.ts';
 
-export type Holding = {
-  readonly address: string;
-  readonly usdtUnits: bigint;
-  readonly bnbUnits: bigint;
-  readonly sent: number;
-};
+export type Holding = Holdings & { readonly network: Network; readonly address: string };
 
 /**
- * The oracle's own reading of the transactions against the balances that the chain keeps itself: a way
+ * The oracle's own reading of the transactions against the balances that each chain keeps itself: a way
  * to pay that the oracle did not understand would show here. An address that sent something is left out.
  */
-export function compareHoldings(holdings: readonly Holding[], truth: ChainTruth): Difference[] {
+export function compareHoldings(holdings: readonly Holding[], truth: Truth): Difference[] {
   const found: Difference[] = [];
-  for (const { address, usdtUnits, bnbUnits, sent } of holdings) {
+  for (const { network, address, usdtUnits, coinUnits, sent } of holdings) {
     if (sent > 0) continue;
     for (const [currency, is] of [
       ['USDT', usdtUnits],
-      ['BNB', bnbUnits],
+      [NATIVE_CURRENCY[network], coinUnits],
     ] as const) {
-      const must = truth.arrived.get(`${address} ${currency}`) ?? 0n;
+      const place = placeKey(network, address, currency);
+      const must = truth.arrived.get(place) ?? 0n;
       if (is !== must)
         found.push({
           rule: 'the oracle reads the chain as the chain does',
-          subject: `${address} ${currency}`,
+          subject: place,
           detail: `${is} units lie there, ${must} were seen to arrive`,
         });
     }

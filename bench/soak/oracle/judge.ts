@@ -1,9 +1,11 @@
+import type { Network } from '../../../src/domain/assets.ts';
 import { type Json, listAll } from '../api.ts';
+import type { SoakChain } from '../chain.ts';
 import { OWN_WALLET } from '../plan/plan.ts';
 import type { Done } from '../play.ts';
-import type { Stage } from '../stage.ts';
-import { type ChainTruth, readChain } from './chain-truth.ts';
+import type { Customer, Stage } from '../stage.ts';
 import type { Difference } from './compare.ts';
+import type { Holding } from './holdings.ts';
 import type { Reconciled } from './reconciled.ts';
 import { recordsOf, type Seen } from './records.ts';
 import {
@@ -13,29 +15,44 @@ import {
   readSetAside,
   readSharedWallets,
 } from './rows.ts';
+import { type ChainTruth, together } from './truth.ts';
 import { compareAll, type Records } from './verdict.ts';
 
 export type Verdict = {
-  readonly truth: ChainTruth;
+  readonly truths: ReadonlyMap<Network, ChainTruth>;
   readonly deposits: readonly Json[];
   readonly simulations: readonly Json[];
   readonly seen: ReadonlyMap<string, ReadonlyMap<string, Seen>>;
   readonly differences: readonly Difference[];
 };
 
-/** The chain's own word about this run's customers. */
-export async function judgedChain({ anvil, payer, customers }: Stage): Promise<ChainTruth> {
-  const live = customers.filter((customer) => customer.mode === 'live');
-  return await readChain((method, params) => anvil.rpc(method, params), {
-    usdt: payer.usdt,
-    live: new Set(live.map((customer) => customer.addresses.bsc)),
-    own: new Set(customers.map((customer) => customer.addresses.bsc)),
-  });
+/** The chains' own words about this run's customers. */
+export async function judgedChains({ chains, customers }: Stage): Promise<Map<Network, ChainTruth>> {
+  const truths = new Map<Network, ChainTruth>();
+  for (const chain of chains) {
+    const { network } = chain;
+    const addressesOf = (list: readonly Customer[]) =>
+      new Set(list.map(({ addresses }) => addresses[network]));
+    const live = addressesOf(customers.filter((customer) => customer.mode === 'live'));
+    truths.set(network, await chain.truth({ live, own: addressesOf(customers) }));
+  }
+  return truths;
+}
+
+function holdingsOn(chain: SoakChain, customers: readonly Customer[]): Promise<Holding[]> {
+  const { network } = chain;
+  return Promise.all(
+    customers.map(async ({ addresses: { [network]: address } }) => ({
+      network,
+      address,
+      ...(await chain.holdings(address)),
+    })),
+  );
 }
 
 /** Gathers what the gateway shows, what the chain says and what the receivers remember, and compares. */
 export async function judge(stage: Stage, done: Done, reconciled: Reconciled): Promise<Verdict> {
-  const { customers, api, keys, hooks, payer } = stage;
+  const { customers, api, keys, hooks } = stage;
   const deposits = {
     A: await listAll(api, '/deposits', keys.A.live),
     B: await listAll(api, '/deposits', keys.B.live),
@@ -43,9 +60,9 @@ export async function judge(stage: Stage, done: Done, reconciled: Reconciled): P
   const listed: Json[] = [];
   for (const key of [keys.A.test, keys.A.live, keys.B.live])
     listed.push(...(await listAll(api, '/customers', key)));
-  const addresses = customers.map((customer) => customer.addresses.bsc);
+  const truths = await judgedChains(stage);
   const records: Records = {
-    truth: await judgedChain(stage),
+    truth: together([...truths.values()]),
     customers,
     simulated: done.simulated,
     problems: done.problems,
@@ -61,14 +78,14 @@ export async function judge(stage: Stage, done: Done, reconciled: Reconciled): P
     deliveries: await readDeliveries(stage),
     sharedWallets: await readSharedWallets(stage),
     setAside: await readSetAside(stage),
-    holdings: await Promise.all(
-      addresses.map(async (address) => ({ address, ...(await payer.holdings(address)) })),
-    ),
-    spender: customers.find((customer) => customer.number === OWN_WALLET)?.addresses.bsc,
+    holdings: (await Promise.all(stage.chains.map((chain) => holdingsOn(chain, customers)))).flat(),
+    spenders: customers
+      .filter((customer) => customer.number === OWN_WALLET)
+      .flatMap(({ addresses }) => Object.entries(addresses).map((entry) => entry.join(' '))),
   };
-  const { truth, seen, simulations } = records;
+  const { seen, simulations } = records;
   return {
-    truth,
+    truths,
     deposits: [...deposits.A, ...deposits.B],
     simulations,
     seen,

@@ -1,7 +1,10 @@
+import type { Network } from '../../../src/domain/assets.ts';
 import type { Difference } from './compare.ts';
+import { addressAs, placeKey } from './truth.ts';
 
 /** One balance that the gateway says does not agree with its ledger. */
 export type BalanceDifference = {
+  readonly network: Network;
   readonly address: string;
   readonly currency: string;
   readonly difference: string;
@@ -19,17 +22,17 @@ export type Reconciled = {
 };
 
 /**
- * The gateway's own comparison of balances finds nothing,
- * but for the wallet out of which the run itself spent.
+ * The gateway's own comparison of balances finds nothing, but for the wallets out of which
+ * the run itself spent (network and address), where something may be missing.
  */
 export function compareReconciled(
   { left, refused }: Pick<Reconciled, 'left' | 'refused'>,
-  spender: string | undefined,
+  spenders: readonly string[],
 ): Difference[] {
   const rule = 'balances agree with the ledger';
   const found: Difference[] = refused === undefined ? [] : [{ rule, subject: 'reconcile', detail: refused }];
-  for (const { address, currency, difference, reason } of left)
-    if (address.toLowerCase() !== spender || !difference.startsWith('-'))
-      found.push({ rule, subject: `${address} ${currency}`, detail: `${difference}: ${reason}` });
+  for (const { network, address, currency, difference, reason } of left)
+    if (!spenders.includes(`${network} ${addressAs(network, address)}`) || !difference.startsWith('-'))
+      found.push({ rule, subject: placeKey(network, address, currency), detail: `${difference}: ${reason}` });
   return found;
 }

@@ -3,11 +3,13 @@ import type { Stage } from '../stage.ts';
 
 export type AccountRow = {
   readonly mode: string;
+  readonly network: string;
   readonly currency: string;
   readonly account: string;
   readonly sum: string;
 };
 export type DepositAccountRow = {
+  readonly network: string;
   readonly transaction_hash: string;
   readonly address: string;
   readonly currency: string;
@@ -28,20 +30,21 @@ export type DeliveryRow = {
 };
 export type WalletRow = { readonly wallet_index: string; readonly uses: number };
 
-/** The sum of every account, by mode and currency. */
+/** The sum of every account, by mode, network and currency. */
 export function readAccounts({ sql }: Stage): Promise<AccountRow[]> {
   return sql(
-    'select mode, currency, account, sum(amount_units)::text as sum from ledger_entries group by mode, currency, account',
+    `select mode, network, currency, account, sum(amount_units)::text as sum from ledger_entries
+     group by mode, network, currency, account`,
   );
 }
 
 /** The sum of every account, by live deposit. */
 export function readDepositAccounts({ sql }: Stage): Promise<DepositAccountRow[]> {
   return sql(
-    `select d.transaction_hash, d.address, d.currency, e.account, sum(e.amount_units)::text as sum
+    `select d.network, d.transaction_hash, d.address, d.currency, e.account, sum(e.amount_units)::text as sum
      from ledger_entries e join ledger_transactions t on t.id = e.transaction_id
        join deposits d on d.id = t.deposit_id
-     where e.mode = 'live' group by d.transaction_hash, d.address, d.currency, e.account`,
+     where e.mode = 'live' group by d.network, d.transaction_hash, d.address, d.currency, e.account`,
   );
 }
 
@@ -74,17 +77,18 @@ export function readSharedWallets({ sql }: Stage): Promise<WalletRow[]> {
 }
 
 export type SetAsideRow = {
+  readonly network: string;
   readonly transaction_hash: string;
   readonly address: string;
   readonly sum: string;
 };
 
-/** What was set aside for the operator because of what it is, by transaction and address. */
+/** What was set aside for the operator because of what it is, by network, transaction and address. */
 export function readSetAside({ sql }: Stage): Promise<SetAsideRow[]> {
   return sql(
-    `select transaction_hash, lower(address) as address, sum(amount_units)::text as sum
+    `select network, transaction_hash, address, sum(amount_units)::text as sum
      from unrecognised_transfers
      where transaction_hash <> '' and reason <> 'from one of our own wallets'
-       group by transaction_hash, lower(address)`,
+       group by network, transaction_hash, address`,
   );
 }

@@ -1,35 +1,31 @@
-import { parseUnits } from 'ethers';
+import { unitsOf } from '../plan/amounts.ts';
 import type { SimulateAction } from '../plan/plan.ts';
-import { type ChainTruth, creditKey } from './chain-truth.ts';
 import type { Difference } from './compare.ts';
 import type { Seen } from './records.ts';
 import type { AccountRow, DeliveryRow, DepositAccountRow, SetAsideRow, WalletRow } from './rows.ts';
+import { creditKey, strangeKey, type Truth } from './truth.ts';
 
 const MAX_ATTEMPTS = 5;
-const DECIMALS = 18;
 
 /**
- * The ledger against the chain: zero in sum, every credited
+ * The ledger against the chains: zero in sum, every credited
  * unit available, dust held, nothing pending, nothing invented.
  */
 export function compareLedger(
   rows: readonly AccountRow[],
-  truth: ChainTruth,
+  truth: Truth,
   simulated: readonly { action: SimulateAction }[],
 ): Difference[] {
   const expected = new Map<string, bigint>();
-  const expect = (mode: string, currency: string, account: string, units: bigint) => {
+  const expect = (mode: string, asset: string, account: string, units: bigint) => {
     for (const [name, amount] of [
       [account, units],
       ['chain', -units],
     ] as const)
-      expected.set(
-        `${mode} ${currency} ${name}`,
-        (expected.get(`${mode} ${currency} ${name}`) ?? 0n) + amount,
-      );
+      expected.set(`${mode} ${asset} ${name}`, (expected.get(`${mode} ${asset} ${name}`) ?? 0n) + amount);
   };
-  for (const credit of truth.credits.values())
-    expect('live', credit.currency, credit.belowMinimum ? 'held' : 'available', credit.amountUnits);
+  for (const { network, currency, belowMinimum, amountUnits } of truth.credits.values())
+    expect('live', `${network} ${currency}`, belowMinimum ? 'held' : 'available', amountUnits);
   const accountOf = {
     completed: 'available',
     detected: 'pending',
@@ -37,10 +33,13 @@ export function compareLedger(
     failed: 'held',
     settled: 'settled',
   } as const;
-  for (const { action } of simulated)
-    if (action.outcome !== 'reorged')
-      expect('test', action.currency, accountOf[action.outcome], parseUnits(action.amount, DECIMALS));
-  const actual = new Map(rows.map((row) => [`${row.mode} ${row.currency} ${row.account}`, BigInt(row.sum)]));
+  for (const { action } of simulated) {
+    const { network, currency, outcome, amount } = action;
+    if (outcome !== 'reorged')
+      expect('test', `${network} ${currency}`, accountOf[outcome], unitsOf(network, currency, amount));
+  }
+  const assetOf = (row: AccountRow) => `${row.mode} ${row.network} ${row.currency}`;
+  const actual = new Map(rows.map((row) => [`${assetOf(row)} ${row.account}`, BigInt(row.sum)]));
   const found: Difference[] = [];
   for (const key of new Set([...expected.keys(), ...actual.keys()])) {
     const [is, must] = [actual.get(key) ?? 0n, expected.get(key) ?? 0n];
@@ -51,9 +50,9 @@ export function compareLedger(
         detail: `${is} instead of ${must} units`,
       });
   }
-  for (const asset of new Set(rows.map((row) => `${row.mode} ${row.currency}`))) {
+  for (const asset of new Set(rows.map(assetOf))) {
     const sum = rows
-      .filter((row) => `${row.mode} ${row.currency}` === asset)
+      .filter((row) => assetOf(row) === asset)
       .reduce((total, row) => total + BigInt(row.sum), 0n);
     if (sum !== 0n) found.push({ rule: 'the ledger sums to zero', subject: asset, detail: `${sum} units` });
   }
@@ -61,10 +60,10 @@ export function compareLedger(
 }
 
 /** The same deposit by deposit, so that one mistake cannot hide behind its opposite in another place. */
-export function compareDepositLedger(rows: readonly DepositAccountRow[], truth: ChainTruth): Difference[] {
+export function compareDepositLedger(rows: readonly DepositAccountRow[], truth: Truth): Difference[] {
   const actual = new Map<string, Map<string, bigint>>();
   for (const row of rows) {
-    const key = creditKey(row.transaction_hash, row.address, row.currency);
+    const key = creditKey(row.network, row.transaction_hash, row.address, row.currency);
     const accounts = actual.get(key) ?? new Map<string, bigint>();
     actual.set(key, accounts.set(row.account, BigInt(row.sum)));
   }
@@ -148,8 +147,9 @@ export function compareDeliveries(
  * Unknown tokens and real money on test addresses are kept for the
  * operator to see; what a replaced block held may be there too.
  */
-export function compareSetAside(rows: readonly SetAsideRow[], truth: ChainTruth): Difference[] {
-  const kept = new Map(rows.map((row) => [`${row.transaction_hash} ${row.address}`, BigInt(row.sum)]));
+export function compareSetAside(rows: readonly SetAsideRow[], truth: Truth): Difference[] {
+  const keyOf = (row: SetAsideRow) => strangeKey(row.network, row.transaction_hash, row.address);
+  const kept = new Map(rows.map((row) => [keyOf(row), BigInt(row.sum)]));
   return [...truth.strange].flatMap(([subject, units]) =>
     kept.get(subject) === units
       ? []

@@ -4,13 +4,11 @@ import type { Json } from '../api.ts';
 import type { MerchantName, ReceiverName, SimulateAction } from '../plan/plan.ts';
 import { ENDPOINTS } from '../receivers.ts';
 import type { Customer } from '../stage.ts';
-import type { ChainTruth } from './chain-truth.ts';
 import {
   compareCustomers,
   compareDeposits,
   compareEvents,
   compareReceived,
-  compareSimulations,
   type Difference,
 } from './compare.ts';
 import { compareHoldings, type Holding } from './holdings.ts';
@@ -19,6 +17,7 @@ import type { Reconciled } from './reconciled.ts';
 import { compareReconciled } from './reconciled.ts';
 import type { Seen } from './records.ts';
 import type { AccountRow, DeliveryRow, DepositAccountRow, SetAsideRow, WalletRow } from './rows.ts';
+import { compareSimulations } from './simulations.ts';
 import {
   compareDeliveries,
   compareDepositLedger,
@@ -26,9 +25,11 @@ import {
   compareSetAside,
   compareWalletIndexes,
 } from './stores.ts';
+import type { Truth } from './truth.ts';
 
 export type Records = {
-  readonly truth: ChainTruth;
+  /** What the chains say together. */
+  readonly truth: Truth;
   /** What each receiver remembers, by event id. */
   readonly seen: ReadonlyMap<ReceiverName, ReadonlyMap<string, Seen>>;
   readonly customers: readonly Customer[];
@@ -49,8 +50,8 @@ export type Records = {
   readonly nameOf: ReadonlyMap<string, string>;
   readonly holdings: readonly Holding[];
   readonly reconciled: Pick<Reconciled, 'left' | 'refused'>;
-  /** The address that the run itself spent from. */
-  readonly spender: string | undefined;
+  /** The addresses that the run itself spent from, each with its network before it. */
+  readonly spenders: readonly string[];
 };
 
 /** The receiver of each merchant and mode that takes everything at once. */
@@ -79,7 +80,11 @@ export function compareAll(records: Records): Difference[] {
     ...compareEvents(deposits.A, healthy('live', 'A')),
     ...compareEvents(deposits.B, healthy('live', 'B')),
   );
-  const owners = new Map(customers.map((customer) => [customer.addresses.bsc, customer]));
+  const owners = new Map(
+    customers.flatMap((customer) =>
+      Object.entries(customer.addresses).map((entry) => [entry.join(' '), customer]),
+    ),
+  );
   found.push(...compareDeposits(truth, [...deposits.A, ...deposits.B], owners));
   found.push(...compareSimulations(simulated, simulations, [...healthy('test', 'A').values()]));
   const announced = [healthy('live', 'A'), healthy('live', 'B'), healthy('test', 'A')].flatMap((list) => [
@@ -115,7 +120,7 @@ export function compareAll(records: Records): Difference[] {
   found.push(...compareSetAside(records.setAside, truth));
   found.push(
     ...compareHoldings(records.holdings, truth),
-    ...compareReconciled(records.reconciled, records.spender),
+    ...compareReconciled(records.reconciled, records.spenders),
   );
   return found;
 }

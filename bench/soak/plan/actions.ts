@@ -1,9 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Wallet } from 'ethers';
+import { keyOfHex } from '../../../src/chains/address-key.ts';
+import { chainOf } from '../../../src/chains/index.ts';
+import { NATIVE_CURRENCY, type Network } from '../../../src/domain/assets.ts';
+import { addressAs } from '../oracle/truth.ts';
 import { count, customerOf, note, type Play, placeOf } from '../play.ts';
 import { beReborn } from '../reborn.ts';
-import type { Customer } from '../stage.ts';
+import { type Customer, chainOn } from '../stage.ts';
 import { befall } from '../troubles.ts';
+import { unitsOf } from './amounts.ts';
 import {
   type CustomerAction,
   OWN_WALLET,
@@ -13,8 +17,13 @@ import {
   type SimulateAction,
 } from './plan.ts';
 
-/** Enough for one payment of the smallest deposit in either asset, and its fee. */
-const WALLET_NEEDS_UNITS = 2n * 10n ** 18n;
+/** Enough for one payment of the smallest deposit in either asset, and its fee, in coins. */
+const WALLET_NEEDS: Readonly<Record<Network, { readonly coins: string; readonly usdt: string }>> = {
+  bsc: { coins: '2', usdt: '2' },
+  // A transfer of the token burns tens of TRX.
+  tron: { coins: '200', usdt: '2' },
+};
+const GIVEN_TIMES = 100n;
 const FUND_TRIES = 5;
 const FUND_WAIT_MS = 5_000;
 /**
@@ -42,6 +51,23 @@ export async function performAction(play: Play, action: Planned): Promise<void> 
   }
 }
 
+function detailOf(action: Extract<Planned, { network: Network }>): string {
+  switch (action.kind) {
+    case 'pay':
+      return action.shape;
+    case 'lie':
+      return action.lie;
+    case 'reborn':
+      return action.payment.shape;
+    case 'rpc':
+      return action.fault;
+    case 'reorg':
+      return action.fate;
+    case 'simulate':
+      return '';
+  }
+}
+
 function carryOut(play: Play, action: Planned): Promise<void> {
   switch (action.kind) {
     case 'customer':
@@ -60,13 +86,9 @@ function carryOut(play: Play, action: Planned): Promise<void> {
 }
 
 function nameOf(action: Planned): string {
-  if (action.kind === 'pay') return `pay ${action.shape}`;
   if (action.kind === 'kill' || action.kind === 'freeze') return `${action.kind} ${action.victim}`;
-  if (action.kind === 'lie') return `lie ${action.lie}`;
-  if (action.kind === 'reborn') return `reborn ${action.payment.shape}`;
-  if (action.kind === 'rpc') return `rpc ${action.fault}`;
-  if (action.kind === 'reorg') return `reorg ${action.fate}`;
-  return action.kind;
+  if (action.kind === 'customer') return action.kind;
+  return `${action.network} ${action.kind} ${detailOf(action)}`.trim();
 }
 
 /**
@@ -83,53 +105,68 @@ async function makeCustomer(play: Play, action: CustomerAction): Promise<void> {
     if (row) ({ status, body } = { status: 201, body: row });
   }
   if (status !== 201) throw new Error(`POST /customers was answered ${status}: ${JSON.stringify(body)}`);
-  const addressOf = (network: string) =>
-    (body['addresses'] as { network: string; address: string }[]).find((entry) => entry.network === network)
-      ?.address ?? '';
+  const addressOf = (network: Network) => {
+    const list = body['addresses'] as { network: string; address: string }[];
+    return addressAs(network, list.find((entry) => entry.network === network)?.address ?? '');
+  };
   const { number, merchant, mode, externalId } = action;
-  const addresses = { bsc: addressOf('bsc').toLowerCase(), tron: addressOf('tron') };
+  const addresses = { bsc: addressOf('bsc'), tron: addressOf('tron') };
   const customer: Customer = { number, merchant, mode, externalId, id: String(body['id']), addresses };
   stage.customers.push(customer);
   placeOf(play, number).resolve(customer);
-  note(play, `customer ${number} ${customer.id} ${addresses.bsc}`);
+  note(play, `customer ${number} ${customer.id} ${addresses.bsc} ${addresses.tron}`);
 }
 
 async function pay(play: Play, action: PayAction): Promise<void> {
   const people = await Promise.all(action.customers.map((number) => customerOf(play, number)));
   const own = action.shape.endsWith('from_own_wallet') ? await fundedWallet(play, action) : undefined;
-  const addresses = people.map((person) => person.addresses.bsc);
-  const hash = await play.stage.payer.pay(action, addresses, own);
-  note(play, `${action.shape} ${hash} to ${addresses.join(' ')} ${action.amounts.join(' ')}`);
+  const addresses = people.map((person) => person.addresses[action.network]);
+  const hash = await chainOn(play.stage, action.network).pay(action, addresses, own);
+  note(
+    play,
+    `${action.network} ${action.shape} ${hash} to ${addresses.join(' ')} ${action.amounts.join(' ')}`,
+  );
 }
 
-/** The run's own deposit address with something to spend: a reorg may have taken what it was given first. */
-async function fundedWallet(play: Play, { sender }: PayAction): Promise<Wallet> {
-  const wallet = await ownWallet(play);
-  const { payer } = play.stage;
-  const give = { kind: 'pay', sender, customers: [OWN_WALLET], transactionType: 2 } as const;
+/**
+ * The key of the run's own deposit address, which has something to
+ * spend: a reorg may have taken what it was given first.
+ */
+async function fundedWallet(play: Play, { network, sender }: PayAction): Promise<string> {
+  const { address, key } = await ownWallet(play, network);
+  const chain = chainOn(play.stage, network);
+  const coin = NATIVE_CURRENCY[network];
+  const needs = WALLET_NEEDS[network];
+  const [coins, tokens] = [unitsOf(network, coin, needs.coins), unitsOf(network, 'USDT', needs.usdt)];
+  const give = async (shape: string, units: bigint) => {
+    const amounts = [String(GIVEN_TIMES * units)];
+    const common = { kind: 'pay', network, sender, customers: [OWN_WALLET], transactionType: 2 } as const;
+    await chain.pay({ ...common, shape, amounts }, [address]);
+  };
   for (let tries = 0; tries < FUND_TRIES; tries++) {
-    const { usdtUnits, bnbUnits } = await payer.holdings(wallet.address);
-    const [bnb, usdt] = [bnbUnits >= WALLET_NEEDS_UNITS, usdtUnits >= WALLET_NEEDS_UNITS];
-    if (bnb && usdt) return wallet;
-    const amounts = [String(100n * WALLET_NEEDS_UNITS)];
-    if (!bnb) await payer.pay({ ...give, shape: 'bnb', amounts }, [wallet.address.toLowerCase()], undefined);
-    if (!usdt)
-      await payer.pay({ ...give, shape: 'usdt', amounts }, [wallet.address.toLowerCase()], undefined);
+    const { usdtUnits, coinUnits } = await chain.holdings(address);
+    if (coinUnits >= coins && usdtUnits >= tokens) return key;
+    if (coinUnits < coins) await give(coin.toLowerCase(), coins);
+    if (usdtUnits < tokens) await give('usdt', tokens);
     await sleep(FUND_WAIT_MS);
   }
   throw new Error('what the wallet was given is mined in no block');
 }
 
-/** The key of the one deposit address that the run spends from: what it sends is no deposit. */
-async function ownWallet(play: Play): Promise<Wallet> {
-  const { stage } = play;
-  const { bsc } = (await customerOf(play, OWN_WALLET)).addresses;
-  const branch = stage.root.derivePath(`44'/60'/0'/0`);
+/**
+ * The one deposit address of a chain that the run spends from, with
+ * its private key (hex without prefix): what it sends is no deposit.
+ */
+async function ownWallet(play: Play, network: Network): Promise<{ address: string; key: string }> {
+  const address = (await customerOf(play, OWN_WALLET)).addresses[network];
+  const { coinType, addresses } = chainOf(network);
+  const branch = play.stage.root.derivePath(`44'/${coinType}'/0'/0`);
   for (let index = 0; index <= MORE_INDEXES; index++) {
     const child = branch.deriveChild(index);
-    if (child.address.toLowerCase() === bsc) return new Wallet(child.privateKey);
+    if (addressAs(network, addresses.format(keyOfHex(child.address, 2))) === address)
+      return { address, key: child.privateKey.slice(2) };
   }
-  throw new Error(`${bsc} is not derived from the wallet of this run`);
+  throw new Error(`${address} is not derived from the wallet of this run`);
 }
 
 async function simulate(play: Play, action: SimulateAction): Promise<void> {
@@ -141,6 +178,7 @@ async function simulate(play: Play, action: SimulateAction): Promise<void> {
     stage.keys[person.merchant].test,
     {
       customer_id: person.id,
+      network: action.network,
       currency: action.currency,
       amount: action.amount,
       transaction_hash: action.hash,
@@ -151,19 +189,23 @@ async function simulate(play: Play, action: SimulateAction): Promise<void> {
   if (status !== 201 && status !== 200)
     throw new Error(`a simulation was answered ${status}: ${JSON.stringify(body)}`);
   done.simulated.push({ action, depositId: String(body['id']) });
-  note(play, `simulated ${action.outcome} ${action.hash}`);
+  note(play, `simulated ${action.network} ${action.outcome} ${action.hash}`);
 }
 
 async function reorg(play: Play, action: ReorgAction): Promise<void> {
-  const { payer } = play.stage;
-  const raws = await payer.reorg(action.depth, action.fate === 'move');
-  note(play, `reorg ${action.depth} ${action.fate}, ${raws.length} transactions`);
-  if (action.fate !== 'resend') return;
+  const { network, depth, fate } = action;
+  const chain = chainOn(play.stage, network);
+  const held = await chain.reorg(depth, fate === 'move');
+  note(play, `${network} reorg ${depth} ${fate}, ${held.length} transactions`);
+  if (fate !== 'resend') return;
   await sleep(action.resendAfterMs);
-  for (const raw of raws) {
+  for (const sent of held) {
     // Its sender may have used the number for another transaction meanwhile.
-    const sent = await payer.sendRaw(raw).catch(() => undefined);
-    note(play, sent ? `sent again ${sent}` : 'a replaced transaction cannot be sent again');
-    if (sent) count(play, 'transaction sent again');
+    const taken = await chain.sendAgain(sent).then(
+      () => true,
+      () => false,
+    );
+    note(play, taken ? `sent again ${sent.hash}` : 'a replaced transaction cannot be sent again');
+    if (taken) count(play, `${network} transaction sent again`);
   }
 }

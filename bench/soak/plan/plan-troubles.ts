@@ -1,6 +1,6 @@
 import type { Random } from '../../../dev/random.ts';
-import { BLOCK_FAULTS } from '../../../dev/support/faults.ts';
-import { LIES, type Lie } from './lies.ts';
+import type { Network } from '../../../src/domain/assets.ts';
+import { type ChainPlan, chainRandom, PLANNED } from './networks.ts';
 
 /** What befalls the parts of the gateway and what it reads from, beside the money. */
 export const VICTIMS = ['api', 'worker-1', 'worker-2', 'temporal', 'postgres'] as const;
@@ -9,36 +9,9 @@ export type Victim = (typeof VICTIMS)[number];
 export const FROZEN = ['worker-1', 'worker-2', 'api'] as const;
 export type Frozen = (typeof FROZEN)[number];
 
-/**
- * What endpoints do wrong beside the faults of single answers: by the
- * clock, behind the others, or where money inside a transaction is read.
- */
-const ENDPOINT_FAULTS = [
-  'slow',
-  'stale_head',
-  'missing_block',
-  'not_yet_final',
-  'accepts_and_resets',
-  'trace_unknown',
-  'trace_refused',
-  'trace_hang',
-  'trace_null',
-  'trace_empty',
-  'trace_cut',
-  'trace_of_another',
-  'trace_html',
-] as const;
-export type EndpointFault = (typeof ENDPOINT_FAULTS)[number];
-/** Every name of a fault of an endpoint: the ones above, and each that the fault proxy's own tests know. */
-export const RPC_FAULTS: readonly string[] = [...ENDPOINT_FAULTS, ...BLOCK_FAULTS.map(([name]) => name)];
-/**
- * With these on all endpoints nothing could be read for a minute
- * and more: an endpoint of a wrong chain is left alone that long.
- */
-const OF_ANOTHER_CHAIN: readonly string[] = ['serves another chain', 'has no chain id'];
-
 export type RpcAction = {
   readonly kind: 'rpc';
+  readonly network: Network;
   readonly endpoints: readonly number[];
   readonly fault: string;
   readonly forMs: number;
@@ -49,7 +22,8 @@ export type RpcAction = {
  */
 export type LieAction = {
   readonly kind: 'lie';
-  readonly lie: Lie;
+  readonly network: Network;
+  readonly lie: string;
   readonly alone: boolean;
   readonly reorgDepth: number;
   readonly forMs: number;
@@ -63,42 +37,56 @@ export type Trouble = RpcAction | LieAction | KillAction | FreezeAction;
 
 const PER_MINUTE = { rpc: 6, lie: 3, kill: 4, freeze: 2 } as const;
 
+type At<T> = T & { readonly atMs: number };
+
 /** The troubles of a run: each kind at least once in each of its forms. */
-export function planTroubles(
-  random: Random,
-  minutes: number,
-  lastsMs: number,
-): (Trouble & { readonly atMs: number })[] {
-  const count = (kind: keyof typeof PER_MINUTE, least: number) =>
-    Math.max(least, Math.round(minutes * PER_MINUTE[kind]));
+export function planTroubles(random: Random, minutes: number, lastsMs: number): At<Trouble>[] {
+  const count = (kind: keyof typeof PER_MINUTE, least: number, share = 1) =>
+    Math.max(least, Math.round(minutes * PER_MINUTE[kind] * share));
+  const ofChains = PLANNED.flatMap((chain): At<Trouble>[] => {
+    const own = chainRandom(random, chain.network);
+    return [
+      ...planRpcFaults(chain, own.fork('rpc'), lastsMs, count('rpc', 1, chain.share)),
+      ...planLies(chain, own.fork('lies'), lastsMs, count('lie', chain.lies.length, chain.share)),
+    ];
+  });
   return [
-    ...planRpcFaults(random.fork('rpc'), lastsMs, count('rpc', 1)),
-    ...planLies(random.fork('lies'), lastsMs, count('lie', LIES.length)),
+    ...ofChains,
     ...planFreezes(random.fork('freezes'), lastsMs, count('freeze', FROZEN.length)),
     ...planKills(random.fork('kills'), lastsMs, count('kill', VICTIMS.length)),
   ];
 }
 
 /** Every fault in turn, in an order of its own each time. */
-function planRpcFaults(draws: Random, lastsMs: number, count: number): (RpcAction & { atMs: number })[] {
-  return inTurns(RPC_FAULTS, count, draws).map((fault) => {
-    const endpoints = draws.chance(0.35) && !OF_ANOTHER_CHAIN.includes(fault) ? [0, 1] : [draws.int(0, 1)];
+function planRpcFaults(
+  { network, faults, onOneOnly }: ChainPlan,
+  draws: Random,
+  lastsMs: number,
+  count: number,
+): At<RpcAction>[] {
+  return inTurns(faults, count, draws).map((fault) => {
+    const endpoints = draws.chance(0.35) && !onOneOnly.includes(fault) ? [0, 1] : [draws.int(0, 1)];
     const atMs = draws.int(1_000, Math.max(1_000, lastsMs - 1_000));
-    return { kind: 'rpc', endpoints, fault, forMs: draws.int(2_000, 12_000), atMs };
+    return { kind: 'rpc', network, endpoints, fault, forMs: draws.int(2_000, 12_000), atMs };
   });
 }
 
 /** Every lie in turn. One that hangs on a tip is of no interest while the tip stays: then it is replaced. */
-function planLies(draws: Random, lastsMs: number, count: number): (LieAction & { atMs: number })[] {
-  const lies = inTurns(LIES, count, draws);
-  return lies.map((lie) => {
+function planLies(
+  { network, lies }: ChainPlan,
+  draws: Random,
+  lastsMs: number,
+  count: number,
+): At<LieAction>[] {
+  return inTurns(lies, count, draws).map((lie) => {
     const reorgDepth = lie.startsWith('hangs') ? draws.int(1, 3) : 0;
     const atMs = draws.int(1_000, Math.max(1_000, lastsMs - 1_000));
-    return { kind: 'lie', lie, alone: draws.chance(0.75), reorgDepth, forMs: draws.int(3_000, 12_000), atMs };
+    const alone = draws.chance(0.75);
+    return { kind: 'lie', network, lie, alone, reorgDepth, forMs: draws.int(3_000, 12_000), atMs };
   });
 }
 
-function planFreezes(draws: Random, lastsMs: number, count: number): (FreezeAction & { atMs: number })[] {
+function planFreezes(draws: Random, lastsMs: number, count: number): At<FreezeAction>[] {
   return inTurns(FROZEN, count, draws).map((victim) => ({
     kind: 'freeze',
     victim,
@@ -115,7 +103,7 @@ function inTurns<T>(list: readonly T[], count: number, draws: Random): T[] {
 }
 
 /** Every victim in turn, in an order of its own each time, none in the last five seconds. */
-function planKills(draws: Random, lastsMs: number, count: number): (KillAction & { atMs: number })[] {
+function planKills(draws: Random, lastsMs: number, count: number): At<KillAction>[] {
   const every = Math.max(1, lastsMs - 10_000) / count;
   return inTurns(VICTIMS, count, draws).map((victim, index) => ({
     kind: 'kill' as const,

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { readChain } from '../oracle/chain-truth.ts';
+import { readChain } from '../bsc/truth.ts';
 import { ANN, BEN, BLOCK, hex } from './world.ts';
 
 const UNIT = 10n ** 18n;
 
-describe("the soak's reading of the chain", () => {
+describe("the soak's reading of BNB Chain", () => {
   it('reads credit-worthy movements out of blocks, receipts and traces, and nothing else', async () => {
     const pad = (address: string) => `0x${'0'.repeat(24)}${address.slice(2)}`;
     const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -84,19 +84,19 @@ describe("the soak's reading of the chain", () => {
     const truth = await readChain(rpc, { usdt, live: new Set([ANN, BEN]), own: new Set([ANN, BEN]) });
     const credited = [...truth.credits].map(([key, one]) => [key, one.amountUnits]);
     expect(credited).to.deep.equal([
-      [`${hex('01')} ${ANN} BNB`, 9n * UNIT],
-      [`${hex('04')} ${ANN} USDT`, 7n * UNIT],
-      [`${hex('04')} ${BEN} USDT`, 2n * UNIT],
-      [`${hex('05')} ${ANN} BNB`, 17n * UNIT],
+      [`bsc ${hex('01')} ${ANN} BNB`, 9n * UNIT],
+      [`bsc ${hex('04')} ${ANN} USDT`, 7n * UNIT],
+      [`bsc ${hex('04')} ${BEN} USDT`, 2n * UNIT],
+      [`bsc ${hex('05')} ${ANN} BNB`, 17n * UNIT],
     ]);
-    expect(truth.arrived.get(`${ANN} BNB`)).to.equal(35n * UNIT);
-    expect(truth.arrived.get(`${ANN} USDT`)).to.equal(12n * UNIT + 5n);
+    expect(truth.arrived.get(`bsc ${ANN} BNB`)).to.equal(35n * UNIT);
+    expect(truth.arrived.get(`bsc ${ANN} USDT`)).to.equal(12n * UNIT + 5n);
     expect([...truth.strange]).to.deep.equal([
-      [`${hex('04')} ${ANN}`, 8n * UNIT],
-      [`${hex('06')} ${ANN}`, 5n],
+      [`bsc ${hex('04')} ${ANN}`, 8n * UNIT],
+      [`bsc ${hex('06')} ${ANN}`, 5n],
     ]);
     const tested = await readChain(rpc, { usdt, live: new Set([BEN]), own: new Set([ANN, BEN]) });
-    expect([...tested.credits.keys()]).to.deep.equal([`${hex('04')} ${BEN} USDT`]);
-    expect(tested.strange.get(`${hex('01')} ${ANN}`)).to.equal(9n * UNIT);
+    expect([...tested.credits.keys()]).to.deep.equal([`bsc ${hex('04')} ${BEN} USDT`]);
+    expect(tested.strange.get(`bsc ${hex('01')} ${ANN}`)).to.equal(9n * UNIT);
   });
 });

@@ -1,5 +1,7 @@
+import type { Currency, Network } from '../../../src/domain/assets.ts';
 import type { Json } from '../api.ts';
 import type { Seen } from '../oracle/records.ts';
+import { creditKey, placeKey } from '../oracle/truth.ts';
 import type { Records } from '../oracle/verdict.ts';
 import type { MerchantName, ReceiverName } from '../plan/plan.ts';
 import { ENDPOINTS } from '../receivers.ts';
@@ -26,23 +28,34 @@ export const hex = (digits: string, bytes = 32) => `0x${digits.repeat(bytes * 2)
 export const [ANN, BEN, TEST] = [hex('a1', 20), hex('b2', 20), hex('c3', 20)];
 export const [PAID, DUST, TO_BEN, GONE, SIMULATED] = [hex('1'), hex('2'), hex('3'), hex('9'), hex('5')];
 const FOREIGN = hex('4');
+/** Hashes of Tron have no prefix, and its addresses small and capital letters that matter. */
+export const [ON_TRON, ANN_ON_TRON] = ['6'.repeat(64), 'TAnnAnnAnnAnnAnnAnnAnnAnnAnnAnnAnn'];
+export const SPENT_FROM = hex('0', 20);
 export const BLOCK = hex('bb');
 
-const customer = (number: number, merchant: MerchantName, mode: 'live' | 'test', bsc: string): Customer => ({
+const customer = (
+  number: number,
+  merchant: MerchantName,
+  mode: 'live' | 'test',
+  bsc: string,
+  tron = `T${bsc}`,
+): Customer => ({
   number,
   merchant,
   mode,
   externalId: `user-${number}`,
   id: `customer-${number}`,
-  addresses: { bsc, tron: `T${bsc}` },
+  addresses: { bsc, tron },
 });
 const credit = (
+  network: Network,
   hash: string,
   address: string,
-  currency: 'USDT' | 'BNB',
+  currency: Currency,
   amountUnits: bigint,
   belowMinimum = false,
 ) => ({
+  network,
   hash,
   address,
   currency,
@@ -59,6 +72,7 @@ function lived(id: string, customerId: string, of: Credit, states: readonly stri
   const data = {
     id,
     customer_id: customerId,
+    network: of.network,
     transaction_hash: of.hash,
     address: of.address,
     currency: of.currency,
@@ -121,13 +135,15 @@ function deliver(
   return { seen, deliveries };
 }
 
-const account = (mode: string, currency: string, name: string, units: bigint) => ({
+const account = (mode: string, network: Network, currency: Currency, name: string, units: bigint) => ({
   mode,
+  network,
   currency,
   account: name,
   sum: String(units),
 });
 const entry = (of: Credit, name: string, units: bigint) => ({
+  network: of.network,
   transaction_hash: of.hash,
   address: of.address,
   currency: of.currency,
@@ -138,24 +154,37 @@ const entry = (of: Credit, name: string, units: bigint) => ({
 /** What the chain holds: these credits, and a strange token. */
 function truthOf(credits: readonly Credit[]): World['truth'] {
   return {
-    head: 20,
-    transactions: new Set([PAID, DUST, TO_BEN]),
-    credits: new Map(credits.map((one) => [`${one.hash} ${one.address} ${one.currency}`, one])),
-    strange: new Map([[`${FOREIGN} ${ANN}`, 4n]]),
-    arrived: new Map(credits.map((one) => [`${one.address} ${one.currency}`, one.amountUnits])),
+    transactions: new Set([PAID, DUST, TO_BEN, ON_TRON]),
+    credits: new Map(
+      credits.map((one) => [creditKey(one.network, one.hash, one.address, one.currency), one]),
+    ),
+    strange: new Map([
+      [`bsc ${FOREIGN} ${ANN}`, 4n],
+      [`tron ${FOREIGN} ${ANN_ON_TRON}`, 6n],
+    ]),
+    arrived: new Map(
+      credits.map((one) => [placeKey(one.network, one.address, one.currency), one.amountUnits]),
+    ),
   };
 }
 
-/** What the ledger says of these three deposits, of one that a reorg took away, and of a simulation. */
-function ledgerOf(paid: Credit, dust: Credit, toBen: Credit): Pick<World, 'accounts' | 'depositAccounts'> {
+/** What the ledger says of these deposits, of one that a reorg took away, and of a simulation. */
+function ledgerOf(
+  paid: Credit,
+  dust: Credit,
+  toBen: Credit,
+  onTron: Credit,
+): Pick<World, 'accounts' | 'depositAccounts'> {
   return {
     accounts: [
-      account('live', 'USDT', 'available', 7n * USDT),
-      account('live', 'USDT', 'chain', -7n * USDT),
-      account('live', 'BNB', 'held', 3n),
-      account('live', 'BNB', 'chain', -3n),
-      account('test', 'USDT', 'available', 9n * USDT),
-      account('test', 'USDT', 'chain', -9n * USDT),
+      account('live', 'bsc', 'USDT', 'available', 7n * USDT),
+      account('live', 'bsc', 'USDT', 'chain', -7n * USDT),
+      account('live', 'bsc', 'BNB', 'held', 3n),
+      account('live', 'bsc', 'BNB', 'chain', -3n),
+      account('test', 'bsc', 'USDT', 'available', 9n * USDT),
+      account('test', 'bsc', 'USDT', 'chain', -9n * USDT),
+      account('live', 'tron', 'USDT', 'available', 8_000_000n),
+      account('live', 'tron', 'USDT', 'chain', -8_000_000n),
     ],
     depositAccounts: [
       entry(paid, 'available', 5n * USDT),
@@ -165,8 +194,10 @@ function ledgerOf(paid: Credit, dust: Credit, toBen: Credit): Pick<World, 'accou
       entry(dust, 'chain', -3n),
       entry(toBen, 'available', 2n * USDT),
       entry(toBen, 'chain', -2n * USDT),
-      entry(credit(GONE, ANN, 'USDT', USDT), 'pending', 0n),
-      entry(credit(GONE, ANN, 'USDT', USDT), 'chain', 0n),
+      entry(credit('bsc', GONE, ANN, 'USDT', USDT), 'pending', 0n),
+      entry(credit('bsc', GONE, ANN, 'USDT', USDT), 'chain', 0n),
+      entry(onTron, 'available', 8_000_000n),
+      entry(onTron, 'chain', -8_000_000n),
     ],
   };
 }
@@ -179,31 +210,47 @@ const listedAs = ({ id, addresses }: Customer) => ({
   ],
 });
 
+const SIMULATION: World['simulated'][number] = {
+  action: {
+    kind: 'simulate',
+    customer: 3,
+    network: 'bsc',
+    currency: 'USDT',
+    amount: '9',
+    outcome: 'completed',
+    events: 'final',
+    hash: SIMULATED,
+  },
+  depositId: 's1',
+};
+
 /** The records, for a test to spoil one thing in, as a fault of the gateway would. */
 export function soakWorld(): World {
   const [ann, ben, test] = [
-    customer(1, 'A', 'live', ANN),
+    customer(1, 'A', 'live', ANN, ANN_ON_TRON),
     customer(2, 'B', 'live', BEN),
     customer(3, 'A', 'test', TEST),
   ];
   const credits = [
-    credit(PAID, ANN, 'USDT', 5n * USDT),
-    credit(DUST, ANN, 'BNB', 3n, true),
-    credit(TO_BEN, BEN, 'USDT', 2n * USDT),
+    credit('bsc', PAID, ANN, 'USDT', 5n * USDT),
+    credit('bsc', DUST, ANN, 'BNB', 3n, true),
+    credit('bsc', TO_BEN, BEN, 'USDT', 2n * USDT),
+    credit('tron', ON_TRON, ANN_ON_TRON, 'USDT', 8_000_000n),
   ];
-  const [paid, dust, toBen] = credits as [(typeof credits)[0], (typeof credits)[0], (typeof credits)[0]];
+  const [paid, dust, toBen, onTron] = credits as [Credit, Credit, Credit, Credit];
   const lives = {
     A: [
       lived('d1', ann.id, paid, ['detected', 'confirming', 'completed']),
       lived('d2', ann.id, dust, ['detected', 'confirming', 'failed'], { failure_code: 'BELOW_MINIMUM' }),
-      lived('d9', ann.id, credit(GONE, ANN, 'USDT', USDT), ['detected', 'failed'], {
+      lived('d9', ann.id, credit('bsc', GONE, ANN, 'USDT', USDT), ['detected', 'failed'], {
         failure_code: 'REORGED',
         block_hash: null,
       }),
+      lived('d4', ann.id, onTron, ['detected', 'confirming', 'completed']),
     ],
     B: [lived('d3', ben.id, toBen, ['detected', 'failed', 'detected', 'confirming', 'completed'])],
   };
-  const simulation = lived('s1', test.id, credit(SIMULATED, TEST, 'USDT', 9n * USDT), ['completed']);
+  const simulation = lived('s1', test.id, credit('bsc', SIMULATED, TEST, 'USDT', 9n * USDT), ['completed']);
   const created = ({ id }: Customer) => ({ event: 'customer.created', data: { id } as Json });
   const told: Record<string, { event: string; data: Json }[]> = {
     'A live': [created(ann), ...lives.A.flatMap((life) => life.events)],
@@ -219,30 +266,21 @@ export function soakWorld(): World {
     problems: [],
     internalErrors: 0,
     sharedWallets: [],
-    setAside: [{ transaction_hash: FOREIGN, address: ANN, sum: '4' }],
-    spender: hex('0', 20),
-    simulated: [
-      {
-        action: {
-          kind: 'simulate',
-          customer: 3,
-          currency: 'USDT',
-          amount: '9',
-          outcome: 'completed',
-          events: 'final',
-          hash: SIMULATED,
-        },
-        depositId: 's1',
-      },
+    setAside: [
+      { network: 'bsc', transaction_hash: FOREIGN, address: ANN, sum: '4' },
+      { network: 'tron', transaction_hash: FOREIGN, address: ANN_ON_TRON, sum: '6' },
     ],
+    spenders: [`bsc ${SPENT_FROM}`],
+    simulated: [SIMULATION],
     deposits: { A: lives.A.map((life) => life.row), B: lives.B.map((life) => life.row) },
     simulations: [simulation.row],
     listed: [ann, ben, test].map(listedAs),
-    ...ledgerOf(paid, dust, toBen),
+    ...ledgerOf(paid, dust, toBen, onTron),
     nameOf: new Map(Object.keys(ENDPOINTS).map((name) => [`http://${name}`, name])),
     holdings: [
-      { address: ANN, usdtUnits: 5n * USDT, bnbUnits: 3n, sent: 0 },
-      { address: BEN, usdtUnits: 2n * USDT, bnbUnits: 0n, sent: 0 },
+      { network: 'bsc', address: ANN, usdtUnits: 5n * USDT, coinUnits: 3n, sent: 0 },
+      { network: 'bsc', address: BEN, usdtUnits: 2n * USDT, coinUnits: 0n, sent: 0 },
+      { network: 'tron', address: ANN_ON_TRON, usdtUnits: 8_000_000n, coinUnits: 0n, sent: 0 },
     ],
     reconciled: { left: [], refused: undefined },
   };

@@ -11,7 +11,8 @@ export const BOOK_FAULTS: readonly Fault[] = [
   [
     'has money left as pending',
     'the ledger equals the chain',
-    ({ accounts }) => void accounts.push({ mode: 'live', currency: 'USDT', account: 'pending', sum: '1' }),
+    ({ accounts }) =>
+      void accounts.push({ mode: 'live', network: 'bsc', currency: 'USDT', account: 'pending', sum: '1' }),
   ],
   ['does not balance', 'the ledger sums to zero', ({ accounts }) => set(at(accounts, 2), { sum: '4' })],
   [
@@ -86,7 +87,13 @@ export const BOOK_FAULTS: readonly Fault[] = [
     'finds a balance that differs',
     'balances agree with the ledger',
     ({ reconciled }) =>
-      void reconciled.left.push({ address: ANN, currency: 'BNB', difference: '1', reason: '' }),
+      void reconciled.left.push({
+        network: 'bsc',
+        address: ANN,
+        currency: 'BNB',
+        difference: '1',
+        reason: '',
+      }),
   ],
   [
     'cannot compare balances',
@@ -96,6 +103,6 @@ export const BOOK_FAULTS: readonly Fault[] = [
   [
     'was paid in a way that the oracle does not see',
     'the oracle reads the chain as the chain does',
-    ({ holdings }) => set(at(holdings, 1), { bnbUnits: 1n }),
+    ({ holdings }) => set(at(holdings, 1), { coinUnits: 1n }),
   ],
 ];

@@ -1,17 +1,5 @@
 import type { Answer, Fault, RpcCall } from '../../../dev/support/fault-proxy.ts';
-
-/**
- * What the second endpoint says that is not so, while the first one does not answer: only at the head.
- * What is final it tells as it is, so the read after finality, which decides, is told the truth.
- */
-export const LIES = [
-  'other amounts',
-  'logs left out',
-  'logs doubled',
-  'hangs on a replaced tip',
-  'hangs on a replaced tip, head and all',
-] as const;
-export type Lie = (typeof LIES)[number];
+import type { Lie } from './names.ts';
 
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 /** How many blocks of its own an endpoint that hangs still gives. */

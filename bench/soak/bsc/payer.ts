@@ -1,11 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Wallet } from 'ethers';
-import type { Anvil } from '../../dev/anvil.ts';
-import { type ContractName, contractArtifact } from '../../dev/contracts.ts';
-import type { Random } from '../../dev/random.ts';
-import { testContracts } from '../../dev/support/chain-contracts.ts';
+import type { Anvil } from '../../../dev/anvil.ts';
+import { type ContractName, contractArtifact } from '../../../dev/contracts.ts';
+import type { Random } from '../../../dev/random.ts';
+import { testContracts } from '../../../dev/support/chain-contracts.ts';
+import type { Holdings, Sent, SoakChain } from '../chain.ts';
+import { type PayAction, SENDER_COUNT } from '../plan/plan.ts';
 import { type Call, CONTRACT_GAS, type Contracts, callOf, encode, PLENTY } from './calls.ts';
-import { type PayAction, SENDER_COUNT } from './plan/plan.ts';
 
 const CHAIN_ID = 56;
 const GAS_PRICE = 5_000_000_000n;
@@ -13,41 +13,14 @@ const TRANSFER_GAS = 200_000n;
 /** One block less than finality is behind the head. */
 const MAX_REORG = 5;
 
-/**
- * The chain of a run with everybody who pays on it. All that
- * changes the chain goes through `exclusive`, one at a time.
- */
-export type Payer = {
-  readonly usdt: string;
-  mine(blocks?: number): Promise<void>;
-  /**
-   * Puts one planned payment into the pool; `to` are the customers' addresses,
-   * `ownWallet` pays instead of a sender. Returns the hash of what was sent.
-   */
-  pay(action: PayAction, to: readonly string[], ownWallet: Wallet | undefined): Promise<string>;
-  /**
-   * As a call at the head would answer: how much of the token and of
-   * the coin an address holds, and how many transactions it sent.
-   */
-  holdings(
-    address: string,
-  ): Promise<{ readonly usdtUnits: bigint; readonly bnbUnits: bigint; readonly sent: number }>;
-  /**
-   * Replaces every block from the one that holds this transaction on; the other transactions
-   * move, this one goes. Returns its raw form, or undefined where it is in no block or too
-   * deep for a reorg, or `when` says no. While `when` looks, the chain stands still.
-   */
-  drop(hash: string, when: () => Promise<boolean>): Promise<string | undefined>;
-  /**
-   * Replaces the newest blocks; returns the raw transactions
-   * they held. With `move` those go into the last new block.
-   */
-  reorg(depth: number, move: boolean): Promise<string[]>;
-  sendRaw(raw: string): Promise<string>;
-  /** Transactions that could be mined now. */
-  pending(): Promise<number>;
-  head(): Promise<number>;
-};
+/** The part of a chain in which money moves. */
+type Money = Pick<
+  SoakChain,
+  'mine' | 'head' | 'pending' | 'pay' | 'holdings' | 'drop' | 'reorg' | 'sendAgain'
+>;
+
+/** The same, with the token that is paid. All that changes the chain goes through a queue, one at a time. */
+export type Payer = Money & { readonly usdt: string };
 
 /** Runs one at a time, in the order of the calls. */
 function queue(): <T>(work: () => Promise<T>) => Promise<T> {
@@ -147,29 +120,33 @@ export async function createPayer(anvil: Anvil, random: Random): Promise<Payer> 
 
   return {
     ...chainOf(anvil, contracts.usdt, exclusive),
-    pay: (action, to, ownWallet) =>
+    pay: (action, to, ownKey) =>
       exclusive(() => {
         const index = action.sender % senders.length;
         const sender = senders[index] as Wallet;
         const owner = senders[(index + senders.length - 1) % senders.length] as Wallet;
         const call = callOf(action, to, { contracts, owner: owner.address });
-        return submit(ownWallet ?? sender, call, action.transactionType);
+        return submit(
+          ownKey === undefined ? sender : new Wallet(`0x${ownKey}`),
+          call,
+          action.transactionType,
+        );
       }),
   };
 }
 
 /** What does not depend on who pays: the chain as it is, and how it is changed. */
 function chainOf(anvil: Anvil, usdt: string, exclusive: ReturnType<typeof queue>): Omit<Payer, 'pay'> {
-  const blocksFrom = async (first: number, last: number): Promise<string[]> => {
-    const raws: string[] = [];
+  const blocksFrom = async (first: number, last: number): Promise<Sent[]> => {
+    const held: Sent[] = [];
     for (let number = first; number <= last; number++) {
       const block = (await anvil.rpc('eth_getBlockByNumber', [`0x${number.toString(16)}`, false])) as {
         transactions: string[];
       };
       for (const hash of block.transactions)
-        raws.push((await anvil.rpc('eth_getRawTransactionByHash', [hash])) as string);
+        held.push({ hash, raw: (await anvil.rpc('eth_getRawTransactionByHash', [hash])) as string });
     }
-    return raws;
+    return held;
   };
   const head = async () => Number.parseInt((await anvil.rpc('eth_blockNumber')) as string, 16);
 
@@ -180,11 +157,11 @@ function chainOf(anvil: Anvil, usdt: string, exclusive: ReturnType<typeof queue>
     reorg: (depth, move) =>
       exclusive(async () => {
         const now = await head();
-        const raws = await blocksFrom(now - depth + 1, now);
-        await anvil.rpc('anvil_reorg', [depth, move ? raws.map((raw) => [raw, depth - 1]) : []]);
-        return raws;
+        const held = await blocksFrom(now - depth + 1, now);
+        await anvil.rpc('anvil_reorg', [depth, move ? held.map(({ raw }) => [raw, depth - 1]) : []]);
+        return held;
       }),
-    holdings: async (address) => {
+    holdings: async (address): Promise<Holdings> => {
       const data = encode('TestUSDT', 'balanceOf', [address]);
       const [token, coin, count] = await Promise.all([
         anvil.rpc('eth_call', [{ to: usdt, data }, 'latest']),
@@ -193,7 +170,7 @@ function chainOf(anvil: Anvil, usdt: string, exclusive: ReturnType<typeof queue>
       ]);
       return {
         usdtUnits: BigInt(token as string),
-        bnbUnits: BigInt(coin as string),
+        coinUnits: BigInt(coin as string),
         sent: Number.parseInt(count as string, 16),
       };
     },
@@ -208,20 +185,12 @@ function chainOf(anvil: Anvil, usdt: string, exclusive: ReturnType<typeof queue>
         const depth = now - Number.parseInt(receipt.blockNumber, 16) + 1;
         if (depth > MAX_REORG) return undefined;
         const raw = (await anvil.rpc('eth_getRawTransactionByHash', [hash])) as string;
-        const others = (await blocksFrom(now - depth + 1, now)).filter((other) => other !== raw);
-        await anvil.rpc('anvil_reorg', [depth, others.map((other) => [other, depth - 1])]);
-        return raw;
+        const others = (await blocksFrom(now - depth + 1, now)).filter((other) => other.hash !== hash);
+        await anvil.rpc('anvil_reorg', [depth, others.map((other) => [other.raw, depth - 1])]);
+        return { hash, raw };
       }),
-    sendRaw: (raw) => exclusive(() => anvil.rpc('eth_sendRawTransaction', [raw])) as Promise<string>,
+    sendAgain: ({ raw }) => exclusive(async () => void (await anvil.rpc('eth_sendRawTransaction', [raw]))),
     pending: async () =>
       Number.parseInt(((await anvil.rpc('txpool_status')) as { pending: string }).pending, 16),
   };
-}
-
-/** Mines a block every `everyMs` until the signal aborts. */
-export async function mineByTheClock(payer: Payer, everyMs: number, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await payer.mine();
-    await sleep(everyMs, undefined, { signal }).catch(() => undefined);
-  }
 }

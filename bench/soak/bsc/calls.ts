@@ -1,7 +1,8 @@
 import { AbiCoder, Interface, type InterfaceAbi } from 'ethers';
-import { type ContractName, contractArtifact } from '../../dev/contracts.ts';
-import { testContracts } from '../../dev/support/chain-contracts.ts';
-import type { PayAction } from './plan/plan.ts';
+import { type ContractName, contractArtifact } from '../../../dev/contracts.ts';
+import { testContracts } from '../../../dev/support/chain-contracts.ts';
+import type { PayAction } from '../plan/plan.ts';
+import type { BscShape } from './names.ts';
 
 export const CONTRACT_GAS = 3_000_000n;
 /** What every sender and the paying contracts hold of the token. */
@@ -54,7 +55,7 @@ export function callOf(
   from: { contracts: Contracts; owner: string },
 ): Call {
   const { contracts, owner } = from;
-  const { shape } = action;
+  const shape = action.shape as BscShape;
   const amounts = amountsOf(action, to);
   const { first, value, receivers, values } = amounts;
   switch (shape) {
@@ -115,7 +116,7 @@ function amountsOf(action: PayAction, to: readonly string[]) {
 
 /** The same for the shapes that move the native coin. */
 function coinCallOf(
-  shape: Extract<PayAction['shape'], `bnb${string}`>,
+  shape: Extract<BscShape, `bnb${string}`>,
   { first, value, receivers, values }: Amounts,
   contracts: Contracts,
 ): Call {

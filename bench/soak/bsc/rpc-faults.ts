@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer, Fault, RpcCall } from '../../dev/support/fault-proxy.ts';
-import { BLOCK_FAULTS } from '../../dev/support/faults.ts';
-import type { EndpointFault } from './plan/plan-troubles.ts';
+import type { Answer, Fault, RpcCall } from '../../../dev/support/fault-proxy.ts';
+import { BLOCK_FAULTS } from '../../../dev/support/faults.ts';
+import type { EndpointFault } from './names.ts';
 
 const STALE_BLOCKS = 4;
 const SLOW_MS = 1_500;
