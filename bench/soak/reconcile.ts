@@ -1,7 +1,7 @@
 import type { Network } from '../../src/domain/assets.ts';
 import { listAll } from './api.ts';
 import { judgedChains } from './oracle/judge.ts';
-import type { BalanceDifference, Reconciled } from './oracle/reconciled.ts';
+import { type BalanceDifference, isOwnSpending, type Reconciled, spendersOf } from './oracle/reconciled.ts';
 import { creditKey, placeKey, together } from './oracle/truth.ts';
 import { MERCHANTS } from './plan/plan.ts';
 import { waitUntilQuiet } from './quiet.ts';
@@ -18,11 +18,13 @@ export async function reconcile(stage: Stage, say: (line: string) => void): Prom
   let restless = await waitUntilQuiet(stage, say);
   const found = (await countOf(stage)) - before;
   let claimed = 0;
-  if (compared.left.some(({ difference }) => !difference.startsWith('-'))) {
-    claimed = await claimListed(stage, compared.left, say);
+  const spenders = spendersOf(stage.customers);
+  const unexplained = compared.left.filter((one) => !isOwnSpending(one, spenders));
+  if (unexplained.some(({ difference }) => !difference.startsWith('-'))) {
+    claimed = await claimListed(stage, unexplained, say);
     restless = await waitUntilQuiet(stage, say);
   }
-  if (compared.left.length > 0 || found > 0) compared = await compare(stage);
+  if (unexplained.length > 0 || found > 0) compared = await compare(stage);
   return {
     ...compared,
     ...(restless === undefined ? {} : { refused: `it did not come to rest: ${restless}` }),

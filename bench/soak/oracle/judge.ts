@@ -1,12 +1,11 @@
 import type { Network } from '../../../src/domain/assets.ts';
 import { type Json, listAll } from '../api.ts';
 import type { SoakChain } from '../chain.ts';
-import { OWN_WALLET } from '../plan/plan.ts';
 import type { Done } from '../play.ts';
 import type { Customer, Stage } from '../stage.ts';
 import type { Difference } from './compare.ts';
 import type { Holding } from './holdings.ts';
-import type { Reconciled } from './reconciled.ts';
+import { type Reconciled, spendersOf } from './reconciled.ts';
 import { recordsOf, type Seen } from './records.ts';
 import {
   readAccounts,
@@ -79,9 +78,7 @@ export async function judge(stage: Stage, done: Done, reconciled: Reconciled): P
     sharedWallets: await readSharedWallets(stage),
     setAside: await readSetAside(stage),
     holdings: (await Promise.all(stage.chains.map((chain) => holdingsOn(chain, customers)))).flat(),
-    spenders: customers
-      .filter((customer) => customer.number === OWN_WALLET)
-      .flatMap(({ addresses }) => Object.entries(addresses).map((entry) => entry.join(' '))),
+    spenders: spendersOf(customers),
   };
   const { seen, simulations } = records;
   return {
