@@ -13,7 +13,7 @@ import type { Body } from './http/requests.ts';
 import { askDirectly } from './http/routes.ts';
 import { type KeyPair, keyPair } from './signing.ts';
 import type { Block } from './types.ts';
-import { createWallet, type Send } from './wallet.ts';
+import { createWallet, type Send, type Wallet } from './wallet.ts';
 
 /** The first account has more sun than a number of JavaScript holds. */
 const FUNDS_SUN = [10n ** 17n, ...Array.from({ length: 9 }, () => 10n ** 13n)];
@@ -49,14 +49,19 @@ export type TronNode = TronEndpoint & {
   readonly usdt: TronContract;
   /** Whether all its endpoints show the transactions that code made. */
   savesInternals: boolean;
-  /** Makes blocks, the first of them with everything that waits, and returns the height of the head. */
-  mine(blocks?: number): Promise<number>;
+  /**
+   * Makes blocks, the first of them with everything that waits, and returns the height of the head. Between
+   * two of them lie `slotMs` (three seconds) of the chain's own time.
+   */
+  mine(blocks?: number, slotMs?: number): Promise<number>;
   /** Broadcasts a payment and returns its id. Throws Refusal where the node would not take it. */
   pay(payment: Payment): Promise<string>;
   /** Broadcasts a call of a contract; `data` is hex. */
   trigger: Contracts['trigger'];
   /** Makes a contract, and blocks until it is there. */
   deploy: Contracts['deploy'];
+  /** Broadcasts what makes a contract; `bytecode` is hex. */
+  create: Wallet['create'];
   /** Broadcasts any transaction that the double knows; see `CONTRACTS` of messages. */
   send(transaction: Send): Promise<string>;
   /** Broadcasts one again that was sent here before, with the same bytes. */
@@ -87,7 +92,7 @@ export async function startTronNode(options: TronNodeOptions = {}): Promise<Tron
   const first = await openEndpoint(served, { separateSolidity });
   const endpoints = [first];
   const wallet = createWallet(chain, accounts);
-  const mine = async (blocks = 1): Promise<number> => await chain.mine(blocks);
+  const mine: TronNode['mine'] = (blocks = 1, slotMs = undefined) => chain.mine(blocks, slotMs);
   const { trigger, deploy } = createContracts(chain, wallet);
   const usdt = await deploy(testContracts().Token, [6]);
   await usdt.call('mint', [accounts[0]?.address, TOKEN_UNITS]);
@@ -98,6 +103,7 @@ export async function startTronNode(options: TronNodeOptions = {}): Promise<Tron
     url: first.url,
     solidityUrl: first.solidityUrl,
     requests: first.requests,
+    forgetRequests: first.forgetRequests,
     get fault() {
       return first.fault;
     },
@@ -125,6 +131,7 @@ export async function startTronNode(options: TronNodeOptions = {}): Promise<Tron
           }),
     trigger,
     deploy,
+    create: wallet.create,
     send: wallet.send,
     again: wallet.again,
     replace: (depth, { keep = 'none' } = {}) => chain.replace(depth, keep),

@@ -41,6 +41,8 @@ export type TronEndpoint = {
     readonly body: Body;
     readonly headers: IncomingMessage['headers'];
   }[];
+  /** Forgets the requests that came. */
+  forgetRequests(): void;
   stop(): Promise<void>;
 };
 
@@ -63,6 +65,9 @@ export async function openEndpoint(served: Served, options: EndpointOptions = {}
     solidityUrl: urlOf(solidity),
     fault: undefined,
     requests,
+    forgetRequests: () => {
+      requests.length = 0;
+    },
     stop: async () => {
       await Promise.all(servers.map(close));
     },
