@@ -15,10 +15,11 @@ import { type Stage, setStage } from './stage.ts';
 
 /**
  * `npm run soak -- --minutes N --seed S [--dev-server]`: the whole gateway, role by role, under random
- * money and random faults, and at the end an oracle made from the chain and the receivers' own records.
- * Exit 0 without a difference, 1 with one (logs and plan are kept, as they are with `--keep`), 2 for
- * wrong usage. `--plan` prints the plan's hash and its actions by kind, and runs nothing. The seed
- * decides what is done and when; how that interleaves with the processes is up to the machine.
+ * money on both chains and random faults, and at the end an oracle made from the chains and the
+ * receivers' own records. Exit 0 without a difference, 1 with one (logs and plan are kept, as they are
+ * with `--keep`), 2 for wrong usage. `--plan` prints the plan's hash and its actions by kind, and runs
+ * nothing. The seed decides what is done and when; how that interleaves with the processes is up to
+ * the machine.
  */
 const USAGE = 'Usage: npm run soak -- [--minutes N] [--seed TEXT] [--dev-server] [--keep] [--plan]\n';
 const PREFIX = 'gateway-soak-';

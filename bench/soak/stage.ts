@@ -5,6 +5,7 @@ import { HDNodeWallet } from 'ethers';
 import { runCommand } from '../../dev/demo/gateway-process.ts';
 import { createRandom } from '../../dev/random.ts';
 import { SECRETS_KEY } from '../../dev/support/live-gateway.ts';
+import type { Print } from '../../src/base/processes.ts';
 import type { Network } from '../../src/domain/assets.ts';
 import { type Api, createApi } from './api.ts';
 import { createBscChain } from './bsc/chain.ts';
@@ -15,6 +16,7 @@ import type { MerchantName, Plan, ReceiverName } from './plan/plan.ts';
 import { VICTIMS, type Victim } from './plan/plan-troubles.ts';
 import { ENDPOINTS, type Hook, startHooks } from './receivers.ts';
 import { folderIn, gatewayRole, postgresServer, type Role, type Server, temporalServer } from './servers.ts';
+import { createTronChain } from './tron/chain.ts';
 
 const API_PATIENCE_MS = 120_000;
 
@@ -128,6 +130,18 @@ export function chainOn({ chains }: Pick<Stage, 'chains'>, network: Network): So
   return chain;
 }
 
+async function startChains(seed: string, folder: string, log: Print): Promise<SoakChain[]> {
+  const input = (network: Network, label: string) => ({
+    folder: folderIn(folder, `chain-${network}`),
+    random: createRandom(`${label}\n${seed}`),
+    log,
+  });
+  return [
+    await createBscChain(input('bsc', 'senders')),
+    await createTronChain(input('tron', 'senders on tron')),
+  ];
+}
+
 /** Starts every part, makes merchants and endpoints. All of it ends with `stop`, or with this process. */
 export async function setStage(input: {
   plan: Plan;
@@ -137,10 +151,7 @@ export async function setStage(input: {
 }): Promise<Stage> {
   const { plan, folder, devServer, log } = input;
   writeFileSync(join(folder, 'plan.json'), JSON.stringify(plan, null, 1));
-  const random = createRandom(`senders\n${plan.seed}`);
-  const chains: readonly SoakChain[] = [
-    await createBscChain({ folder: folderIn(folder, 'chain-bsc'), random, log }),
-  ];
+  const chains = await startChains(plan.seed, folder, log);
   const hooks = await startHooks(plan.seed);
   const postgres = await postgresServer(folder, log);
   const temporal = await temporalServer({ folder, postgresUrl: postgres.url, devServer, log });

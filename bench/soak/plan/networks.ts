@@ -1,6 +1,7 @@
 import type { Random } from '../../../dev/random.ts';
 import type { Currency, Network } from '../../../src/domain/assets.ts';
 import { BSC_FAULTS, BSC_LIES, BSC_SHAPES } from '../bsc/names.ts';
+import { TRON_FAULTS, TRON_LIES, TRON_SHAPES } from '../tron/names.ts';
 
 /** What can be planned on one chain: the names that its side of the run knows. */
 export type ChainPlan = {
@@ -33,6 +34,17 @@ export const PLANNED: readonly ChainPlan[] = [
     faults: BSC_FAULTS,
     onOneOnly: ['serves another chain', 'has no chain id'],
     lies: BSC_LIES,
+  },
+  {
+    network: 'tron',
+    coin: 'TRX',
+    share: 0.5,
+    shapes: TRON_SHAPES,
+    // Seen in the logs, in the transaction itself, and only in what a node saves of contracts.
+    rebornShapes: ['usdt', 'trx', 'usdt_through_contract', 'trx_through_contract', 'trx_and_usdt'],
+    faults: TRON_FAULTS,
+    onOneOnly: ['is another chain'],
+    lies: TRON_LIES,
   },
 ];
 

@@ -51,6 +51,19 @@ describe('a soak', () => {
     expect([...told]).to.have.members(lies);
   });
 
+  it('pays the same customers on both chains, some of them at the same moment', () => {
+    const paid = makePlan('one', MINUTES).actions.filter((action) => action.kind === 'pay');
+    const by = (network: string) => paid.filter((action) => action.network === network);
+    expect(by('tron').length).to.be.within(by('bsc').length / 4, by('bsc').length);
+    const together = by('tron').filter((action) =>
+      by('bsc').some(
+        ({ atMs, customers }) => atMs === action.atMs && customers.includes(action.customers[0] ?? -1),
+      ),
+    );
+    // One of them is what the wallet that the run spends from is given.
+    expect(together.length).to.be.greaterThan(3);
+  });
+
   it(`of ${MINUTES} minutes, with every process killed in turn, loses nothing, doubles nothing and invents nothing`, async function () {
     this.timeout(BUILD_LIMIT_MS + LIMIT_MS + 60_000);
     const folder = await tempDir('soak');
@@ -76,8 +89,9 @@ describe('a soak', () => {
     }
     const report = readFileSync(logFile, 'utf8');
     expect(report).to.include('No difference.');
-    expect(report, 'a deposit that was withdrawn and mined again').to.match(
-      /bsc deposits of a second generation +[1-9]/,
-    );
+    for (const { network } of PLANNED)
+      expect(report, `a deposit on ${network} that was withdrawn and mined again`).to.match(
+        new RegExp(`${network} deposits of a second generation +[1-9]`),
+      );
   });
 });
