@@ -24,7 +24,13 @@ export interface Bodies {
   newest(session: TronSession, number: number): Promise<object>;
 }
 
-type Piece = { readonly from: number; readonly to: number; readonly blocks: Promise<Map<number, object>> };
+/** Given to the endpoint that it came from alone: another one would be blamed for what is wrong in it. */
+type Piece = {
+  readonly endpoint: number;
+  readonly from: number;
+  readonly to: number;
+  readonly blocks: Promise<Map<number, object>>;
+};
 
 /** Makes the memory of one reader. A body is given out once, so that whoever asks again gets a new answer. */
 export function createBodies(now: () => number): Bodies {
@@ -47,12 +53,17 @@ export function createBodies(now: () => number): Bodies {
         else singleUntil = now() + SINGLE_MS;
       },
     );
-    const piece = { from, to, blocks };
-    pieces = [...pieces.filter((one) => one.to >= from - 2 * PIECE_BLOCKS && one.to < from), piece];
+    const { endpoint } = session;
+    const piece = { endpoint, from, to, blocks };
+    const isKept = (one: Piece): boolean =>
+      one.to >= from - 2 * PIECE_BLOCKS && (one.to < from || one.endpoint !== endpoint);
+    pieces = [...pieces.filter(isKept), piece];
     return piece;
   };
   const pieceFor = (session: TronSession, number: number, lastFinal: number): Piece | undefined => {
-    const known = pieces.find(({ from, to }) => from <= number && number <= to);
+    const known = pieces.find(
+      ({ endpoint, from, to }) => endpoint === session.endpoint && from <= number && number <= to,
+    );
     if (known) return known;
     const follows = asked === number - 1;
     const to = Math.min(number + size - 1, lastFinal);

@@ -5,8 +5,8 @@ import { testContracts } from '../../../../dev/support/chain-contracts.ts';
 import { changed, firstOf, INFOS, when } from '../../../../dev/tron/faults.ts';
 import type { TronFault } from '../../../../dev/tron/http/endpoint.ts';
 import { exactJson } from '../../../../dev/tron/http/json.ts';
-import { hexAddress } from '../../../../src/chains/address-key.ts';
-import { advanced, heal, STRANGER, states } from './scenes.ts';
+import { type AddressKey, hexAddress } from '../../../../src/chains/address-key.ts';
+import { advanced, heal, paid, STRANGER, secondOf, states } from './scenes.ts';
 import { startTronWatcher, type TronWatcher } from './tron-watcher.ts';
 
 /** Changes the text of the blocks that are not final yet. */
@@ -192,5 +192,36 @@ describe('TRX that a contract passed on, and that an answer does not show after 
     } finally {
       await live.stop();
     }
+  });
+});
+
+describe('lists of blocks of Tron from which one of two endpoints leaves transactions out', function () {
+  this.timeout(60_000);
+  let live: TronWatcher;
+  before(async () => {
+    live = await startTronWatcher({ others: 1 });
+    await live.catchUp();
+  });
+  after(() => live?.stop());
+  type List = { readonly block?: readonly { readonly transactions?: readonly unknown[] }[] };
+
+  it('hold nothing up, and nobody else is blamed for them', async () => {
+    live.endpoint.fault = changed(['getblockbylimitnext'], ({ block = [] }: List) => ({
+      block: block.map(({ transactions = [], ...rest }) => ({
+        ...rest,
+        transactions: transactions.slice(1),
+      })),
+    }));
+    const addresses: AddressKey[] = [];
+    for (let blocks = 0; blocks < 40; blocks += 1) {
+      await live.node.pay({ to: STRANGER, currency: 'TRX', units: 3n });
+      addresses.push((await paid(live, { currency: 'TRX', units: 5n })).address);
+    }
+    await live.node.mine(30);
+    expect(await live.tryToCatchUp(1)).to.deep.equal([]);
+    for (const address of addresses)
+      expect(states(await live.deposits(address))).to.deep.equal(['5 TRX verified']);
+    const { host } = new URL(secondOf(live).url);
+    expect(live.reports.filter((said) => said.includes(host))).to.deep.equal([]);
   });
 });
