@@ -64,14 +64,20 @@ function hasRun({ receipt }: Record<string, unknown>): boolean {
   return isRecord(receipt) && receipt['result'] === 'SUCCESS';
 }
 
-/** A Transfer log of whatever contract to a watched address. What it means is for the whole read to say. */
+/**
+ * A Transfer log of whatever contract to a watched address, or one in a spelling in which no address would be
+ * found. What it means is for the whole read to say.
+ */
 function names(sent: unknown, watched: AddressLookup): boolean {
   const [topic, , to] = listOf(membersOf(sent)['topics']);
-  if (typeof topic !== 'string' || topic.toLowerCase() !== TRANSFER_TOPIC) return false;
-  return typeof to === 'string' && to.length === WORD && watched.has(to, TOPIC_ADDRESS);
+  if (topic === undefined) return false;
+  if (typeof topic !== 'string' || topic.length !== WORD) return true;
+  if (topic.toLowerCase() !== TRANSFER_TOPIC || to === undefined) return false;
+  return typeof to !== 'string' || to.length !== WORD || watched.has(to, TOPIC_ADDRESS);
 }
 
+/** The same of an internal transaction; one that pays nobody has no receiver. */
 function pays(sent: unknown, watched: AddressLookup): boolean {
-  const to = membersOf(sent)['transferTo_address'];
-  return isPrefixed(to) && watched.has(to, AFTER_41);
+  const { transferTo_address: to = '' } = membersOf(sent);
+  return to !== '' && (!isPrefixed(to) || watched.has(to, AFTER_41));
 }

@@ -6,6 +6,7 @@ import { changed, firstOf, INFOS, when } from '../../../../dev/tron/faults.ts';
 import type { TronFault } from '../../../../dev/tron/http/endpoint.ts';
 import { exactJson } from '../../../../dev/tron/http/json.ts';
 import { type AddressKey, hexAddress } from '../../../../src/chains/address-key.ts';
+import { TRON_ADDRESSES } from '../../../../src/chains/tron/addresses.ts';
 import { advanced, heal, paid, STRANGER, secondOf, states } from './scenes.ts';
 import { startTronWatcher, type TronWatcher } from './tron-watcher.ts';
 
@@ -96,6 +97,38 @@ describe('a first answer of Tron that leaves transactions out', function () {
       expect(states(await live.deposits(address))).to.deep.equal(['12 TRX verified']);
       expect(live.seen.foundLate - foundLate).to.equal(1);
     });
+
+  it('is not passed over by a second one in a spelling in which no address is found', async () => {
+    const address = await live.newAddress();
+    // The receiver is kept by the code, and no call names it.
+    const heir = await live.node.deploy(testContracts().Heir, [STRANGER, 0n, address]);
+    await live.node.trigger({ contract: heir.key, data: '', valueSun: 500n });
+    await live.finish();
+    type Info = { readonly internal_transactions?: readonly object[] };
+    const inBase58 = changed(['gettransactioninfobyblocknum'], (infos: readonly Info[]) =>
+      infos.map(({ internal_transactions: inside = [], ...info }) => ({
+        ...info,
+        internal_transactions: inside.map((one) => ({
+          ...one,
+          transferTo_address: TRON_ADDRESSES.format(address),
+        })),
+      })),
+    );
+    live.endpoint.fault = firstOf(
+      when(({ view }) => view === 'wallet', INFOS.withoutInternals),
+      when(({ view }) => view === 'walletsolidity', inBase58),
+    );
+    await heir.call('pay', [13n]);
+    const number = await live.node.mine();
+    await live.catchUp();
+    await live.node.mine(5);
+    await live.tryToCatchUp(2);
+    const [cursor] = await live.rows('select reread_number from chain_cursors');
+    expect(Number(cursor?.['reread_number'])).to.be.below(number);
+    heal(live);
+    await live.tryToCatchUp(1);
+    expect(states(await live.deposits(address))).to.deep.equal(['13 TRX verified']);
+  });
 });
 
 describe('TRX that a contract passed on, and that an answer does not show after an earlier one did', function () {
