@@ -14,6 +14,8 @@ export type ChainPlan = {
   /** Shapes of what is mined twice. */
   readonly rebornShapes: readonly string[];
   readonly faults: readonly string[];
+  /** Faults that no run goes without, however short. */
+  readonly always: readonly string[];
   /**
    * With these on all endpoints nothing could be read for a minute
    * and more: an endpoint of a wrong chain is left alone that long.
@@ -32,6 +34,7 @@ export const PLANNED: readonly ChainPlan[] = [
     // Seen in the logs, in the transaction itself, and only in a trace.
     rebornShapes: ['usdt', 'bnb', 'usdt_through_contract', 'bnb_through_contract', 'bnb_and_usdt'],
     faults: BSC_FAULTS,
+    always: [],
     onOneOnly: ['serves another chain', 'has no chain id'],
     lies: BSC_LIES,
   },
@@ -43,6 +46,7 @@ export const PLANNED: readonly ChainPlan[] = [
     // Seen in the logs, in the transaction itself, and only in what a node saves of contracts.
     rebornShapes: ['usdt', 'trx', 'usdt_through_contract', 'trx_through_contract', 'trx_and_usdt'],
     faults: TRON_FAULTS,
+    always: ['the node is restarted'],
     onOneOnly: ['is another chain'],
     lies: TRON_LIES,
   },

@@ -57,14 +57,16 @@ export function planTroubles(random: Random, minutes: number, lastsMs: number): 
   ];
 }
 
-/** Every fault in turn, in an order of its own each time. */
+/** Every fault in turn, in an order of its own each time, and none left out that no run goes without. */
 function planRpcFaults(
-  { network, faults, onOneOnly }: ChainPlan,
+  { network, faults, always, onOneOnly }: ChainPlan,
   draws: Random,
   lastsMs: number,
   count: number,
 ): At<RpcAction>[] {
-  return inTurns(faults, count, draws).map((fault) => {
+  const chosen = inTurns(faults, count, draws);
+  chosen.push(...always.filter((fault) => !chosen.includes(fault)));
+  return chosen.map((fault) => {
     const endpoints = draws.chance(0.35) && !onOneOnly.includes(fault) ? [0, 1] : [draws.int(0, 1)];
     const atMs = draws.int(1_000, Math.max(1_000, lastsMs - 1_000));
     return { kind: 'rpc', network, endpoints, fault, forMs: draws.int(2_000, 12_000), atMs };

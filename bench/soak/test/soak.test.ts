@@ -47,6 +47,8 @@ describe('a soak', () => {
     const told = new Set(
       actions.flatMap((action) => (action.kind === 'lie' ? [`${action.network} ${action.lie}`] : [])),
     );
+    const troubled = actions.flatMap((action) => (action.kind === 'rpc' ? [action.fault] : []));
+    expect(troubled).to.include.members(PLANNED.flatMap((chain) => chain.always));
     const lies = PLANNED.flatMap((chain) => chain.lies.map((lie) => `${chain.network} ${lie}`));
     expect([...told]).to.have.members(lies);
   });
