@@ -1,0 +1,32 @@
+// What leaves our own wallets, as blocks tell it: payouts and top-ups are proven by it, as deposits
+// are by what arrives.
+import type { Currency } from '../domain/assets.ts';
+
+/** Money that one transaction moved out of a wallet of ours; `to` is spelled as `addresses.spell` does. */
+export type Move = { readonly to: string; readonly currency: Currency; readonly units: bigint };
+
+/** A transaction that one of our wallets sent. */
+export type SentByUs = {
+  readonly txHash: string;
+  /** Our wallet, spelled as the chain's `addresses.spell` does. */
+  readonly from: string;
+  /** Its place among the wallet's transactions; null on a chain that has none. */
+  readonly nonce: number | null;
+  /** False where the chain undid it; its fee is gone all the same. */
+  readonly ok: boolean;
+  /** What the chain took for it from the sender, in base units of the native coin. */
+  readonly feeUnits: bigint;
+  /**
+   * What it moved out of this wallet to whom, summed by receiver and asset; empty where it failed. What the
+   * wallet moved to itself is left out.
+   */
+  readonly moves: readonly Move[];
+};
+
+/**
+ * Tokens that left one of our wallets in a transaction which that wallet did not send, summed by
+ * transaction, wallet and receiver. This takes an allowance, and our wallets give none, so it always means
+ * that somebody else used a key. It is no `SentByUs`: it has neither nonce nor fee of the wallet, and can be
+ * no payout of ours.
+ */
+export type TakenFromUs = Move & { readonly txHash: string; readonly from: string };
