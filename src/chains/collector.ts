@@ -1,5 +1,6 @@
 // The money of one block while it is read.
 import { NATIVE_CURRENCY, type Network } from '../domain/assets.ts';
+import { Outgoing } from './outgoing.ts';
 import type { Transfer, UnrecognisedTransfer } from './reader.ts';
 
 /** One movement of money, or the sum of those of one transaction to one address in one asset. */
@@ -19,6 +20,7 @@ export type Sum = {
 export class Collector {
   readonly unrecognised: UnrecognisedTransfer[] = [];
   dropped = 0;
+  readonly outgoing = new Outgoing();
   readonly #sums = new Map<string, Sum>();
   readonly #own = new Map<string, Sum>();
   readonly #logs = new Set<number>();

@@ -30,3 +30,42 @@ export type SentByUs = {
  * no payout of ours.
  */
 export type TakenFromUs = Move & { readonly txHash: string; readonly from: string };
+
+/** Gathers what left our wallets in one block. */
+export class Outgoing {
+  readonly #sent: Omit<SentByUs, 'moves'>[] = [];
+  readonly #left = new Map<string, Map<string, TakenFromUs>>();
+
+  /** Notes a transaction of ours; what it moved is added by {@link left}, in any order. */
+  sent(transaction: Omit<SentByUs, 'moves'>): void {
+    this.#sent.push(transaction);
+  }
+
+  /** Adds a movement of money out of one of our wallets, whoever sent the transaction. */
+  left(part: TakenFromUs): void {
+    // Anybody can have the token tell of a transfer of nothing out of any address.
+    if (part.units === 0n || part.from === part.to) return;
+    const wallet = walletIn(part);
+    const parts = this.#left.get(wallet) ?? new Map<string, TakenFromUs>();
+    const key = `${part.to}${part.currency}`;
+    const units = (parts.get(key)?.units ?? 0n) + part.units;
+    this.#left.set(wallet, parts.set(key, { ...part, units }));
+  }
+
+  /** What a scanned block says of it, once all of the block was read. */
+  result(): { sent?: SentByUs[]; taken?: TakenFromUs[] } {
+    const left = new Map(this.#left);
+    const sent = this.#sent.map((transaction): SentByUs => {
+      const parts = left.get(walletIn(transaction))?.values() ?? [];
+      left.delete(walletIn(transaction));
+      const moves = Array.from(parts, ({ to, currency, units }): Move => ({ to, currency, units }));
+      return { ...transaction, moves };
+    });
+    const taken = [...left.values()].flatMap((parts) => [...parts.values()]);
+    return { ...(sent.length > 0 ? { sent } : {}), ...(taken.length > 0 ? { taken } : {}) };
+  }
+}
+
+function walletIn({ txHash, from }: Pick<SentByUs, 'txHash' | 'from'>): string {
+  return `${txHash}${from}`;
+}

@@ -8,6 +8,7 @@ import type { AddressLookup, BlockRef, NamedTransaction, ScannedBlock } from '..
 import { EndpointFailure } from '../rpc/errors.ts';
 import { lower, readHash, readQuantity } from '../rpc/hex.ts';
 import { type BloomProbe, bloomMayHold, bloomOf, bloomProbe, EMPTY_BLOOM } from './bloom.ts';
+import { isOurs, noteLeft, noteSent } from './outgoing.ts';
 import {
   checkReceipt,
   hasSucceeded,
@@ -15,14 +16,12 @@ import {
   type RpcLog,
   type RpcReceipt,
   type RpcTransaction,
+  TOPIC_ADDRESS,
 } from './sent-block.ts';
 import type { InternalTransfer } from './traces/trace.ts';
 
 /** keccak256("Transfer(address,address,uint256)") */
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-/** In a padded topic the address starts after 0x and 12 zero bytes. */
-const TOPIC_ADDRESS = 26;
-
 export type BscToken = { readonly contract: string; readonly probe: BloomProbe };
 
 /** What has to be known of the token contract (lower-case 0x) to find its transfers. */
@@ -44,8 +43,9 @@ export type DecodeRules = {
  * Finds what a block brought to our addresses. Credited: value above zero, in a successful
  * transaction, from a sender that is not ours; as BNB in the transaction itself or as a
  * Transfer log of exactly the token contract, whoever called it. Other tokens are recorded,
- * never credited. Throws EndpointFailure when receipts and block do not belong together, when
- * logs are missing, and when one that money is read from is shown twice or belongs elsewhere.
+ * never credited. What leaves our wallets is told as well. Throws EndpointFailure when receipts and
+ * block do not belong together, when logs are missing, when one that money is read from is shown twice
+ * or belongs elsewhere, and when a transaction of ours is not whole.
  */
 export function decodeBlock(
   ref: BlockRef,
@@ -72,6 +72,7 @@ export function decodeBlock(
     const receipt = receipts[i] as RpcReceipt;
     checkReceipt(ref, transaction, receipt);
     logCount += receipt.logs.length;
+    if (isOurs(transaction, rules.watched)) noteSent(found.outgoing, transaction, receipt);
     if (!hasSucceeded(receipt)) continue;
     if (!isNothing(transaction.value) && transaction.to !== null && rules.watched.has(transaction.to, 2))
       creditNative(found, transaction, rules.watched);
@@ -91,6 +92,7 @@ export function decodeBlock(
     unrecognised: found.unrecognised,
     unrecognisedDropped: found.dropped,
     ...(own.length > 0 ? { own } : {}),
+    ...found.outgoing.result(),
     ...(rules.internals ? {} : { untraced: { succeeded: succeededOf(receipts as RpcReceipt[]) } }),
     ...(rules.naming ? { named } : {}),
   };
@@ -165,16 +167,13 @@ function readLogs(
     if (topics[0] !== TRANSFER_TOPIC && topics[0]?.toLowerCase() !== TRANSFER_TOPIC) continue;
     const isToken = log.address === token.contract || log.address.toLowerCase() === token.contract;
     if (isToken) tokenLogs++;
-    const toTopic = topics[2];
-    if (
-      toTopic === undefined ||
-      toTopic.length !== 66 ||
-      !watched.has(toTopic, TOPIC_ADDRESS) ||
-      log.removed === true
-    )
-      continue;
+    const [, fromTopic, toTopic] = topics;
+    const arrives = toTopic?.length === 66 && watched.has(toTopic, TOPIC_ADDRESS);
+    const leaves = isToken && fromTopic?.length === 66 && watched.isOwn(fromTopic, TOPIC_ADDRESS);
+    if ((!arrives && !leaves) || log.removed === true) continue;
     checkLog(found, ref, txHash, log);
-    readTransfer(found, txHash, log, { isToken, watched });
+    if (arrives) readTransfer(found, txHash, log, { isToken, watched });
+    if (leaves) noteLeft(found.outgoing, txHash, log);
   }
   return tokenLogs;
 }

@@ -9,7 +9,18 @@ import { lower, readHash, readQuantity } from '../rpc/hex.ts';
 /** The root of an empty trie: what a block without transactions names as its transactions root. */
 const EMPTY_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
 
-export type RpcTransaction = { hash: string; from: string; to: string | null; value: string; input?: string };
+/** In a padded topic the address starts after 0x and 12 zero bytes. */
+export const TOPIC_ADDRESS = 26;
+
+export type RpcTransaction = {
+  hash: string;
+  from: string;
+  to: string | null;
+  value: string;
+  input?: string;
+  nonce?: unknown;
+  type?: unknown;
+};
 export type RpcLog = {
   address: string;
   topics: string[];
@@ -25,6 +36,12 @@ export type RpcReceipt = {
   status: string;
   logs: RpcLog[];
   logsBloom?: string;
+  from?: unknown;
+  contractAddress?: unknown;
+  gasUsed?: unknown;
+  effectiveGasPrice?: unknown;
+  blobGasUsed?: unknown;
+  blobGasPrice?: unknown;
 };
 export type RpcBlock = {
   hash: string;

@@ -9,6 +9,7 @@ import { constructorNamesWatched, namesWatched, noteNamed, payeeIn } from './cal
 import { exactly } from './exact-json.ts';
 import { isNothing, readTronHeader } from './header.ts';
 import { creditInternals, creditLogs, creditPlain, isLogged, type MoneyRules } from './money.ts';
+import { isOurs, noteSent } from './outgoing.ts';
 import {
   beginOf,
   type Effects,
@@ -35,16 +36,19 @@ export type TronBlockRules = MoneyRules & {
   readonly expected?: number | undefined;
 };
 
-/** A successful call of the token itself that pays a watched address, and of which no log tells. */
-export type LoglessTransfer = { readonly txHash: string; readonly to: string };
+/**
+ * A successful call of the token itself that pays a watched address, or that one of our wallets sent, and of
+ * which no log tells.
+ */
+export type LoglessTransfer = { readonly txHash: string; readonly to: string; readonly paysUs: boolean };
 
 /** A block of Tron, with what decides how it is read again. */
 export type TronBlock = ScannedBlock & {
   /** The block has transactions that concern us. */
   readonly touches: boolean;
   /**
-   * Those transactions, in no order: our money moves in them, or they succeeded and their input names a
-   * watched address.
+   * Those transactions, in no order: our money moves in them, one of our wallets sent them, or they succeeded
+   * and their input names a watched address.
    */
   readonly touching: ReadonlySet<string>;
   /** It shows an internal transaction, of whatever kind: its endpoint saves them. */
@@ -60,9 +64,10 @@ export type TronBlock = ScannedBlock & {
  * Finds what a block brought to our addresses. Credited: more than zero, in a successful transaction, from
  * a sender that is not ours; as TRX in a `TransferContract` or passed on by code, or as a Transfer log of
  * exactly the token contract, whoever called it. Other tokens are recorded, never credited; TRC-10 is
- * neither. Undefined where the endpoint does not have the block or its infos (yet). Throws EndpointFailure
- * where they do not belong together, something is missing or shown twice, or an amount is not exact. Where
- * both were read by `parseTronJson`, amounts beyond 2^53 are exact too.
+ * neither. What leaves our wallets is told as well. Undefined where the endpoint does not have the block or
+ * its infos (yet). Throws EndpointFailure where they do not belong together, something is missing or shown
+ * twice, or an amount is not exact. Where both were read by `parseTronJson`, amounts beyond 2^53 are exact
+ * too.
  */
 export function readTronBlock(block: unknown, infos: unknown, rules: TronBlockRules): TronBlock | undefined {
   try {
@@ -118,12 +123,14 @@ class Reading {
     const internals = listOf(info['internal_transactions']);
     if (internals.length > 0) this.#showsInternals = true;
     const effects = effectsOf(transaction, info, internals);
+    const isSentByUs = isOurs(transaction, this.#watched);
+    if (isSentByUs) noteSent(this.#found.outgoing, transaction, info);
     if (transaction.type === 'TransferContract') this.#readPlain(transaction);
     if (!effects) return;
     this.#ranCode = true;
     creditLogs(this.#found, transaction, effects.logs, this.#rules);
     creditInternals(this.#found, transaction, internals, this.#watched);
-    if (transaction.type === 'TriggerSmartContract') this.#readCall(transaction, effects);
+    if (transaction.type === 'TriggerSmartContract') this.#readCall(transaction, effects, isSentByUs);
     if (transaction.type === 'CreateSmartContract') this.#readCreation(transaction);
   }
 
@@ -135,18 +142,20 @@ class Reading {
     if (isPrefixed(to) && this.#watched.has(to, AFTER_41)) this.#naming.add(hashOf(transaction));
   }
 
-  #readCall(transaction: SentTransaction, { logs }: Effects): void {
+  #readCall(transaction: SentTransaction, { logs }: Effects, isSentByUs: boolean): void {
     const { data = '', contract_address: contract } = membersOf(transaction.value);
     // Code runs only at an address with 41 in front. Spelled otherwise, the token would not be known.
     if (typeof data !== 'string' || !isPrefixed(contract)) throw malformed();
     this.#noteNamed(transaction, data);
-    if (!namesWatched(data, this.#watched)) return;
+    const isNamed = namesWatched(data, this.#watched);
+    if (!isNamed && !isSentByUs) return;
     const txHash = hashOf(transaction);
-    this.#naming.add(txHash);
+    if (isNamed) this.#naming.add(txHash);
     if (contract.slice(AFTER_41).toLowerCase() !== this.#rules.token) return;
-    const payee = payeeIn(data, this.#watched);
-    if (payee !== undefined && !isLogged(payee, logs, this.#rules.token))
-      this.#logless.push({ txHash, to: spelledAt(payee, 0) });
+    const payee = payeeIn(data);
+    const paysUs = payee !== undefined && this.#watched.has(payee, 0);
+    if (payee !== undefined && (paysUs || isSentByUs) && !isLogged(payee, logs, this.#rules.token))
+      this.#logless.push({ txHash, to: spelledAt(payee, 0), paysUs });
   }
 
   #readCreation(transaction: SentTransaction): void {
@@ -165,8 +174,10 @@ class Reading {
   result(): TronBlock {
     const transfers = this.#found.transfers();
     const own = this.#found.own();
+    const outgoing = this.#found.outgoing.result();
+    const { sent = [], taken = [] } = outgoing;
     const touching = new Set(this.#naming);
-    for (const { txHash } of [...transfers, ...own]) touching.add(txHash);
+    for (const { txHash } of [...transfers, ...own, ...sent, ...taken]) touching.add(txHash);
     if (hasTwice(this.#transactions, this.#begins))
       throw new EndpointFailure(`block ${this.#ref.number} shows a transaction twice`);
     // Whether the node saves them is said nowhere, and behind one address some may and others not.
@@ -177,6 +188,7 @@ class Reading {
       unrecognised: this.#found.unrecognised,
       unrecognisedDropped: this.#found.dropped,
       ...(own.length > 0 ? { own } : {}),
+      ...outgoing,
       ...(isUntraced ? { untraced: { succeeded: this.#succeeded() } } : {}),
       ...(this.#rules.naming ? { named: this.#named } : {}),
       touches: touching.size > 0,

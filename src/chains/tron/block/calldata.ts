@@ -65,15 +65,15 @@ const TRANSFERS = [
 ];
 
 /**
- * The 40 digits of the watched address that the input of a token's own transfer pays more than nothing;
- * undefined for every other input.
+ * The 40 digits of the address that the input of a token's own transfer pays more than nothing; undefined
+ * for every other input.
  */
-export function payeeIn(data: string, watched: AddressLookup): string | undefined {
+export function payeeIn(data: string): string | undefined {
   const selector = data.slice(0, SELECTOR).toLowerCase();
   const transfer = TRANSFERS.find((known) => known.selector === selector);
   if (!transfer) return undefined;
   const at = SELECTOR + transfer.to * WORD;
   const amount = data.slice(at + WORD, at + 2 * WORD);
-  const pays = amount.length === WORD && /[1-9a-f]/i.test(amount) && watched.has(data, at + ADDRESS_AT);
+  const pays = amount.length === WORD && /[1-9a-f]/i.test(amount);
   return pays ? data.slice(at + ADDRESS_AT, at + WORD) : undefined;
 }

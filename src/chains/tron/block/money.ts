@@ -1,6 +1,7 @@
 // The single movements of money in one transaction that succeeded.
 import type { AddressKey } from '../../address-key.ts';
 import type { Collector, Sum } from '../../collector.ts';
+import type { Outgoing } from '../../outgoing.ts';
 import type { AddressLookup } from '../../reader.ts';
 import { EndpointFailure } from '../../rpc/errors.ts';
 import { hashOf, hasSucceeded, listOf, malformed, membersOf, type SentTransaction } from './sent-block.ts';
@@ -108,9 +109,36 @@ export function creditLogs(
   for (const sent of logs) {
     const log = membersOf(sent);
     const to = receiverIn(log, rules.token);
-    if (to !== undefined && rules.watched.has(to, TOPIC_ADDRESS))
+    if (to === undefined) continue;
+    if (rules.watched.has(to, TOPIC_ADDRESS))
       creditLog(found, { txHash: hashOf(transaction), to, log }, rules);
+    if (leavesUs(log, rules)) noteLeft(found.outgoing, { txHash: hashOf(transaction), to, log });
   }
+}
+
+/**
+ * True for a Transfer log of the token that names one of our wallets as sender. Throws EndpointFailure where
+ * the token names the sender in another form than 32 bytes in hex: it would never be ours.
+ */
+export function leavesUs(log: Record<string, unknown>, { token, watched }: MoneyRules): boolean {
+  const topics = listOf(log['topics']);
+  const from = topics[1];
+  if (isWord(from))
+    return (
+      watched.isOwn(from, TOPIC_ADDRESS) &&
+      isTransferTopic(topics[0]) &&
+      contractOf(log['address']).toLowerCase() === token
+    );
+  if (from !== undefined && isOf(log, token)) throw malformed();
+  return false;
+}
+
+function noteLeft(outgoing: Outgoing, { txHash, to, log }: SentLog): void {
+  const { topics, data } = log;
+  const [, from, ...others] = listOf(topics);
+  if (others.length !== 1 || typeof data !== 'string') throw malformed();
+  const [sender, receiver] = [spelledAt(from, TOPIC_ADDRESS), spelledAt(to, TOPIC_ADDRESS)];
+  outgoing.left({ txHash, from: sender, to: receiver, currency: 'USDT', units: readWord(data) });
 }
 
 /**

@@ -132,8 +132,7 @@ export function effectsOf(
   info: Record<string, unknown>,
   internals: readonly unknown[],
 ): Effects | undefined {
-  const { receipt } = info;
-  const result = isRecord(receipt) ? receipt['result'] : undefined;
+  const result = resultIn(info);
   const succeeded = hasSucceeded(transaction);
   const unclear = result === undefined ? isCall(transaction) : (result === SUCCESS) !== succeeded;
   if (unclear || (succeeded && info['result'] === 'FAILED'))
@@ -143,6 +142,15 @@ export function effectsOf(
   if (logs.length > 0 || internals.length > 0)
     throw new EndpointFailure(`transaction ${transaction.id} ran no code and shows what code did`);
   return undefined;
+}
+
+function resultIn({ receipt }: Record<string, unknown>): unknown {
+  return isRecord(receipt) ? receipt['result'] : undefined;
+}
+
+/** True where the info says how code ended, well or not. */
+export function hasRun(info: Record<string, unknown>): boolean {
+  return resultIn(info) !== undefined;
 }
 
 /** These run code, and their infos always say how it ended. */

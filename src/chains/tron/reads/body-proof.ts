@@ -1,6 +1,6 @@
 // Whether the transactions of a body are those that their ids stand for. A plain transfer of TRX is told by
-// its body alone: an endpoint that names another receiver or amount under the same id would hide it, and the
-// second read of a quiet block, which asks for the infos, would not show it either.
+// its body alone, and so is who sent anything: an endpoint that names another sender, receiver or amount under
+// the same id would hide it, and the second read of a quiet block, which asks for the infos, would not show it.
 import { hash } from 'node:crypto';
 import { EndpointFailure } from '../../rpc/errors.ts';
 import { membersOnWire, type Part, type WireValue } from './wire.ts';
@@ -23,23 +23,27 @@ const bytesTag = (member: number): number => 8 * member + 2;
 const CONTRACT = bytesTag(11);
 const [TYPE, PARAMETER] = [numberTag(1), bytesTag(2)];
 const VALUE = bytesTag(2);
+const OWNER = bytesTag(1);
 
 /** What money is read from: the numbers of these types, and the tags of the members that decide. */
 type Read = { readonly type: number; readonly members: Readonly<Record<string, number>> };
 const READ: Readonly<Record<string, Read>> = {
   TransferContract: {
     type: 1,
-    members: { owner_address: bytesTag(1), to_address: bytesTag(2), amount: numberTag(3) },
+    members: { owner_address: OWNER, to_address: bytesTag(2), amount: numberTag(3) },
   },
-  CreateSmartContract: { type: 30, members: {} },
-  TriggerSmartContract: { type: 31, members: { contract_address: bytesTag(2), data: bytesTag(4) } },
+  CreateSmartContract: { type: 30, members: { owner_address: OWNER } },
+  TriggerSmartContract: {
+    type: 31,
+    members: { owner_address: OWNER, contract_address: bytesTag(2), data: bytesTag(4) },
+  },
 };
 const READ_TYPES = new Set(Object.values(READ).map(({ type }) => type));
 
 /**
  * Compares each transaction of a body that the decoder has accepted with the bytes beside it: their hash is
- * the id, and they hold the type, of a plain transfer the sender, receiver and amount, and of a call the
- * contract and its data. Throws EndpointFailure where they differ.
+ * the id, and they hold the type, the sender of what moves money, of a plain transfer the receiver and amount,
+ * and of a call the contract and its data. Throws EndpointFailure where they differ.
  */
 export function checkBody(number: number, block: object): void {
   const { transactions = [] } = block as { readonly transactions?: readonly Sent[] };

@@ -5,7 +5,7 @@ import type { AddressLookup, QuietBlock } from '../../reader.ts';
 import { isRecord } from '../../rpc/call.ts';
 import { EndpointFailure } from '../../rpc/errors.ts';
 import { isNothing } from '../block/header.ts';
-import { TRANSFER_TOPIC } from '../block/money.ts';
+import { leavesUs, type MoneyRules, TRANSFER_TOPIC } from '../block/money.ts';
 import { listOf, membersOf } from '../block/sent-block.ts';
 import { AFTER_41, isPrefixed, readId } from '../block/sent-values.ts';
 
@@ -35,7 +35,7 @@ export type ConfirmedInfos = {
 export function confirmInfos(
   block: QuietBlock,
   infos: unknown,
-  watched: AddressLookup,
+  rules: MoneyRules,
 ): ConfirmedInfos | undefined {
   if (isNothing(infos) || (Array.isArray(infos) && infos.length === 0)) return undefined;
   if (!Array.isArray(infos)) throw new EndpointFailure(`no infos for block ${block.number}`);
@@ -55,7 +55,8 @@ export function confirmInfos(
     showsInternals ||= internals.length > 0;
     ranCode ||= hasRun(info);
     touches ||=
-      listOf(info['log']).some((log) => names(log, watched)) || internals.some((one) => pays(one, watched));
+      listOf(info['log']).some((log) => names(log, rules)) ||
+      internals.some((one) => pays(one, rules.watched));
   }
   return { isQuiet: !touches && fingerprintOf(ids) === block.fingerprint, showsInternals, ranCode };
 }
@@ -65,15 +66,22 @@ function hasRun({ receipt }: Record<string, unknown>): boolean {
 }
 
 /**
- * A Transfer log of whatever contract to a watched address, or one in a spelling in which no address would be
- * found. What it means is for the whole read to say.
+ * A Transfer log of whatever contract to a watched address, one of the token out of a wallet of ours, or one
+ * in a spelling in which no address would be found. What it means is for the whole read to say.
  */
-function names(sent: unknown, watched: AddressLookup): boolean {
-  const [topic, , to] = listOf(membersOf(sent)['topics']);
+function names(sent: unknown, rules: MoneyRules): boolean {
+  const log = membersOf(sent);
+  const [topic, , to] = listOf(log['topics']);
   if (topic === undefined) return false;
   if (typeof topic !== 'string' || topic.length !== WORD) return true;
   if (topic.toLowerCase() !== TRANSFER_TOPIC || to === undefined) return false;
-  return typeof to !== 'string' || to.length !== WORD || watched.has(to, TOPIC_ADDRESS);
+  if (typeof to !== 'string' || to.length !== WORD || rules.watched.has(to, TOPIC_ADDRESS)) return true;
+  return isSome(log['data']) && leavesUs(log, rules);
+}
+
+/** Anybody can have the token tell of a transfer of nothing out of any address. */
+function isSome(amount: unknown): boolean {
+  return typeof amount === 'string' && /[1-9a-f]/i.test(amount);
 }
 
 /** The same of an internal transaction; one that pays nobody has no receiver. */

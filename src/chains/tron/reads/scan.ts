@@ -85,10 +85,10 @@ async function confirmedOn(
   session: TronSession,
   quiet: QuietBlock,
   watched: AddressLookup,
-  { internals }: ScanDeps,
+  { internals, rules }: ScanDeps,
 ): Promise<ConfirmedInfos | undefined> {
   const infos = await session.solidity(INFOS.final, { num: quiet.number });
-  const confirmed = confirmInfos(quiet, infos, watched);
+  const confirmed = confirmInfos(quiet, infos, { token: rules.token, watched });
   if (confirmed?.showsInternals) internals.note(session.endpoint);
   return confirmed;
 }
@@ -213,9 +213,10 @@ function traced({ untraced: _untraced, ...block }: TronBlock): TronBlock {
   return block;
 }
 
-/** A transfer of the token that no endpoint shows a log of moved nothing; it is kept for the operator. */
+/** A transfer to us that no endpoint shows a log of moved nothing; it is kept for the operator. */
 function withLogless(block: TronBlock, { rules }: ScanDeps): TronBlock {
-  const aside = (block.logless ?? []).map(({ txHash, to }) => ({
+  const toUs = (block.logless ?? []).filter(({ paysUs }) => paysUs);
+  const aside = toUs.map(({ txHash, to }) => ({
     txHash,
     to,
     contract: TRON_ADDRESSES.format(rules.token),

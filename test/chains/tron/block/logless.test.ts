@@ -25,7 +25,7 @@ describe('a call of the token that pays us without a log', () => {
     ] as const) {
       const found = without(name, person);
       const [txHash] = found.touching;
-      expect(found.logless, name).to.eql([{ txHash, to: spelled(person) }]);
+      expect(found.logless, name).to.eql([{ txHash, to: spelled(person), paysUs: true }]);
       expect([found.transfers, found.touches], name).to.eql([[], true]);
     }
   });

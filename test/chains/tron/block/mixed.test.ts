@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { AddressKey } from '../../../../src/chains/address-key.ts';
+import type { Move } from '../../../../src/chains/outgoing.ts';
 import { EndpointFailure } from '../../../../src/chains/rpc/errors.ts';
 import { TRON_ADDRESSES } from '../../../../src/chains/tron/addresses.ts';
 import { parseTronJson } from '../../../../src/chains/tron/block/exact-json.ts';
@@ -27,7 +28,11 @@ type Made = {
   readonly kind: 'plain' | 'tokens' | 'code' | 'lent';
   readonly parts: readonly Part[];
   readonly succeeded: boolean;
+  readonly fee: bigint;
+  /** TRX that a call brings to the contract. */
+  readonly callValue: bigint;
 };
+const CODE: readonly Made['kind'][] = ['tokens', 'code'];
 
 const person = fc.constantFrom(...EVERYBODY);
 const sun = fc.oneof(fc.bigInt({ min: 0n, max: 10n }), fc.bigInt({ min: 0n, max: MAX_SUN }));
@@ -41,13 +46,18 @@ const made: fc.Arbitrary<Made> = fc.record({
   kind: fc.constantFrom('plain', 'tokens', 'code', 'lent'),
   parts: fc.array(part, { minLength: 1, maxLength: 4 }),
   succeeded: fc.boolean(),
+  fee: sun,
+  callValue: sun,
 });
 const blocks = fc.array(made, { maxLength: 12 });
 
 /** The node leaves out what is zero. */
 const unlessZero = (name: string, units: bigint) => (units === 0n ? {} : { [name]: units });
 
-function contractOf({ kind, parts: [first] }: Made): { readonly type: string; readonly value: object } {
+function contractOf({ kind, parts: [first], callValue }: Made): {
+  readonly type: string;
+  readonly value: object;
+} {
   const { from, to, units } = first as Part;
   const owner = { owner_address: `41${PEOPLE[from]}` };
   if (kind === 'lent')
@@ -58,7 +68,12 @@ function contractOf({ kind, parts: [first] }: Made): { readonly type: string; re
   if (kind !== 'plain')
     return {
       type: 'TriggerSmartContract',
-      value: { ...owner, contract_address: `41${PEOPLE.batch}`, data: '12345678' },
+      value: {
+        ...owner,
+        contract_address: `41${PEOPLE.batch}`,
+        data: '12345678',
+        ...unlessZero('call_value', callValue),
+      },
     };
   return {
     type: 'TransferContract',
@@ -66,8 +81,13 @@ function contractOf({ kind, parts: [first] }: Made): { readonly type: string; re
   };
 }
 
-function effectsOf({ kind, parts, succeeded }: Made): object {
-  if (kind === 'plain' || kind === 'lent') return { receipt: {} };
+/** What fails without code is in no valid block, so one of ours that says so is not believed. */
+const hasSucceeded = ({ kind, parts: [first], succeeded }: Made): boolean =>
+  succeeded || (!CODE.includes(kind) && OURS.includes((first as Part).from));
+
+function effectsOf({ kind, parts, succeeded, fee }: Made): object {
+  const taken = unlessZero('fee', fee);
+  if (!CODE.includes(kind)) return { ...taken, receipt: {} };
   const receipt = { energy_usage_total: 5, result: succeeded ? 'SUCCESS' : 'REVERT' };
   const log = parts.map(({ from, to, units, isVoid }) => ({
     address: isVoid ? PEOPLE.token50 : TOKEN,
@@ -82,7 +102,7 @@ function effectsOf({ kind, parts, succeeded }: Made): object {
     note: '63616c6c',
     ...(isVoid ? { rejected: true } : {}),
   }));
-  return kind === 'tokens' ? { receipt, log } : { receipt, internal_transactions };
+  return { ...taken, receipt, ...(kind === 'tokens' ? { log } : { internal_transactions }) };
 }
 
 /** Block and infos as text, with amounts as the digits of a number. */
@@ -98,7 +118,7 @@ function written(all: readonly Made[]): { readonly block: Sent; readonly infos: 
   };
   const transactions = all.map((each, at) => {
     const { type, value } = contractOf(each);
-    const contractRet = each.succeeded ? 'SUCCESS' : 'REVERT';
+    const contractRet = hasSucceeded(each) ? 'SUCCESS' : 'REVERT';
     return {
       ret: [{ contractRet }],
       txID: hashes[at],
@@ -123,16 +143,59 @@ function asText(sent: unknown): string {
 /** What each of us is owed by these transactions, counted without the decoder. */
 function owed(all: readonly Made[]): string[] {
   const sums = new Map<string, bigint>();
-  for (const [at, { kind, parts, succeeded }] of all.entries())
+  for (const [at, { kind, parts, ...each }] of all.entries())
     for (const { from, to, units, isVoid } of kind === 'plain' ? parts.slice(0, 1) : parts) {
       const counts = kind === 'plain' || !isVoid;
-      if (!succeeded || kind === 'lent' || !counts || units === 0n) continue;
+      if (!hasSucceeded({ ...each, kind, parts }) || kind === 'lent' || !counts || units === 0n) continue;
       if (!OURS.includes(to) || OURS.includes(from)) continue;
       const key = `${at} ${spelled(to)} ${kind === 'tokens' ? 'USDT' : 'TRX'}`;
       sums.set(key, (sums.get(key) ?? 0n) + units);
     }
   return Array.from(sums, ([key, units]) => `${key} ${units}`).toSorted();
 }
+
+type Left = { readonly at: number; readonly from: Person; readonly to: Person; readonly move: string };
+
+/** What left each of us, counted without the decoder: only a transaction itself and the token take it. */
+function leaving(all: readonly Made[]): Left[] {
+  const sums = new Map<string, Left & { readonly units: bigint }>();
+  for (const [at, each] of all.entries()) {
+    const { kind, parts, callValue } = each;
+    const { from, to, units } = parts[0] as Part;
+    const tokens = kind === 'tokens' ? parts.filter(({ isVoid }) => !isVoid) : [];
+    const coins =
+      kind === 'plain' ? [{ from, to, units }] : [{ from, to: 'batch' as const, units: callValue }];
+    const moved = [
+      ...(kind === 'lent' ? [] : coins.map((part) => ({ ...part, currency: 'TRX' }))),
+      ...tokens.map((part) => ({ ...part, currency: 'USDT' })),
+    ];
+    for (const { from, to, units, currency } of hasSucceeded(each) ? moved : []) {
+      if (!OURS.includes(from) || from === to || units === 0n) continue;
+      const key = `${at} ${from} ${to} ${currency}`;
+      const sum = (sums.get(key)?.units ?? 0n) + units;
+      sums.set(key, { at, from, to, units: sum, move: `${spelled(to)} ${currency} ${sum}` });
+    }
+  }
+  return [...sums.values()];
+}
+
+/** The lines in which a block should tell of it. */
+function told(all: readonly Made[]): { readonly sent: string[]; readonly taken: string[] } {
+  const left = leaving(all);
+  const senders = all.map(({ parts: [first] }) => (first as Part).from);
+  const sent = all.flatMap((each, at) => {
+    const from = senders[at] as Person;
+    const moves = left.filter((one) => one.at === at && one.from === from).map(({ move }) => move);
+    const line = `${at} ${spelled(from)} null ${hasSucceeded(each)} ${each.fee}`;
+    return OURS.includes(from) ? [[line, ...moves.toSorted()].join()] : [];
+  });
+  const taken = left
+    .filter(({ at, from }) => senders[at] !== from)
+    .map(({ at, from, move }) => `${at} ${spelled(from)} ${move}`);
+  return { sent, taken: taken.toSorted() };
+}
+
+const placeOf = ({ txHash }: { readonly txHash: string }): number => Number.parseInt(txHash, 16) - 1;
 
 const again = ({ block, infos }: { readonly block: Sent; readonly infos: Sent }) =>
   readWhole(parseTronJson(asText(block)), parseTronJson(asText(infos)), OURS);
@@ -144,10 +207,29 @@ describe('any block of Tron', () => {
         const { transfers, touching } = again(written(all));
         const lines = transfers.map(
           ({ txHash, to, currency, amountUnits }) =>
-            `${Number.parseInt(txHash, 16) - 1} ${to} ${currency} ${amountUnits}`,
+            `${placeOf({ txHash })} ${to} ${currency} ${amountUnits}`,
         );
         expect(lines.toSorted()).to.eql(owed(all));
         for (const { txHash } of transfers) expect(touching.has(txHash)).to.equal(true);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('tells every transaction of ours, its fee, and what left us by whomever, to the unit', () => {
+    const lineOf = ({ to, currency, units }: Move) => `${to} ${currency} ${units}`;
+    fc.assert(
+      fc.property(blocks, (all) => {
+        const { sent = [], taken = [], touching } = again(written(all));
+        const lines = sent.map((one) =>
+          [
+            `${placeOf(one)} ${one.from} ${one.nonce} ${one.ok} ${one.feeUnits}`,
+            ...one.moves.map(lineOf).toSorted(),
+          ].join(),
+        );
+        const takenLines = taken.map((one) => `${placeOf(one)} ${one.from} ${lineOf(one)}`);
+        expect({ sent: lines, taken: takenLines.toSorted() }).to.eql(told(all));
+        for (const { txHash } of [...sent, ...taken]) expect(touching.has(txHash)).to.equal(true);
       }),
       { numRuns: 400 },
     );

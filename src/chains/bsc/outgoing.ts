@@ -1,0 +1,69 @@
+// What one of our own wallets sent, from the transaction and its receipt. Here every member has to be right:
+// a payout is told by it.
+import type { Outgoing } from '../outgoing.ts';
+import type { AddressLookup } from '../reader.ts';
+import { EndpointFailure } from '../rpc/errors.ts';
+import { lower, readQuantity } from '../rpc/hex.ts';
+import {
+  hasSucceeded,
+  type RpcLog,
+  type RpcReceipt,
+  type RpcTransaction,
+  TOPIC_ADDRESS,
+} from './sent-block.ts';
+
+const ADDRESS_LENGTH = 42;
+const BLOB_TRANSACTION = 3;
+
+/**
+ * True for a transaction of one of our wallets. Throws EndpointFailure where the
+ * sender is spelled as no node does: it would never be ours.
+ */
+export function isOurs({ from }: RpcTransaction, watched: AddressLookup): boolean {
+  if (from?.length !== ADDRESS_LENGTH || !from.startsWith('0x')) throw new EndpointFailure('no sender');
+  return watched.isOwn(from, 2);
+}
+
+/** Notes a transaction of ours, with its value. Throws EndpointFailure where it is not whole. */
+export function noteSent(outgoing: Outgoing, transaction: RpcTransaction, receipt: RpcReceipt): void {
+  const { hash: txHash, to, value } = transaction;
+  const [from, nonce] = [addressIn(transaction.from), readQuantity(transaction.nonce)];
+  if (nonce === undefined || addressIn(receipt.from) !== from) throw incomplete(txHash);
+  const ok = hasSucceeded(receipt);
+  outgoing.sent({ txHash, from, nonce, ok, feeUnits: feeOf(transaction, receipt) });
+  const units = unitsIn(value);
+  if (!ok || units === 0n) return;
+  const receiver = addressIn(to === null ? receipt.contractAddress : to);
+  outgoing.left({ txHash, from, to: receiver, currency: 'BNB', units });
+}
+
+/** What a transaction costs is its gas alone, but for one with blobs, which pays for their room as well. */
+function feeOf({ type }: RpcTransaction, receipt: RpcReceipt): bigint {
+  const gas = unitsIn(receipt.gasUsed) * unitsIn(receipt.effectiveGasPrice);
+  if (readQuantity(type) !== BLOB_TRANSACTION && receipt.blobGasUsed == null) return gas;
+  return gas + unitsIn(receipt.blobGasUsed) * unitsIn(receipt.blobGasPrice);
+}
+
+/** Notes a Transfer log of the token out of our wallet. Throws EndpointFailure for one in another form. */
+export function noteLeft(outgoing: Outgoing, txHash: string, { topics, data }: RpcLog): void {
+  if (topics.length !== 3 || data.length !== 66) throw incomplete(txHash);
+  const [from, to] = topics.slice(1).map((topic) => addressIn(`0x${topic.slice(TOPIC_ADDRESS)}`));
+  if (from !== undefined && to !== undefined)
+    outgoing.left({ txHash, from, to, currency: 'USDT', units: unitsIn(data) });
+}
+
+function unitsIn(value: unknown): bigint {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(value))
+    throw new EndpointFailure('a transaction of ours with an amount that is none');
+  return BigInt(value);
+}
+
+function addressIn(value: unknown): string {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{40}$/i.test(value))
+    throw new EndpointFailure('a transaction of ours with an address that is none');
+  return lower(value);
+}
+
+function incomplete(txHash: string): EndpointFailure {
+  return new EndpointFailure(`transaction ${txHash} of ours without its nonce, or with another sender`);
+}
