@@ -34,6 +34,7 @@ import { Migration20261122000046_search_text } from './Migration20261122000046_s
 import { Migration20261122000047_filters } from './Migration20261122000047_filters.ts';
 import { Migration20261123000050_withdraw_addresses } from './Migration20261123000050_withdraw_addresses.ts';
 import { Migration20261123000051_chain_identity } from './Migration20261123000051_chain_identity.ts';
+import { Migration20261124000053_sent } from './Migration20261124000053_sent.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
 export const MIGRATIONS = [
@@ -76,4 +77,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261122000047_filters', class: Migration20261122000047_filters },
   { name: 'Migration20261123000050_withdraw_addresses', class: Migration20261123000050_withdraw_addresses },
   { name: 'Migration20261123000051_chain_identity', class: Migration20261123000051_chain_identity },
+  { name: 'Migration20261124000053_sent', class: Migration20261124000053_sent },
 ];

@@ -76,7 +76,7 @@ async function startScene(postgresUrl: string, requestsPerSecond: number) {
     { role: 'tool' },
   );
   const gateway = await composeGateway({ config: limited, environment, log, name: 'bench', poolSize: 5 });
-  const chain = activityDepsOf(gateway, {}, new AbortController().signal).chains.get('bsc');
+  const chain = activityDepsOf(gateway, new AbortController().signal).chains.get('bsc');
   if (!chain) throw new Error('bsc is off');
   fillIndex(chain.watched.index as AddressSet);
   const stop = async (): Promise<void> => {

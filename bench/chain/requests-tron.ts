@@ -61,7 +61,7 @@ async function startScene(perDay: number, blockTimeMs?: number) {
   const log = createLogger({ level: 'error' });
   const gateway = await composeGateway({ config, environment, log, name: 'bench', poolSize: 3 });
   const stopping = new AbortController();
-  const deps = activityDepsOf(gateway, {}, stopping.signal);
+  const deps = activityDepsOf(gateway, stopping.signal);
   const chain = deps.chains.get('tron');
   if (!chain) throw new Error('tron is off');
   const address = await customerOf(deps);

@@ -46,7 +46,7 @@ export async function startLiveGateway(options: LiveOptions) {
   let running: { worker: RunningWorker; loops: Promise<void>[]; abort: AbortController } | undefined;
   const startWorker = async (): Promise<void> => {
     const abort = new AbortController();
-    const activityDeps = activityDepsOf(gateway, {}, abort.signal);
+    const activityDeps = activityDepsOf(gateway, abort.signal);
     const worker = await runWorker({ place, deps: activityDeps, signal: abort.signal, log });
     const networks = [...activityDeps.chains.values()].map((chain) => chain.reader.network);
     running = { worker, abort, loops: startLoops(depsOf(gateway, 'loops'), networks, abort.signal) };

@@ -4,7 +4,6 @@ import { componentLogger, type Logger } from '../base/log.ts';
 import { createSecretBox } from '../base/secret-box.ts';
 import type { AccountXpubs } from '../chains/account-xpubs.ts';
 import { AddressSet } from '../chains/address-set.ts';
-import { addressKeyOf } from '../chains/addresses.ts';
 import type { ChainSettings, OpenChain } from '../chains/chain.ts';
 import { firstBlockSince } from '../chains/first-block.ts';
 import { byNetwork, openChains, watchedChains } from '../chains/index.ts';
@@ -44,7 +43,6 @@ export type ProcessEnvironment = {
 
 type OpenChains = ReadonlyMap<Network, OpenChain>;
 /** Our own addresses that pay the chains' fees, where a wallet file names them. */
-type GasWallets = Readonly<Partial<Record<Network, string>>>;
 
 /** The wired gateway of one process. `close` gives pools and connections back. */
 export type Gateway = {
@@ -192,11 +190,7 @@ function thresholds(table: Config['payments']['minDepositUnits']): ReadonlyMap<s
 }
 
 /** What the activities of a worker need beyond the services: the transport of webhooks and the chains. */
-export function activityDepsOf(
-  gateway: Gateway,
-  gasWallets: GasWallets,
-  stopping: AbortSignal,
-): ActivityDeps {
+export function activityDepsOf(gateway: Gateway, stopping: AbortSignal): ActivityDeps {
   const { deps } = gateway;
   const transport = createWebhookTransport({
     lookup: createLookup({ useSystem: deps.settings.webhookTarget.allowedCidrs.length > 0 }),
@@ -209,20 +203,18 @@ export function activityDepsOf(
     transport: observeTransport(transport, gateway.metrics),
     slots: createDeliverySlots(),
     deliveryReport: observeDeliveries(gateway.metrics),
-    chains: chainsOf(gateway, gasWallets),
+    chains: chainsOf(gateway),
     firstBlockSince,
     stopping,
   };
 }
 
-function chainsOf({ chains, metrics }: Gateway, gasWallets: GasWallets): Map<string, WatchedChain> {
+function chainsOf({ chains, metrics }: Gateway): Map<string, WatchedChain> {
   const report = observeChain(metrics);
   return new Map(
     Array.from(chains, ([network, { reader, requests }]) => {
-      const index = new AddressSet();
-      const gas = gasWallets[network];
-      if (gas) index.add(addressKeyOf(network, gas), 'gas');
-      return [network, { reader, requests, watched: { network, index, loadedXid: '0' }, report }];
+      const watched = { network, index: new AddressSet(), loadedXid: '0' };
+      return [network, { reader, requests, watched, report }];
     }),
   );
 }

@@ -4,6 +4,7 @@ import { type OpenedGateway, openGateway } from '../app/open.ts';
 import { serveWorker } from '../app/serve.ts';
 import { OperatorError } from '../base/errors.ts';
 import { componentLogger } from '../base/log.ts';
+import { publishGasWallets } from '../services/payouts/gas-wallets.ts';
 import { ensureSearchAttributes } from '../temporal/search-attributes.ts';
 import { runWorker } from '../temporal/worker.ts';
 import type { Started, Starting } from './role.ts';
@@ -36,7 +37,8 @@ export async function startWork(
 ): Promise<void> {
   const { link } = gateway;
   if (!link) throw new OperatorError('A worker needs Temporal', 'Set TEMPORAL_ADDRESS');
-  const activityDeps = activityDepsOf(gateway, gas, shutdown.signal);
+  await publishGasWallets(gateway.deps, gas);
+  const activityDeps = activityDepsOf(gateway, shutdown.signal);
   const workerLog = componentLogger(log, 'worker');
   await ensureSearchAttributes(link, temporal.namespace).catch((error: unknown) => {
     workerLog.warn(

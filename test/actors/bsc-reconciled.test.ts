@@ -64,7 +64,7 @@ describe('internal BNB without traces', function () {
 
   /** One whole round at once: the worker's own comes by the clock. */
   async function reconcile(): Promise<void> {
-    const chain = activityDepsOf(live.gateway.gateway, {}, signal).chains.get('bsc');
+    const chain = activityDepsOf(live.gateway.gateway, signal).chains.get('bsc');
     if (!chain) throw new Error('no chain');
     const pace = { everyMs: 0, batchAddresses: 50 };
     for (let step = await reconcileStep(live.gateway.deps, chain, pace, signal); step.did !== 'finished'; )

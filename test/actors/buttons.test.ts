@@ -3,7 +3,7 @@ import { USDT_UNIT } from '../../dev/support/chain.ts';
 import { eventually } from '../../dev/support/eventually.ts';
 import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
 import { ownProductionTemporal } from '../../dev/support/parts.ts';
-import { failByOperator } from '../../src/cli/commands/deposit-fail.ts';
+import { failByOperator } from '../../src/cli/commands/deposits/deposit-fail.ts';
 import { Deposit } from '../../src/db/entities/index.ts';
 import { depositStart } from '../../src/services/deposits/actor-message.ts';
 import { recordDecision } from '../../src/services/deposits/decisions.ts';

@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { type FreshDatabase, freshDatabase, tempDir } from '../../dev/support/parts.ts';
 import { addAllowIpCommands } from '../../src/cli/commands/allow-ip.ts';
 import { addArchiveCommands } from '../../src/cli/commands/archive.ts';
-import { addDepositCommands } from '../../src/cli/commands/deposits.ts';
+import { addDepositCommands } from '../../src/cli/commands/deposits/deposits.ts';
 import { addKeyCommands } from '../../src/cli/commands/keys.ts';
 import { addMerchantCommands } from '../../src/cli/commands/merchants.ts';
 import { addRescanCommand } from '../../src/cli/commands/rescan.ts';

@@ -3,7 +3,7 @@
 /** Columns whose text has a form of its own: words of the code's tables, hashes, addresses, ids and dates. */
 const OF_ONE_FORM =
   /^(mode|network|currency|account|basis|status|amount_status|kind|type|event_type|list|month|day|position|method|prefix|last4)$/;
-const FORMS = /(^|_)(hash|address|address_key|token|state|network|currency|bsc|tron|hint)$/;
+const FORMS = /(^|_)(hash|address|address_key|from_key|to_key|token|state|network|currency|bsc|tron|hint)$/;
 const CODES = [
   'chain_blocks.fingerprint',
   'chain_cursors.identity',
@@ -14,6 +14,7 @@ const CODES = [
   'api_keys.hash',
   'operator_actions.action',
   'quotas.quota',
+  'sent_transactions.purpose',
 ];
 /** A door (a schema of the API, an option of the command line, the configuration) refuses what is longer. */
 const REFUSED_AT_A_DOOR = [
@@ -40,6 +41,8 @@ const REFUSED_AT_A_DOOR = [
   'partition_months.detached_by',
   'partition_months.detached_reason',
   'operator_actions.by_name',
+  'sent_transactions.decided_by',
+  'sent_transactions.decided_reason',
   'operator_actions.reason',
 ];
 /** Sentences of the code and of people: each is bounded where it is made, the composed ones by a test. */

@@ -30,6 +30,7 @@ const GUARDS: Readonly<Record<string, string>> = {
   deposits_assignment_guard: 'deposits',
   deposits_posting_count_guard: 'deposits',
   ledger_entries_balanced: 'ledger_entries',
+  ...triggers('kept', 'sent_transactions'),
 };
 /** Functions of the database that are no trigger's. */
 const FUNCTIONS = [

@@ -23,7 +23,7 @@ export type GatewayChild = {
  */
 export async function startGatewayChild(
   env: NodeJS.ProcessEnv,
-  role: 'all' | 'api' | 'worker' = 'all',
+  role: 'all' | 'api' | 'worker' | 'signer' = 'all',
 ): Promise<GatewayChild> {
   const folder = await tempDir('gateway');
   const logFile = join(folder, 'gateway.log');

@@ -211,6 +211,8 @@ const OF_NOBODY: ReadonlySet<string> = new Set([
   'chain_cursors',
   'chain_requests',
   'chain_blocks',
+  'gas_wallets',
+  'sent_transactions',
   'unrecognised_transfers',
   'balance_rounds',
   'balance_differences',

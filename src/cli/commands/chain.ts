@@ -3,6 +3,7 @@ import { OperatorError } from '../../base/errors.ts';
 import { chainOf as factsOf } from '../../chains/index.ts';
 import type { ChainReader } from '../../chains/reader.ts';
 import type { Network } from '../../domain/assets.ts';
+import { gasWalletsSince, publishGasWallets } from '../../services/payouts/gas-wallets.ts';
 import { proveIdentity } from '../../services/watcher/cursor.ts';
 import { shareRequests } from '../../services/watcher/requests.ts';
 import type { WatchedChain } from '../../services/watcher/watched-chain.ts';
@@ -20,8 +21,9 @@ export async function chainOf(
   network: Network,
   signal: AbortSignal,
 ): Promise<WatchedChain> {
-  const chain = activityDepsOf(gateway, await gasWallets(gateway), signal).chains.get(network);
+  const chain = activityDepsOf(gateway, signal).chains.get(network);
   if (!chain) throw new OperatorError(`${network} is off`, offAction(network));
+  await tellGasWallets(gateway, network);
   await checkIdentity(gateway, chain.reader);
   if (chain.requests) await shareRequests(gateway.deps, network, chain.requests);
   return chain;
@@ -29,17 +31,19 @@ export async function chainOf(
 
 /**
  * Money that comes from our own gas wallets is no deposit: without their addresses it cannot be told apart.
+ * Who holds the wallet file tells them; that may be this command.
  */
-async function gasWallets({ config }: CommandGateway): Promise<Partial<Record<Network, string>>> {
+async function tellGasWallets({ config, deps }: CommandGateway, network: Network): Promise<void> {
   const [{ fileExists }, { readPublicParts }] = await Promise.all([
     import('../../signer/private-file.ts'),
     import('../../signer/wallet-file.ts'),
   ]);
-  if (await fileExists(config.wallet.seedFile)) return (await readPublicParts(config.wallet.seedFile)).gas;
-  progress(
-    `There is no wallet at ${config.wallet.seedFile}, so transfers from your own gas wallets look like deposits: set WALLET_SEED_FILE if you have any.`,
-  );
-  return {};
+  if (await fileExists(config.wallet.seedFile))
+    await publishGasWallets(deps, (await readPublicParts(config.wallet.seedFile)).gas);
+  if ((await gasWalletsSince(deps.orm.em.fork(), network, '0')).length === 0)
+    progress(
+      `No gas wallet is known on ${network}, so transfers from one of yours look like deposits: start the signer, or set WALLET_SEED_FILE if you have any.`,
+    );
 }
 
 async function checkIdentity({ deps }: CommandGateway, reader: ChainReader): Promise<void> {

@@ -15,6 +15,7 @@ const WELL: Readonly<Record<AlarmKind, string>> = {
   chain: 'every part of every watched chain goes on',
   balances: 'the comparison with the chain goes on, and nothing differs',
   deposits: 'none is stuck',
+  wallets: 'none of ours was used by anybody else',
   payment_links: 'none is overdue',
   webhooks: 'each is tried when it is due',
   outbox: 'nothing waits for Temporal',

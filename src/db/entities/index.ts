@@ -10,7 +10,9 @@ import { BalanceDifference } from './chain/balance-difference.ts';
 import { ChainBlock } from './chain/chain-block.ts';
 import { ChainCursor } from './chain/chain-cursor.ts';
 import { ChainRequests } from './chain/chain-requests.ts';
+import { GasWallet } from './chain/gas-wallet.ts';
 import { ReconciliationPass } from './chain/reconciliation-pass.ts';
+import { SentTransaction } from './chain/sent-transaction.ts';
 import { UnrecognisedDay } from './chain/unrecognised-day.ts';
 import { UnrecognisedTransfer } from './chain/unrecognised-transfer.ts';
 import { Deposit } from './deposits/deposit.ts';
@@ -58,6 +60,7 @@ export {
   DepositDecision,
   DepositTransition,
   Event,
+  GasWallet,
   IdempotencyAnswer,
   LedgerEntry,
   LedgerTransaction,
@@ -76,6 +79,7 @@ export {
   ReconciliationPass,
   RowCount,
   RowCountChange,
+  SentTransaction,
   Session,
   UnrecognisedDay,
   UnrecognisedTransfer,
@@ -106,6 +110,7 @@ export const ENTITIES = [
   DepositDecision,
   DepositTransition,
   Event,
+  GasWallet,
   IdempotencyAnswer,
   LedgerEntry,
   LedgerTransaction,
@@ -119,6 +124,7 @@ export const ENTITIES = [
   PartitionMonth,
   PasswordLink,
   PaymentLink,
+  SentTransaction,
   Session,
   Quota,
   RateLimit,

@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts';
 import { isOverdue, listLoopRuns } from '../loop-runs.ts';
 import { readOutbox } from '../outbox/state.ts';
 import { countOverdueLinks } from '../payment-links/overdue.ts';
+import { countForeign, listForeign } from '../payouts/foreign.ts';
 import { countDifferences } from '../reconciliation/pass.ts';
 import { readOverdueDeliveries } from '../webhooks/overdue.ts';
 import { standstills } from './standstill.ts';
@@ -14,6 +15,7 @@ export const ALARM_KINDS = [
   'chain',
   'balances',
   'deposits',
+  'wallets',
   'payment_links',
   'webhooks',
   'outbox',
@@ -51,6 +53,7 @@ export async function readAlarms(
     chain: chainAlarm,
     balances: balanceAlarm,
     deposits: depositAlarm,
+    wallets: walletAlarm,
     payment_links: linkAlarm,
     webhooks: webhookAlarm,
     outbox: outboxAlarm,
@@ -133,6 +136,14 @@ async function depositAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
     reason: `${count} deposits do not go on by themselves`,
     action: 'run "deposit stuck"',
   };
+}
+
+async function walletAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
+  const [first] = await listForeign(deps, 1);
+  if (!first) return WELL;
+  const count = await countForeign(deps);
+  const others = count > 1 ? `, and ${count - 1} more` : '';
+  return { count, urgent: false, reason: `${first.reason}${others}`, action: 'run "deposit stuck"' };
 }
 
 async function linkAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {

@@ -26,6 +26,7 @@ export type ActionName =
   | 'link.create'
   | 'merchant.create'
   | 'merchant.set'
+  | 'payout.accept'
   | 'quota.set'
   | 'rescan'
   | 'subscription.set'

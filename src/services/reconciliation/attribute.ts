@@ -3,6 +3,7 @@ import { addressKeyOf } from '../../chains/addresses.ts';
 import type { ChainReader, NamedTransaction, ScannedBlock, Transfer } from '../../chains/reader.ts';
 import type { BalanceDifference } from '../../db/entities/index.ts';
 import type { Deps } from '../deps.ts';
+import { sentByUs } from '../payouts/sent.ts';
 import { transact } from '../transact.ts';
 import { recordUnrecognised } from '../uncredited/unrecognised.ts';
 import { recordAgain } from '../watcher/rescan.ts';
@@ -49,8 +50,8 @@ export function explains(kept: BalanceDifference, transfer: Transfer): boolean {
 }
 
 /**
- * Records what a block shows for us and was not recorded:
- * deposits, and what our own wallets sent to this address.
+ * Records what a block shows for us and was not recorded: deposits, and what our own wallets sent to
+ * this address without our signature. What we signed explains itself.
  */
 export async function recordShown(
   deps: Deps,
@@ -59,9 +60,13 @@ export async function recordShown(
   block: ScannedBlock,
 ): Promise<void> {
   if (block.transfers.length > 0) tellLate(deps, chain, block, await recordAgain(deps, chain.reader, block));
-  const own = (block.own ?? []).filter((transfer) => explains(kept, transfer));
-  if (own.length === 0) return;
   const { network } = kept;
+  const shown = (block.own ?? []).filter((transfer) => explains(kept, transfer));
+  if (shown.length === 0) return;
+  const hashes = shown.map(({ txHash }) => txHash);
+  const ours = await sentByUs(deps.orm.em.fork(), network, hashes);
+  const own = shown.filter(({ txHash }) => !ours.has(txHash));
+  if (own.length === 0) return;
   await transact(deps, async ({ em }) => {
     const transfers = own.map(({ txHash, to, amountUnits, kind }) => ({
       txHash,

@@ -36,9 +36,10 @@ export function unitsOf(balance: Balance, network: Network, currency: Currency):
 export const assetKey = (addressKey: AddressKey, currency: Currency): string => `${addressKey}:${currency}`;
 
 /**
- * What must lie on addresses at the end of a block, by {@link assetKey}: what the ledger
- * holds there as pending, available or held, and what was recorded as uncredited for the
- * operator in our own assets. A credited deposit whose block was replaced is still in the
+ * What must lie on addresses at the end of a block, by {@link assetKey}: what deposits brought
+ * by then, what was recorded as uncredited for the operator in our own assets, and what we
+ * sent there for fees, less what we paid out and the fees of that. What we did not sign is
+ * left out, so that it shows as a difference. A credited deposit whose block was replaced is still in the
  * ledger and is counted separately. An address without any of it is not in the result.
  */
 export async function expectedUnits(
@@ -63,7 +64,7 @@ export async function expectedUnits(
            and home.on_chain = (d.block_hash is not null)
        where d.network = ${network} and d.address_key = any(${addressKeys}) and d.mode = 'live'
          and not d.simulated and d.block_number <= ${blockNumber}
-         and home.account in ('pending', 'available', 'held')
+         and home.account in ('pending', 'available', 'held', 'settled')
        union all
        select address_key, case when contract_address = '' then ${NATIVE_CURRENCY[network]} else 'USDT' end,
          amount_units, true from unrecognised_transfers
@@ -71,6 +72,18 @@ export async function expectedUnits(
          and transaction_hash <> '' and amount_units is not null
          and contract_address = any(${ourAssets(deps, network)}::text[])
          and reason <> ${COVERED}
+       union all
+       select to_key, currency, amount_units, true from sent_transactions
+       where network = ${network} and to_key = any(${addressKeys}) and purpose = 'gas' and ok
+         and block_number <= ${blockNumber}
+       union all
+       select from_key, currency, -amount_units, true from sent_transactions
+       where network = ${network} and from_key = any(${addressKeys}) and purpose = 'payout' and ok
+         and block_number <= ${blockNumber}
+       union all
+       select from_key, ${NATIVE_CURRENCY[network]}, -fee_units, true from sent_transactions
+       where network = ${network} and from_key = any(${addressKeys}) and purpose is not null
+         and block_number <= ${blockNumber}
      ) as parts group by address_key, currency`,
   );
   return new Map(

@@ -2,6 +2,7 @@ import type { BlockRef, ChainReader, FinalBlock } from '../../chains/reader.ts';
 import type { ChainCursor } from '../../db/entities/index.ts';
 import type { ChainPart } from '../../domain/chain-stop.ts';
 import type { Deps } from '../deps.ts';
+import { noteGasWallets } from '../payouts/gas-wallets.ts';
 import { proveWaiting } from '../reconciliation/proof.ts';
 import { FinalityContradiction, judgeFinal, topOf } from './anchor.ts';
 import type { ChainHeights } from './commit.ts';
@@ -59,6 +60,7 @@ export async function pollChain(
   // After the head is known and before its blocks are read: any address
   // that was shown to a payer of these blocks is committed by now.
   await loadWatched(deps, watched);
+  await noteGasWallets(deps.orm.em.fork(), deps, reader.network, (key) => watched.index.isOwn(key));
   const headNumber = Math.max(head.number, before.scannedNumber);
   const evidence: Evidence = { headNumber, final, signal };
   const [contradiction] = await Promise.allSettled([settleBranch(deps, reader, before, head, evidence)]);

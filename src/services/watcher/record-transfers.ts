@@ -10,6 +10,7 @@ import { currentPrice } from '../deposits/price.ts';
 import { recordDeposits } from '../deposits/record.ts';
 import type { Deps } from '../deps.ts';
 import { lockPayers } from '../payment-links/money.ts';
+import { recordSent } from '../payouts/sent.ts';
 import type { Tx } from '../transact.ts';
 import { forgetDust, isDust, recordDust, recordOnTestAddresses } from '../uncredited/dust.ts';
 import { recordUnrecognised } from '../uncredited/unrecognised.ts';
@@ -50,11 +51,12 @@ export async function pricesFor(deps: Deps, transfers: readonly Transfer[]): Pro
 export type RecordedTransfers = { readonly created: number; readonly unproven: ReadonlySet<string> };
 
 /**
- * Records everything that a block brought to our addresses. Money on a test-mode address, dust and what
- * is never credited are recorded as uncredited for the operator.
+ * Records everything that a block brought to our addresses, and what our wallets sent in it. Money on a
+ * test-mode address, dust and what is never credited are recorded as uncredited for the operator.
  */
 export async function recordTransfers(tx: Tx, deps: Deps, recording: Recording): Promise<RecordedTransfers> {
   const { network, block, again = false } = recording;
+  await recordSent(tx.em, deps, { network, block });
   const { paid, dust, onTest } = await sortOut(tx.em, deps, recording);
   const { created, unproven } = await recordPaid(tx, deps, recording, paid);
   await forgetDust(tx.em, deps, { network, transfers: created });

@@ -3,6 +3,7 @@ import { ChainBlock, type ChainCursor } from '../../db/entities/index.ts';
 import { rows, sql } from '../../db/sql.ts';
 import { withdrawHeld } from '../deposits/held.ts';
 import type { Deps } from '../deps.ts';
+import { unbindSentAbove } from '../payouts/sent.ts';
 import { transact } from '../transact.ts';
 import { forgetAbove } from '../uncredited/unrecognised.ts';
 import { belowBrokenFinality, FinalityContradiction } from './anchor.ts';
@@ -150,6 +151,7 @@ async function goBack(deps: Deps, cursor: ChainCursor, ancestor: Place, headNumb
           and block_hash is not null
         returning id, status`,
     );
+    await unbindSentAbove(tx.em, deps, cursor.network, ancestor.number);
     const forgotten = await forgetAbove(tx.em, cursor.network, ancestor.number);
     const lost = unbound.filter((row) => row.status === 'failed').map((row) => row.id);
     await withdrawHeld(tx.em, deps, lost);

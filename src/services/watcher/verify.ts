@@ -6,6 +6,7 @@ import { rows, run, sql } from '../../db/sql.ts';
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { withdrawHeld } from '../deposits/held.ts';
 import type { Deps } from '../deps.ts';
+import { verifySent } from '../payouts/sent.ts';
 import { forgetAbsent } from '../uncredited/unrecognised.ts';
 import type { WatchedChain } from './watched-chain.ts';
 
@@ -71,6 +72,7 @@ export async function markVerified(
   }
   if (gone.length > 0) await unbind(em, deps, block, gone);
   await forgetAbsent(em, deps, network, block);
+  await verifySent(em, deps, { network, block, isRepeated: denied !== undefined });
   return gone.length;
 }
 

@@ -3,6 +3,7 @@ import type { AddressLookup } from '../../chains/reader.ts';
 import { firstRow, rows, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
+import { gasWalletsSince } from '../payouts/gas-wallets.ts';
 
 /** The addresses in memory; the chain's adapter asks it for every transfer of every block. */
 export interface AddressIndex extends AddressLookup {
@@ -16,7 +17,7 @@ export type WatchedAddresses = { readonly network: Network; readonly index: Addr
 const PAGE = 50_000;
 
 /**
- * Loads every address that was committed since the last call. Afterwards any address
+ * Loads every address and gas wallet that was committed since the last call. Afterwards any address
  * that a merchant was shown before this call is in the index: the horizon is the oldest
  * transaction still open, so a late commit is seen by the next call and never skipped.
  */
@@ -26,6 +27,8 @@ export async function loadWatched(deps: Deps, watched: WatchedAddresses): Promis
     em,
     sql<{ xmin: string }>`select pg_snapshot_xmin(pg_current_snapshot())::text as xmin`,
   );
+  for (const key of await gasWalletsSince(em, watched.network, watched.loadedXid))
+    watched.index.add(key, 'gas');
   let loaded = 0;
   let after = '';
   for (;;) {

@@ -65,7 +65,7 @@ describe('alarms', function () {
 
   it('are none while all is well', async () => {
     await shop.pay(customer, { coins: '1', block: 5, state: 'detected' });
-    expect((await readAlarms(shop.deps)).map(({ count }) => count)).to.deep.equal([0, 0, 0, 0, 0, 0, 0]);
+    expect((await readAlarms(shop.deps)).map(({ count }) => count)).to.deep.equal([0, 0, 0, 0, 0, 0, 0, 0]);
   });
 
   it('count a deposit that waits too long although nobody wrote it down', async () => {

@@ -1,6 +1,7 @@
 // Whether the transactions of a body are those that their ids stand for. A plain transfer of TRX is told by
-// its body alone, and so is who sent anything: an endpoint that names another sender, receiver or amount under
-// the same id would hide it, and the second read of a quiet block, which asks for the infos, would not show it.
+// its body alone, and so is who sent anything: an endpoint that names another sender, receiver or amount
+// under the same id would hide it, and the second read of a quiet block, which asks for the infos, would not
+// show it.
 import { hash } from 'node:crypto';
 import { EndpointFailure } from '../../rpc/errors.ts';
 import { membersOnWire, type Part, type WireValue } from './wire.ts';
@@ -42,8 +43,8 @@ const READ_TYPES = new Set(Object.values(READ).map(({ type }) => type));
 
 /**
  * Compares each transaction of a body that the decoder has accepted with the bytes beside it: their hash is
- * the id, and they hold the type, the sender of what moves money, of a plain transfer the receiver and amount,
- * and of a call the contract and its data. Throws EndpointFailure where they differ.
+ * the id, and they hold the type, the sender of what moves money, of a plain transfer the receiver and
+ * amount, and of a call the contract and its data. Throws EndpointFailure where they differ.
  */
 export function checkBody(number: number, block: object): void {
   const { transactions = [] } = block as { readonly transactions?: readonly Sent[] };

@@ -4,14 +4,14 @@ import {
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import { OperatorError } from '../../base/errors.ts';
-import { reasonOf } from '../../base/reason.ts';
-import type { Deposit } from '../../db/entities/index.ts';
-import { WAITING_STATES } from '../../domain/deposit.ts';
-import { depositWake, workflowIdOf } from '../../services/deposits/actor-message.ts';
-import { type Decision, DecisionRefused, recordDecision } from '../../services/deposits/decisions.ts';
-import { decideToFail, refusalToFail } from '../../services/deposits/operator.ts';
-import { type CommandGateway, requireTemporal } from '../process.ts';
+import { OperatorError } from '../../../base/errors.ts';
+import { reasonOf } from '../../../base/reason.ts';
+import type { Deposit } from '../../../db/entities/index.ts';
+import { WAITING_STATES } from '../../../domain/deposit.ts';
+import { depositWake, workflowIdOf } from '../../../services/deposits/actor-message.ts';
+import { type Decision, DecisionRefused, recordDecision } from '../../../services/deposits/decisions.ts';
+import { decideToFail, refusalToFail } from '../../../services/deposits/operator.ts';
+import { type CommandGateway, requireTemporal } from '../../process.ts';
 import { requireDeposit } from './deposit-reads.ts';
 
 const UPDATE_WITHIN_MS = 10_000;

@@ -1,6 +1,6 @@
-import { readRun } from '../../base/data-dir.ts';
-import { OperatorError } from '../../base/errors.ts';
-import type { Config } from '../../config/index.ts';
+import { readRun } from '../../../base/data-dir.ts';
+import { OperatorError } from '../../../base/errors.ts';
+import type { Config } from '../../../config/index.ts';
 import {
   Deposit,
   DepositTransition,
@@ -9,18 +9,18 @@ import {
   LedgerTransaction,
   UnrecognisedTransfer,
   WebhookDelivery,
-} from '../../db/entities/index.ts';
-import type { Em } from '../../db/orm.ts';
-import { assetOf } from '../../domain/assets.ts';
-import { isoSeconds } from '../../domain/events.ts';
-import { isUuid } from '../../domain/ids.ts';
-import { formatUnits } from '../../domain/money.ts';
-import { workflowIdOf } from '../../services/deposits/actor-message.ts';
-import { presentDeposits } from '../../services/deposits/reads.ts';
-import type { Deps } from '../../services/deps.ts';
-import { requireKnownMerchant } from '../../services/merchants/known.ts';
-import { listLeftOut } from '../../services/uncredited/strangers.ts';
-import { deliveryViews } from './webhook-reads.ts';
+} from '../../../db/entities/index.ts';
+import type { Em } from '../../../db/orm.ts';
+import { assetOf } from '../../../domain/assets.ts';
+import { isoSeconds } from '../../../domain/events.ts';
+import { isUuid } from '../../../domain/ids.ts';
+import { formatUnits } from '../../../domain/money.ts';
+import { workflowIdOf } from '../../../services/deposits/actor-message.ts';
+import { presentDeposits } from '../../../services/deposits/reads.ts';
+import type { Deps } from '../../../services/deps.ts';
+import { requireKnownMerchant } from '../../../services/merchants/known.ts';
+import { listLeftOut } from '../../../services/uncredited/strangers.ts';
+import { deliveryViews } from '../webhook-reads.ts';
 
 const MAX_ROWS = 1_000;
 const USD_DECIMALS = 2;

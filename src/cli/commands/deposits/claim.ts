@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander';
-import { OperatorError, UsageError } from '../../base/errors.ts';
-import { assetOf, NATIVE_CURRENCY, NETWORKS, type Network } from '../../domain/assets.ts';
-import { DECISION_LIMITS } from '../../domain/decision.ts';
-import { parseUnits } from '../../domain/money.ts';
-import type { ClaimInput } from '../../services/reconciliation/claim.ts';
-import { oneOf, text } from '../arguments.ts';
-import { addressGiven, hashGiven } from '../chain-arguments.ts';
-import { answering, leaf } from '../run.ts';
+import { OperatorError, UsageError } from '../../../base/errors.ts';
+import { assetOf, NATIVE_CURRENCY, NETWORKS, type Network } from '../../../domain/assets.ts';
+import { DECISION_LIMITS } from '../../../domain/decision.ts';
+import { parseUnits } from '../../../domain/money.ts';
+import type { ClaimInput } from '../../../services/reconciliation/claim.ts';
+import { oneOf, text } from '../../arguments.ts';
+import { addressGiven, hashGiven } from '../../chain-arguments.ts';
+import { answering, leaf } from '../../run.ts';
 
 /**
  * Where no endpoint keeps old balances, it takes minutes to read every
@@ -80,10 +80,10 @@ async function claim({ options }: { options: Options }) {
   const txHash = await hashGiven('--tx', options.network, options.tx);
   const [{ withGateway }, { chainOf }, { claimTransaction }, { RescanStopped }, { depositViews }] =
     await Promise.all([
-      import('../process.ts'),
-      import('./chain.ts'),
-      import('../../services/reconciliation/claim.ts'),
-      import('../../services/watcher/rescan.ts'),
+      import('../../process.ts'),
+      import('../chain.ts'),
+      import('../../../services/reconciliation/claim.ts'),
+      import('../../../services/watcher/rescan.ts'),
       import('./deposit-reads.ts'),
     ]);
   const signal = AbortSignal.timeout(WITHIN_MS);

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { NETWORKS } from '../../domain/assets.ts';
-import { DECISION_LIMITS } from '../../domain/decision.ts';
-import { DEPOSIT_STATES } from '../../domain/deposit.ts';
-import { oneOf, text, wholeNumber } from '../arguments.ts';
-import { answering, group, leaf } from '../run.ts';
-import { facts, listing, plain, table } from '../table.ts';
-import { wrapped } from '../width.ts';
+import { NETWORKS } from '../../../domain/assets.ts';
+import { DECISION_LIMITS } from '../../../domain/decision.ts';
+import { DEPOSIT_STATES } from '../../../domain/deposit.ts';
+import { oneOf, text, wholeNumber } from '../../arguments.ts';
+import { answering, group, leaf } from '../../run.ts';
+import { facts, listing, plain, table } from '../../table.ts';
+import { wrapped } from '../../width.ts';
 import { addClaimCommand } from './claim.ts';
 
 const MAX_LISTED = 1_000;
@@ -26,7 +26,7 @@ export function addDepositCommands(program: Command): void {
   leaf(
     deposit,
     'stuck',
-    'deposits, payment links and chains that do not go on by themselves, and what to do',
+    'deposits, wallets, payment links and chains that do not go on by themselves, and what to do',
   ).action(answering(stuck));
   decision(
     leaf(deposit, 'fail <id>', 'gives up an open deposit, or withdraws one whose block was replaced'),
@@ -52,7 +52,10 @@ type Filters = {
 };
 
 async function list({ options }: { options: Filters }) {
-  const [{ withGateway }, reads] = await Promise.all([import('../process.ts'), import('./deposit-reads.ts')]);
+  const [{ withGateway }, reads] = await Promise.all([
+    import('../../process.ts'),
+    import('./deposit-reads.ts'),
+  ]);
   const limit = { given: options.limit, most: MAX_LISTED };
   if (options.unrecognised) {
     const { found, leftOut } = await withGateway({}, ({ deps }) => reads.listUnrecognised(deps, options));
@@ -98,7 +101,7 @@ async function list({ options }: { options: Filters }) {
 
 async function show({ args }: { args: readonly string[] }) {
   const [{ withGateway }, { readDeposit }] = await Promise.all([
-    import('../process.ts'),
+    import('../../process.ts'),
     import('./deposit-reads.ts'),
   ]);
   const found = await withGateway({}, ({ deps, config }) => readDeposit(deps, config, args[0] ?? ''));
@@ -142,20 +145,23 @@ function deliveryLines(delivery: DeliveryLine): string {
 }
 
 async function stuck() {
-  const [{ withGateway }, { listStuck }, { listOverdueLinks }, { describeStandstill, readStandstills }] =
-    await Promise.all([
-      import('../process.ts'),
-      import('../../services/deposits/stuck.ts'),
-      import('../../services/payment-links/overdue.ts'),
-      import('../../services/alarms/alarms.ts'),
-    ]);
-  const { chains, deposits, links } = await withGateway({}, async ({ deps }) => ({
+  const [{ withGateway }, { listStuck }, { listForeign }, { listOverdueLinks }, alarms] = await Promise.all([
+    import('../../process.ts'),
+    import('../../../services/deposits/stuck.ts'),
+    import('../../../services/payouts/foreign.ts'),
+    import('../../../services/payment-links/overdue.ts'),
+    import('../../../services/alarms/alarms.ts'),
+  ]);
+  const { describeStandstill, readStandstills } = alarms;
+  const { chains, wallets, deposits, links } = await withGateway({}, async ({ deps }) => ({
     chains: (await readStandstills(deps)).map((one) => ({ ...one, sentence: describeStandstill(one) })),
+    wallets: await listForeign(deps),
     deposits: await listStuck(deps),
     links: await listOverdueLinks(deps),
   }));
   const lines = [
     ...chains.flatMap((row) => [...wrapped(plain(row.sentence)), ...wrapped(plain(row.action), '  → ')]),
+    ...wallets.flatMap((row) => standing(`wallet ${row.wallet}  ${row.network}  since ${row.since}`, row)),
     ...deposits.flatMap((row) =>
       standing(`${row.deposit_id}  ${row.network}  ${row.state} since ${row.since}`, row),
     ),
@@ -172,7 +178,7 @@ async function stuck() {
     action,
   }));
   return {
-    json: { stuck: deposits, payment_links: links, chains: chainViews },
+    json: { stuck: deposits, wallets, payment_links: links, chains: chainViews },
     text:
       lines.length === 0 ? 'Nothing is stuck. Whether every part is well says "doctor".' : lines.join('\n'),
   };
@@ -189,7 +195,7 @@ type Decision = { readonly by: string; readonly reason: string };
 
 async function fail({ args, options }: { args: readonly string[]; options: Decision }) {
   const [{ withGateway }, { failByOperator }] = await Promise.all([
-    import('../process.ts'),
+    import('../../process.ts'),
     import('./deposit-fail.ts'),
   ]);
   const { by, reason } = options;
@@ -202,9 +208,9 @@ async function fail({ args, options }: { args: readonly string[]; options: Decis
 
 async function release({ args, options }: { args: readonly string[]; options: Decision }) {
   const [{ withGateway }, { requireDeposit }, { releaseDeposit }] = await Promise.all([
-    import('../process.ts'),
+    import('../../process.ts'),
     import('./deposit-reads.ts'),
-    import('../../services/deposits/operator.ts'),
+    import('../../../services/deposits/operator.ts'),
   ]);
   const depositId = args[0] ?? '';
   const released = await withGateway({ by: options.by }, async ({ deps }) => {

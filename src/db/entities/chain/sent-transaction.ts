@@ -1,0 +1,92 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { AddressKey } from '../../../chains/address-key.ts';
+import type { Currency, Network } from '../../../domain/assets.ts';
+import { UnitsType } from '../../units-type.ts';
+
+/** What a transaction of ours is for. */
+export type SentPurpose = 'payout' | 'gas';
+/** `foreign`: it came from a wallet of ours, and we did not sign it. */
+export type SentState = 'signed' | 'sent' | 'mined' | 'final' | 'foreign';
+/** Money that left the wallet, by receiver and asset; base units as text. */
+export type SentMove = { readonly to: string; readonly currency: Currency; readonly units: string };
+
+const schema = defineEntity({
+  name: 'SentTransaction',
+  tableName: 'sent_transactions',
+  properties: {
+    id: p.uuid().primary(),
+    network: p.string().length(8).$type<Network>(),
+    hash: p.string().length(66),
+    purpose: p.string().length(8).$type<SentPurpose>().nullable(),
+    state: p.string().length(8).$type<SentState>(),
+    fromAddress: p.string().length(64),
+    fromKey: p.string().length(40).$type<AddressKey>(),
+    toAddress: p.string().length(64).nullable(),
+    toKey: p.string().length(40).$type<AddressKey>().nullable(),
+    currency: p.string().length(8).$type<Currency>().nullable(),
+    amountUnits: p.type(UnitsType).$type<bigint>().nullable(),
+    /** Its place among the wallet's transactions, on a chain that has one. */
+    nonce: p.bigint('number').nullable(),
+    /** The block that holds it; null where it is in none. */
+    blockNumber: p.bigint('number').nullable(),
+    blockHash: p.string().length(66).nullable(),
+    verifiedAt: p.datetime().columnType('timestamptz').nullable(),
+    /** Whether it succeeded; its fee is gone all the same. */
+    ok: p.boolean().nullable(),
+    feeUnits: p.type(UnitsType).$type<bigint>().nullable(),
+    moves: p.json().$type<readonly SentMove[]>().nullable(),
+    decidedAt: p.datetime().columnType('timestamptz').nullable(),
+    decidedBy: p.string().length(120).nullable(),
+    decidedReason: p.string().length(500).nullable(),
+    createdAt: p.datetime().columnType('timestamptz'),
+    updatedAt: p.datetime().columnType('timestamptz'),
+  },
+  uniques: [{ name: 'sent_transactions_unique', properties: ['network', 'hash', 'fromKey'] }],
+  indexes: [
+    {
+      name: 'sent_transactions_block_index',
+      properties: ['network', 'blockNumber'],
+      where: 'block_hash is not null',
+    },
+    { name: 'sent_transactions_from_index', properties: ['network', 'fromKey'] },
+    { name: 'sent_transactions_to_index', properties: ['network', 'toKey'] },
+    {
+      name: 'sent_transactions_foreign_index',
+      properties: ['createdAt', 'id'],
+      where: "state = 'foreign' and decided_at is null",
+    },
+  ],
+  checks: [
+    { name: 'sent_transactions_purpose_check', expression: "purpose in ('payout', 'gas')" },
+    {
+      name: 'sent_transactions_state_check',
+      expression: "state in ('signed', 'sent', 'mined', 'final', 'foreign')",
+    },
+    { name: 'sent_transactions_amount_check', expression: 'amount_units > 0' },
+    { name: 'sent_transactions_fee_check', expression: 'fee_units >= 0' },
+    { name: 'sent_transactions_ours_check', expression: "(state = 'foreign') = (purpose is null)" },
+    {
+      name: 'sent_transactions_terms_check',
+      expression:
+        'purpose is null or (to_key is not null and to_address is not null and currency is not null and amount_units is not null)',
+    },
+    {
+      name: 'sent_transactions_block_check',
+      expression: "block_hash is not null or state in ('signed', 'sent', 'foreign')",
+    },
+    {
+      name: 'sent_transactions_outcome_check',
+      expression:
+        'block_hash is null or (block_number is not null and ok is not null and fee_units is not null and moves is not null)',
+    },
+    {
+      name: 'sent_transactions_decision_check',
+      expression:
+        "(decided_at is null) = (decided_by is null) and (decided_at is null) = (decided_reason is null) and (decided_at is null or state = 'foreign')",
+    },
+  ],
+});
+
+/** A transaction that a wallet of ours sent. */
+export class SentTransaction extends schema.class {}
+schema.setClass(SentTransaction);

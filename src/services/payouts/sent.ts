@@ -1,0 +1,167 @@
+// What our own wallets sent, as blocks show it. It is bound to its block in the block's own commit, read
+// twice and unbound with its block, exactly as deposits are: no receipt is ever asked for.
+
+import { addressKeyOf, normaliseAddress } from '../../chains/addresses.ts';
+import type { ScannedBlock } from '../../chains/reader.ts';
+import type { Em } from '../../db/orm.ts';
+import { rows, run, sql } from '../../db/sql.ts';
+import type { Network } from '../../domain/assets.ts';
+import type { Deps } from '../deps.ts';
+
+const FOREIGN =
+  'a wallet of ours sent a transaction that this gateway did not sign: somebody else may have its key. The wallet signs nothing more; see "deposit stuck"';
+const KEPT =
+  'a repeated read does not show a transaction of ours that was read twice; it is kept: compare it with an explorer';
+const DIFFERS =
+  'a read shows another outcome of a transaction of ours than the one that was read twice; it is not rewritten: compare it with an explorer';
+
+type SentByUs = NonNullable<ScannedBlock['sent']>[number];
+type At = { readonly network: Network; readonly block: ScannedBlock };
+
+/**
+ * Binds what our wallets sent to the block that holds it, in the transaction of the block's commit. What we
+ * did not sign becomes a row of its own and is logged once. An outcome that was read twice is not rewritten.
+ */
+export async function recordSent(em: Em, deps: Deps, { network, block }: At): Promise<void> {
+  const incoming = outgoingOf(network, block);
+  if (incoming.length === 0) return;
+  const now = deps.now();
+  const values = JSON.stringify(incoming.map((one) => ({ id: deps.newId(), ...one })));
+  const known = await knownOf(em, network, incoming);
+  await run(
+    em,
+    sql`insert into sent_transactions as s (id, network, hash, state, from_address, from_key, nonce,
+        block_number, block_hash, ok, fee_units, moves, created_at, updated_at)
+      select id, ${network}, hash, 'foreign', from_address, from_key, nonce, ${block.number}::bigint,
+        ${block.hash}::text, ok, fee_units, moves, ${now}::timestamptz, ${now}::timestamptz
+      from jsonb_to_recordset(${values}::jsonb) as r (id uuid, hash text, from_address text, from_key text,
+        nonce bigint, ok boolean, fee_units numeric, moves jsonb)
+      on conflict (network, hash, from_key) do update set updated_at = excluded.updated_at,
+        state = case when s.state = 'foreign' then s.state else 'mined' end,
+        block_number = excluded.block_number, block_hash = excluded.block_hash, ok = excluded.ok,
+        fee_units = excluded.fee_units, moves = excluded.moves
+      where s.verified_at is null`,
+  );
+  for (const one of incoming) {
+    const before = known.get(`${one.hash}:${one.from_key}`);
+    const named = { network, wallet: one.from_address, transaction: one.hash, block: block.number };
+    if (!before) deps.log.error(named, FOREIGN);
+    else if (before.verifiedAt !== null && (before.blockHash !== block.hash || before.ok !== one.ok))
+      deps.log.error(named, DIFFERS);
+  }
+}
+
+/** Every use of a wallet of ours that a block shows, as columns. */
+function outgoingOf(network: Network, { sent = [], taken = [] }: ScannedBlock) {
+  const columnsOf = ({ txHash, from, nonce, ok, feeUnits, moves }: SentByUs) => ({
+    hash: txHash,
+    from_address: normaliseAddress(network, from) ?? from,
+    from_key: addressKeyOf(network, from),
+    nonce,
+    ok,
+    fee_units: feeUnits.toString(),
+    moves: moves.map(({ to, currency, units }) => ({ to, currency, units: units.toString() })),
+  });
+  const pulled = Map.groupBy(taken, ({ txHash, from }) => `${txHash}:${from}`);
+  const byOthers = Array.from(pulled.values(), (moves) => {
+    const [{ txHash, from } = { txHash: '', from: '' }] = moves;
+    return columnsOf({ txHash, from, nonce: null, ok: true, feeUnits: 0n, moves });
+  });
+  return [...sent.map(columnsOf), ...byOthers];
+}
+
+type KnownUse = {
+  readonly verifiedAt: unknown;
+  readonly blockHash: string | null;
+  readonly ok: boolean | null;
+};
+
+async function knownOf(
+  em: Em,
+  network: Network,
+  incoming: readonly { readonly hash: string }[],
+): Promise<ReadonlyMap<string, KnownUse>> {
+  const found = await rows(
+    em,
+    sql<KnownUse & { hash: string; fromKey: string }>`
+      select hash, from_key, verified_at, block_hash, ok from sent_transactions
+      where network = ${network} and hash = any(${incoming.map(({ hash }) => hash)})`,
+  );
+  return new Map(found.map((row) => [`${row.hash}:${row.fromKey}`, row]));
+}
+
+/**
+ * Second read of a final block: what it shows of ours is final, and what an earlier read showed of it and
+ * it does not hold is in no block. `isRepeated` keeps what was read twice: one endpoint's word takes back
+ * nothing.
+ */
+export async function verifySent(
+  em: Em,
+  deps: Deps,
+  { network, block, isRepeated }: At & { readonly isRepeated: boolean },
+): Promise<void> {
+  const hashes = [...(block.sent ?? []), ...(block.taken ?? [])].map(({ txHash }) => txHash);
+  const now = deps.now();
+  if (hashes.length > 0)
+    await run(
+      em,
+      sql`update sent_transactions set verified_at = ${now}, updated_at = ${now},
+          state = case when state = 'foreign' then state else 'final' end
+        where network = ${network} and hash = any(${hashes}) and block_hash = ${block.hash}
+          and verified_at is null`,
+    );
+  const absent = sql`network = ${network} and block_number = ${block.number} and block_hash is not null
+    and not (hash = any(${hashes}) and block_hash = ${block.hash})`;
+  if (isRepeated)
+    for (const { hash } of await rows(
+      em,
+      sql<{ hash: string }>`select hash from sent_transactions where ${absent} and verified_at is not null`,
+    ))
+      deps.log.error({ network, transaction: hash, block: block.number }, KEPT);
+  await unbind(em, deps, isRepeated ? sql`${absent} and verified_at is null` : absent);
+}
+
+/** Unbinds what our wallets sent in blocks above this one, which were replaced. */
+export async function unbindSentAbove(
+  em: Em,
+  deps: Deps,
+  network: Network,
+  blockNumber: number,
+): Promise<void> {
+  await unbind(
+    em,
+    deps,
+    sql`network = ${network} and block_number > ${blockNumber} and block_hash is not null`,
+  );
+}
+
+/**
+ * What nobody signed here and one read alone has shown is forgotten with its block: an endpoint can invent
+ * it, and a wallet that was really used shows it again. What was read twice or decided stays.
+ */
+async function unbind(em: Em, deps: Deps, which: ReturnType<typeof sql>): Promise<void> {
+  const doubtful = sql`state = 'foreign' and verified_at is null and decided_at is null`;
+  // One statement, because every second read of a block asks it.
+  await run(
+    em,
+    sql`with forgotten as (delete from sent_transactions where ${which} and ${doubtful})
+      update sent_transactions set block_hash = null, block_number = null, verified_at = null, ok = null,
+        fee_units = null, moves = null, updated_at = ${deps.now()},
+        state = case when state = 'foreign' then state else 'sent' end
+      where ${which} and not (${doubtful})`,
+  );
+}
+
+/** Those of these transactions that we signed. */
+export async function sentByUs(
+  em: Em,
+  network: Network,
+  hashes: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const found = await rows(
+    em,
+    sql<{ hash: string }>`select hash from sent_transactions
+      where network = ${network} and hash = any(${hashes}) and purpose is not null`,
+  );
+  return new Set(found.map(({ hash }) => hash));
+}

@@ -1,0 +1,96 @@
+// A watched chain on which our own wallets send: the same short words for both chains.
+import { Wallet } from 'ethers';
+import type { AddressKey } from '../../../src/chains/address-key.ts';
+import { keyOfHex } from '../../../src/chains/address-key.ts';
+import { chainOf } from '../../../src/chains/index.ts';
+import type { Network } from '../../../src/domain/assets.ts';
+import type { Deps } from '../../../src/services/deps.ts';
+import type { WatchedChain } from '../../../src/services/watcher/watched-chain.ts';
+import { ownKey, type Row, startTestWatcher } from '../watcher/test-watcher.ts';
+import { startTronWatcher } from '../watcher/tron/tron-watcher.ts';
+
+const CHAIN_ID = 56;
+const GAS_PRICE = 5_000_000_000n;
+
+/** Keys are those of addresses; amounts are the chain's own coin in base units. */
+export type SendingStage = {
+  readonly network: Network;
+  readonly deps: Deps;
+  readonly watchedChain: WatchedChain;
+  /** The private key of an address that this stage made, hex. */
+  secretOf(key: AddressKey): string;
+  newAddress(): Promise<AddressKey>;
+  /** A stranger pays. */
+  pay(to: AddressKey, units: bigint): Promise<string>;
+  /** Whoever has the key sends; the transaction waits for a block. */
+  send(secret: string, to: AddressKey, units: bigint): Promise<string>;
+  /** Sends once more, with the same bytes, what `send` sent. */
+  again(hash: string): Promise<unknown>;
+  mine(blocks?: number): Promise<unknown>;
+  catchUp(): Promise<unknown>;
+  /** Makes all so far final, and reads it twice. */
+  finish(): Promise<void>;
+  /** Replaces the newest blocks by empty ones. */
+  replace(blocks: number): Promise<unknown>;
+  reconcile(): Promise<unknown>;
+  rows(sql: string, params?: unknown[]): Promise<Row[]>;
+  stop(): Promise<void>;
+};
+
+/** An address as the chain shows it. */
+export const shown = (network: Network, key: AddressKey): string => chainOf(network).addresses.format(key);
+
+async function bscStage(): Promise<SendingStage> {
+  const live = await startTestWatcher({ slotsInAnEpoch: 2 });
+  const { anvil } = live.chain;
+  const raws = new Map<string, string>();
+  return {
+    ...live,
+    network: 'bsc',
+    secretOf: (key) => ownKey('bsc', key),
+    newAddress: async () => keyOfHex(await live.newAddress(), 2),
+    pay: (to, units) => live.chain.send({ to: `0x${to}`, valueUnits: units }),
+    send: async (secret, to, units) => {
+      const wallet = new Wallet(`0x${secret}`);
+      const count = await anvil.rpc('eth_getTransactionCount', [wallet.address, 'pending']);
+      const raw = await wallet.signTransaction({
+        chainId: CHAIN_ID,
+        nonce: Number(count),
+        gasLimit: 21_000n,
+        gasPrice: GAS_PRICE,
+        to: `0x${to}`,
+        value: units,
+      });
+      const hash = String(await anvil.rpc('eth_sendRawTransaction', [raw]));
+      raws.set(hash, raw);
+      return hash;
+    },
+    again: (hash) => anvil.rpc('eth_sendRawTransaction', [raws.get(hash)]),
+    mine: live.chain.mine,
+    replace: (blocks) => anvil.rpc('anvil_reorg', [blocks, []]),
+  };
+}
+
+async function tronStage(): Promise<SendingStage> {
+  const live = await startTronWatcher();
+  return {
+    ...live,
+    network: 'tron',
+    secretOf: (key) => ownKey('tron', key),
+    pay: (to, units) => live.node.pay({ to, currency: 'TRX', units }),
+    send: (secret, to, units) =>
+      live.node.pay({
+        to,
+        currency: 'TRX',
+        units,
+        from: { address: keyOfHex(new Wallet(`0x${secret}`).address, 2), privateKey: secret },
+      }),
+    again: live.node.again,
+    mine: live.node.mine,
+    replace: (blocks) => live.node.replace(blocks),
+  };
+}
+
+/** Starts the chain with a watcher, each on parts of its own. */
+export const startSendingStage = (network: Network): Promise<SendingStage> =>
+  network === 'bsc' ? bscStage() : tronStage();
