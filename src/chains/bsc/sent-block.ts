@@ -4,7 +4,7 @@
 import type { BlockRef } from '../reader.ts';
 import { isRecord } from '../rpc/call.ts';
 import { EndpointFailure } from '../rpc/errors.ts';
-import { lower, readHash, readQuantity } from '../rpc/hex.ts';
+import { isSame, lower, readHash, readQuantity } from '../rpc/hex.ts';
 
 /** The root of an empty trie: what a block without transactions names as its transactions root. */
 const EMPTY_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
@@ -104,8 +104,8 @@ export function checkReceipt(ref: BlockRef, transaction: RpcTransaction, receipt
     typeof receipt.transactionHash === 'string' &&
     typeof receipt.blockHash === 'string' &&
     Array.isArray(receipt.logs) &&
-    lower(receipt.transactionHash) === transaction.hash &&
-    lower(receipt.blockHash) === ref.hash;
+    isSame(receipt.transactionHash, transaction.hash) &&
+    isSame(receipt.blockHash, ref.hash);
   if (!complete)
     throw new EndpointFailure(
       `incomplete block ${ref.number}: a receipt that belongs to another block or transaction`,

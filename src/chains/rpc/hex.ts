@@ -29,3 +29,8 @@ export function readHash(value: unknown): string | undefined {
 export function lower(hex: string): string {
   return hex.toLowerCase();
 }
+
+/** True where a text, in whatever case, is this one in lower case; most are, and cost no copy. */
+export function isSame(text: string, lowerCase: string): boolean {
+  return text === lowerCase || lower(text) === lowerCase;
+}

@@ -64,9 +64,9 @@ describe('the body of a block of Tron', () => {
     }
   });
 
-  it('is refused where a call names another contract or other data than its bytes', () => {
+  it('is refused where a call names another owner, contract or other data than its bytes', () => {
     const [block] = blocks().filter((one) => callsOf(one).length > 0);
-    for (const member of ['contract_address', 'data']) {
+    for (const member of ['owner_address', 'contract_address', 'data']) {
       const changed = structuredClone(block);
       const { value } = callsOf(changed)[0].raw_data.contract[0].parameter;
       value[member] = `${value[member].slice(0, -1)}${value[member].endsWith('1') ? '2' : '1'}`;

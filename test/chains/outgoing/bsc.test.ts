@@ -1,0 +1,271 @@
+// What our own wallets send on BNB Chain, in blocks of a real node. What left a wallet is counted by its
+// balances, before and after.
+import { expect } from 'chai';
+import { getAddress, HDNodeWallet, type TransactionLike } from 'ethers';
+import { type Contract, startTestChain, TEST_CHAIN_ID, type TestChain } from '../../../dev/support/chain.ts';
+import { testContracts } from '../../../dev/support/chain-contracts.ts';
+import { type Fault, type FaultProxy, firstOf, startFaultProxy } from '../../../dev/support/fault-proxy.ts';
+import { changed } from '../../../dev/support/faults.ts';
+import { TEST_PHRASE } from '../../../dev/support/test-wallet.ts';
+import { AddressSet } from '../../../src/chains/address-set.ts';
+import { createBscReader } from '../../../src/chains/bsc/reader.ts';
+import type { SentByUs } from '../../../src/chains/outgoing.ts';
+import type { ChainReader, ScannedBlock } from '../../../src/chains/reader.ts';
+import { RpcUnavailable } from '../../../src/chains/rpc/errors.ts';
+import { createRpcPool } from '../../../src/chains/rpc/json-rpc.ts';
+
+const { signal } = new AbortController();
+const GWEI = 10n ** 9n;
+const shop = `0x${'c0'.repeat(20)}`;
+const other = `0x${'c1'.repeat(20)}`;
+const alice = `0x${'a1'.repeat(20)}`;
+
+type Json = Record<string, unknown>;
+
+describe('what our wallets send on BNB Chain', function () {
+  this.timeout(60_000);
+  let chain: TestChain;
+  let proxy: FaultProxy;
+  let batch: Contract;
+  let reader: ChainReader;
+  const watched = new AddressSet();
+  const keys = [1, 2].map((at) => HDNodeWallet.fromPhrase(TEST_PHRASE, '', `m/44'/60'/0'/0/${at}`));
+  const [wallet = '', gas = ''] = keys.map(({ address }) => address.toLowerCase());
+
+  before(async () => {
+    chain = await startTestChain();
+    proxy = await startFaultProxy(chain.url);
+    batch = await chain.deploy(testContracts().Payer);
+    watched.add(wallet);
+    watched.add(alice);
+    watched.add(gas, 'gas');
+    const rpc = createRpcPool({ name: 'bsc', urls: [proxy.url], chainId: TEST_CHAIN_ID });
+    reader = createBscReader({ rpc, usdtContract: chain.usdt.address });
+    await chain.usdt.call('transfer', [wallet, 1_000n]);
+    await chain.mine();
+  });
+  beforeEach(() => {
+    proxy.fault = undefined;
+  });
+  after(async () => {
+    await proxy.stop();
+    await chain.stop();
+  });
+
+  async function scanned(): Promise<ScannedBlock> {
+    return there(await reader.scan(await chain.mine(), watched, signal));
+  }
+  async function sentIn(): Promise<SentByUs> {
+    const { sent = [], taken } = await scanned();
+    expect([sent.length, taken]).to.deep.equal([1, undefined]);
+    return there(sent[0]);
+  }
+  const coinsOf = async (address: string, back = 0): Promise<bigint> => {
+    const head = Number(await chain.anvil.rpc('eth_blockNumber', []));
+    return BigInt(
+      String(await chain.anvil.rpc('eth_getBalance', [address, `0x${(head - back).toString(16)}`])),
+    );
+  };
+  const nonceOf = async (address: string): Promise<number> =>
+    Number(await chain.anvil.rpc('eth_getTransactionCount', [address, 'latest']));
+  const signed = async (at: number, transaction: TransactionLike): Promise<string> => {
+    const key = there(keys[at]);
+    const whole = {
+      chainId: TEST_CHAIN_ID,
+      nonce: await nonceOf(key.address),
+      gasLimit: 500_000n,
+      ...transaction,
+    };
+    return String(await chain.anvil.rpc('eth_sendRawTransaction', [await key.signTransaction(whole)]));
+  };
+  /** What the block before cost the wallet beside what it paid. */
+  const costOf = async (address: string, paid: bigint): Promise<bigint> =>
+    (await coinsOf(address, 1)) - (await coinsOf(address)) - paid;
+
+  it('is told with hash, nonce, fee and receiver, for each type of transaction', async () => {
+    const dear = { maxFeePerGas: 9n * GWEI, maxPriorityFeePerGas: 2n * GWEI };
+    const permit = await there(keys[1]).authorize({
+      address: batch.address,
+      chainId: TEST_CHAIN_ID,
+      nonce: 0,
+    });
+    const types: readonly TransactionLike[] = [
+      { type: 0, gasPrice: 7n * GWEI },
+      { type: 1, gasPrice: 7n * GWEI, accessList: [{ address: shop, storageKeys: [] }] },
+      { type: 2, ...dear },
+      { type: 4, ...dear, authorizationList: [permit] },
+    ];
+    for (const type of types) {
+      const nonce = await nonceOf(wallet);
+      const txHash = await signed(0, { ...type, to: shop, value: 12_345n });
+      const found = await sentIn();
+      const moves = [{ to: shop, currency: 'BNB', units: 12_345n }];
+      expect(found, `type ${type.type}`).to.deep.equal({
+        txHash,
+        from: wallet,
+        nonce,
+        ok: true,
+        feeUnits: await costOf(wallet, 12_345n),
+        moves,
+      });
+      expect(found.feeUnits > 21_000n * GWEI).to.equal(true);
+    }
+  });
+
+  it('is told where it failed: its fee is gone, and nothing else', async () => {
+    const data = chain.usdt.data('transfer', [shop, 10n ** 30n]);
+    const txHash = await signed(0, { type: 2, maxFeePerGas: 9n * GWEI, to: chain.usdt.address, data });
+    const found = await sentIn();
+    expect(found).to.deep.include({ txHash, ok: false, moves: [], feeUnits: await costOf(wallet, 0n) });
+    const value = await chain.send({ from: gas, to: chain.usdt.address, valueUnits: 5n });
+    expect(await sentIn()).to.deep.include({ txHash: value, from: gas, ok: false, moves: [] });
+  });
+
+  it('is told with its tokens, summed by receiver, and without what it moved to itself', async () => {
+    const txHash = await chain.usdt.call('transfer', [shop, 40n], { from: wallet });
+    expect(await sentIn()).to.deep.include({
+      txHash,
+      moves: [{ to: shop, currency: 'USDT', units: 40n }],
+      feeUnits: await costOf(wallet, 0n),
+    });
+    await chain.usdt.call('approve', [batch.address, 1_000n], { from: wallet });
+    expect((await sentIn()).moves).to.deep.equal([]);
+    const holders = [wallet, wallet, wallet, wallet];
+    const to = [shop, other, shop, wallet];
+    await batch.call('pull', [chain.usdt.address, holders, to, [1n, 2n, 30n, 400n]], { from: wallet });
+    expect((await sentIn()).moves).to.have.deep.members([
+      { to: shop, currency: 'USDT', units: 31n },
+      { to: other, currency: 'USDT', units: 2n },
+    ]);
+    await chain.send({ from: wallet, to: wallet, valueUnits: 9n });
+    expect((await sentIn()).moves).to.deep.equal([]);
+  });
+
+  it('is told where it made a contract: what it brought along lies there', async () => {
+    const heir = testContracts().Heir;
+    const args = `${'0'.repeat(24)}${shop.slice(2)}${'0'.repeat(64)}${'0'.repeat(24)}${shop.slice(2)}`;
+    const sending = { from: wallet, to: null, data: `${heir.bytecode}${args}`, valueUnits: 77n };
+    const txHash = await chain.send(sending);
+    const { moves } = await sentIn();
+    const receipt = (await chain.anvil.rpc('eth_getTransactionReceipt', [txHash])) as {
+      contractAddress: string;
+    };
+    const to = receipt.contractAddress.toLowerCase();
+    expect([moves, await coinsOf(to)]).to.deep.equal([[{ to, currency: 'BNB', units: 77n }], 77n]);
+    await chain.send({ ...sending, valueUnits: 0n });
+    expect((await sentIn()).moves).to.deep.equal([]);
+  });
+
+  it('is no deposit where it reaches a customer, and is told both ways', async () => {
+    const top = await chain.send({ from: gas, to: wallet, valueUnits: 500n });
+    const block = await scanned();
+    expect(block.transfers).to.deep.equal([]);
+    expect(block.own?.map(({ txHash, to, amountUnits }) => [txHash, to, amountUnits])).to.deep.equal([
+      [top, wallet, 500n],
+    ]);
+    expect(block.sent?.map(({ from, moves }) => [from, moves])).to.deep.equal([
+      [gas, [{ to: wallet, currency: 'BNB', units: 500n }]],
+    ]);
+    await chain.usdt.call('transfer', [alice, 3n], { from: wallet });
+    const tokens = await scanned();
+    expect([tokens.transfers, tokens.own?.length]).to.deep.equal([[], 1]);
+    expect(tokens.sent?.[0]?.moves).to.deep.equal([{ to: alice, currency: 'USDT', units: 3n }]);
+  });
+
+  it('is told apart where somebody else’s transaction took it', async () => {
+    await chain.usdt.call('approve', [batch.address, 1_000n], { from: wallet });
+    await chain.mine();
+    const args = [chain.usdt.address, [wallet, wallet, wallet], [shop, shop, other], [6n, 7n, 0n]];
+    const txHash = await batch.call('pull', args);
+    const { sent, taken } = await scanned();
+    expect([sent, taken]).to.deep.equal([
+      undefined,
+      [{ txHash, from: wallet, to: shop, currency: 'USDT', units: 13n }],
+    ]);
+    const nobody = [chain.usdt.address, [wallet], [shop], [0n]];
+    await batch.call('pull', nobody);
+    expect((await scanned()).taken, 'anybody can move nothing').to.equal(undefined);
+    await batch.call('pull', [chain.usdt.address, [wallet], [shop], [8n]], { from: gas });
+    const both = await scanned();
+    expect(both.sent?.map(({ from, moves }) => [from, moves])).to.deep.equal([[gas, []]]);
+    expect(both.taken?.map(({ from, units }) => [from, units])).to.deep.equal([[wallet, 8n]]);
+  });
+
+  it('is told in the order of the block, and nothing of others is', async () => {
+    await chain.send({ to: shop, valueUnits: 1n });
+    const first = await chain.send({ from: wallet, to: shop, valueUnits: 2n });
+    const second = await chain.send({ from: wallet, to: shop, valueUnits: 3n });
+    const { sent = [] } = await scanned();
+    expect(sent.map(({ txHash, nonce }) => [txHash, nonce])).to.have.deep.members([
+      [first, (await nonceOf(wallet)) - 2],
+      [second, (await nonceOf(wallet)) - 1],
+    ]);
+    await chain.usdt.call('transfer', [alice, 1n]);
+    const theirs = await scanned();
+    expect([theirs.transfers.length, 'sent' in theirs, 'taken' in theirs]).to.deep.equal([1, false, false]);
+  });
+
+  const both = (transactions: (one: Json) => Json, receipts: (one: Json) => Json): Fault =>
+    firstOf(
+      changed('eth_getBlockByNumber', (block: Json) => ({
+        ...block,
+        transactions: (block['transactions'] as unknown[]).map((one) =>
+          typeof one === 'string' ? one : transactions(one as Json),
+        ),
+      })),
+      changed('eth_getBlockReceipts', (list: Json[]) => list.map(receipts)),
+    );
+  const same = (one: Json): Json => one;
+
+  it('is known whatever case its endpoint writes the sender in', async () => {
+    const cases: readonly ((address: string) => string)[] = [
+      getAddress,
+      (address) => `0x${address.slice(2).toUpperCase()}`,
+    ];
+    for (const spell of cases) {
+      const spelled = (one: Json) => ({ ...one, from: spell(String(one['from'])) });
+      proxy.fault = both(spelled, spelled);
+      const txHash = await chain.usdt.call('transfer', [shop, 1n], { from: wallet });
+      const moves = [{ to: shop, currency: 'USDT', units: 1n }];
+      expect(await sentIn()).to.deep.include({ txHash, from: wallet, moves });
+    }
+  });
+
+  const WRONG: Readonly<Record<string, Fault>> = {
+    'no gas': both(same, ({ gasUsed: _, ...one }) => one),
+    'no price': both(same, ({ effectiveGasPrice: _, ...one }) => one),
+    'a price that is none': both(same, (one) => ({ ...one, effectiveGasPrice: 7 })),
+    'a price below zero': both(same, (one) => ({ ...one, effectiveGasPrice: '-0x1' })),
+    'gas that is null': both(same, (one) => ({ ...one, gasUsed: null })),
+    'no nonce': both(({ nonce: _, ...one }) => one, same),
+    'a nonce in decimal digits': both((one) => ({ ...one, nonce: '12' }), same),
+    'a value that is none': both((one) => ({ ...one, value: '0x' }), same),
+    'no receiver': both(({ to: _, ...one }) => one, same),
+    'another sender in its receipt': both(same, (one) => ({ ...one, from: other })),
+    'no sender in its receipt': both(same, ({ from: _, ...one }) => one),
+    'the receipt of another block': both(same, (one) => ({ ...one, blockHash: `0x${'ee'.repeat(32)}` })),
+    'a status that is none': both(same, (one) => ({ ...one, status: '0x2' })),
+    'the price of blobs alone': both((one) => ({ ...one, type: '0x3' }), same),
+    'a sender without its prefix': both((one) => ({ ...one, from: String(one['from']).slice(2) }), same),
+    'no sender at all': both(({ from: _, ...one }) => one, same),
+  };
+  for (const [wrong, fault] of Object.entries(WRONG))
+    it(`is not taken from an endpoint that shows ${wrong}`, async () => {
+      const txHash = await chain.send({ from: wallet, to: shop, valueUnits: 4n });
+      const height = await chain.mine();
+      proxy.fault = fault;
+      const failure = await reader.scan(height, watched, signal).catch((error: unknown) => error);
+      expect(failure).to.be.instanceOf(RpcUnavailable);
+      proxy.fault = undefined;
+      const alone = createBscReader({
+        rpc: createRpcPool({ name: 'bsc', urls: [chain.url], chainId: TEST_CHAIN_ID }),
+        usdtContract: chain.usdt.address,
+      });
+      const { sent } = there(await alone.scan(height, watched, signal));
+      expect(sent?.map((one) => one.txHash)).to.deep.equal([txHash]);
+    });
+});
+
+function there<T>(value: T | undefined): T {
+  return value ?? expect.fail('it is not there');
+}
