@@ -1,4 +1,5 @@
 // The ways in which a reader is broken.
+import type { SentByUs } from '../../../src/chains/outgoing.ts';
 import type { ChainReader, HeightView, ScannedBlock, Transfer } from '../../../src/chains/reader.ts';
 
 type Method = 'head' | 'finalized' | 'header' | 'scan' | 'views' | 'locate' | 'balances' | 'checkIdentity';
@@ -67,6 +68,11 @@ export const scanned = (change: (block: ScannedBlock) => object | undefined): Br
 export const credited = (
   change: (transfers: readonly Transfer[], block: ScannedBlock) => readonly unknown[],
 ): Break => scanned((block) => ({ transfers: change(block.transfers, block) }));
+
+/** What a scanned block says that our wallets sent, changed. */
+export const sending = (
+  change: (sent: readonly SentByUs[], block: ScannedBlock) => readonly unknown[],
+): Break => scanned((block) => ({ sent: change(block.sent ?? [], block) }));
 
 /** What each endpoint shows, changed. */
 export const viewed = (change: (views: readonly HeightView[]) => readonly unknown[]): Break =>

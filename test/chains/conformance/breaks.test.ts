@@ -1,6 +1,6 @@
 // The suite that every chain has to pass is itself tested: by readers of which each is broken in one way.
 import { AssertionError, expect } from 'chai';
-import type { ChainReader, ScannedBlock } from '../../../src/chains/reader.ts';
+import type { AddressLookup, ChainReader, ScannedBlock } from '../../../src/chains/reader.ts';
 import { ChainMismatch, RpcUnavailable } from '../../../src/chains/rpc/errors.ts';
 import {
   type Any,
@@ -10,6 +10,7 @@ import {
   deaf,
   remembering,
   scanned,
+  sending,
   stubborn,
   swallowing,
   viewed,
@@ -173,6 +174,36 @@ const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> = {
           { has: (...at) => watched.isOwn(...at), isOwn: (...at) => watched.isOwn(...at) },
           stop,
         ),
+    }),
+  },
+  'tells what our own wallets sent to whom, and what it cost, also where it failed': {
+    'says nothing of it': scanned(() => ({ sent: undefined })),
+    'leaves out what failed': sending((sent) => sent.filter(({ ok }) => ok)),
+    'calls it done': sending((sent) => sent.map((one) => ({ ...one, ok: true }))),
+    'shows each twice': sending((sent) => [...sent, ...sent]),
+    'is a unit off': sending((sent) => sent.map((one) => ({ ...one, feeUnits: one.feeUnits + 1n }))),
+    'forgets the fee of what failed': sending((sent) =>
+      sent.map((one) => (one.ok ? one : { ...one, feeUnits: 0n })),
+    ),
+    'counts in floating point': sending((sent) =>
+      sent.map(({ moves, ...one }) => ({
+        ...one,
+        moves: moves.map((move) => ({ ...move, units: BigInt(Number(move.units)) })),
+      })),
+    ),
+    'moves nothing': sending((sent) => sent.map((one) => ({ ...one, moves: [] }))),
+    'leaves out what reaches us': sending((sent, { own = [] }) =>
+      sent.filter(({ txHash }) => !own.some((one) => one.txHash === txHash)),
+    ),
+    'numbers them alike': sending((sent) => sent.map((one) => ({ ...one, nonce: 7 }))),
+    'names one sender': sending((sent) => sent.map((one) => ({ ...one, from: sent[0]?.from }))),
+    'spells addresses in its own way': sending((sent) =>
+      sent.map((one) => ({ ...one, from: one.from.toUpperCase() })),
+    ),
+    'calls the block quiet': scanned(() => ({ fingerprint: 'f' })),
+    'takes everybody for ours': (reader) => ({
+      scan: (number: number, watched: AddressLookup, stop: AbortSignal) =>
+        reader.scan(number, { has: (...at) => watched.has(...at), isOwn: () => true }, stop),
     }),
   },
   'tells what lay on an address at the end of a block, where it tells balances': {

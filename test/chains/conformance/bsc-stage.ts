@@ -56,6 +56,7 @@ export async function bscStage({ timeoutMs = 3_000 } = {}): Promise<ChainStage> 
   return {
     network: 'bsc',
     payer: keyOfHex(chain.accounts[0] ?? '', 2),
+    poor: keyOfHex(chain.accounts[1] ?? '', 2),
     endpoints,
     unknownHash: `0x${'77'.repeat(32)}`,
     finalDistance: 2,
@@ -78,6 +79,11 @@ export async function bscStage({ timeoutMs = 3_000 } = {}): Promise<ChainStage> 
     payInVain: async ({ to, units }) =>
       await chain.usdt.call('transfer', [hexAddress(to), units], { from: chain.accounts[1] ?? '' }),
     payForeign: async ({ to, units }) => await foreign.call('mint', [hexAddress(to), units]),
+    feeOf: async (txHash) => {
+      const receipt = await chain.anvil.rpc('eth_getTransactionReceipt', [txHash]);
+      const { gasUsed, effectiveGasPrice } = receipt as Record<string, string>;
+      return BigInt(gasUsed ?? '') * BigInt(effectiveGasPrice ?? '');
+    },
     replace: chain.reorg,
     stop: async () => {
       await Promise.all(proxies.map((proxy) => proxy.stop()));

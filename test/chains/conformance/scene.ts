@@ -22,6 +22,14 @@ export const WATCHED = new AddressSet();
 WATCHED.add(OURS);
 WATCHED.add(OURS_TOO);
 
+/** Watches one of our addresses, beside these wallets of ours that are no deposit addresses. */
+export function withGas(...wallets: readonly AddressKey[]): AddressSet {
+  const watched = new AddressSet();
+  watched.add(OURS);
+  for (const wallet of wallets) watched.add(wallet, 'gas');
+  return watched;
+}
+
 /** The stage with every endpoint well again. */
 export function sceneOf(stage: ChainStage): Scene {
   for (const endpoint of stage.endpoints) endpoint.heal();

@@ -30,6 +30,8 @@ export type ChainStage = {
   readonly network: Network;
   /** The sender of every payment. */
   readonly payer: AddressKey;
+  /** The sender of every payment in vain. */
+  readonly poor: AddressKey;
   /** At least two. */
   readonly endpoints: readonly StageEndpoint[];
   /** How many blocks the final one is behind the head. */
@@ -56,6 +58,8 @@ export type ChainStage = {
   payInVain(payment: { readonly to: AddressKey; readonly units: bigint }): Promise<string>;
   /** The same with another token, whose contract tells of payments as ours does. */
   payForeign(payment: { readonly to: AddressKey; readonly units: bigint }): Promise<string>;
+  /** What the node says that a transaction cost its sender, in base units of the coin. */
+  feeOf(txHash: string): Promise<bigint>;
   /** Replaces the newest blocks by as many others without their payments. */
   replace(blocks: number): Promise<void>;
   /** A hash that no transaction has. */

@@ -2,7 +2,6 @@
 // and its protocol are. A chain passes with a stage of its own.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { AddressSet } from '../../../src/chains/address-set.ts';
 import { transactionHashOf } from '../../../src/chains/addresses.ts';
 import type { ChainReader } from '../../../src/chains/reader.ts';
 import { ChainMismatch, RpcUnavailable } from '../../../src/chains/rpc/errors.ts';
@@ -26,6 +25,7 @@ import {
   spell,
   there,
   WATCHED,
+  withGas,
 } from './scene.ts';
 import { type ChainStage, ENDPOINT_FAULTS } from './stage.ts';
 
@@ -162,14 +162,43 @@ const MONEY: Readonly<Record<string, Case>> = {
   'credits nothing that one of our own wallets sent, nor what reached one that is no deposit address': async (
     the,
   ) => {
-    const withGas = new AddressSet();
-    withGas.add(OURS);
-    for (const gas of [the.stage.payer, OURS_TOO]) withGas.add(gas, 'gas');
+    const wallets = withGas(the.stage.payer, OURS_TOO);
     await the.stage.pay({ to: OURS, currency: 'USDT', units: 9n });
     await the.stage.pay({ to: OURS_TOO, currency: nativeOf(the), units: 10n });
-    const block = there(await the.reader.scan(await the.stage.mine(), withGas, signal));
+    const block = there(await the.reader.scan(await the.stage.mine(), wallets, signal));
     expect(block.transfers).to.deep.equal([]);
     expect(block.own?.map(({ amountUnits }) => amountUnits)).to.deep.equal([9n]);
+  },
+
+  'tells what our own wallets sent to whom, and what it cost, also where it failed': async (the) => {
+    const wallets = withGas(the.stage.payer, the.stage.poor);
+    const paid = [
+      { to: STRANGER, currency: nativeOf(the), units: 9_007_199_254_740_993n },
+      { to: STRANGER, currency: 'USDT', units: 12_345_678_901_234_567_890n },
+      { to: OURS, currency: 'USDT', units: 4n },
+    ] as const;
+    const hashes: string[] = [];
+    for (const payment of paid) hashes.push(await the.stage.pay(payment));
+    const failed = await the.stage.payInVain({ to: STRANGER, units: 15n });
+    const height = await the.stage.mine();
+    const { sent = [], taken, fingerprint } = there(await the.reader.scan(height, wallets, signal));
+    const expected = [...hashes, failed].map(async (txHash, at) => {
+      const payment = paid[at];
+      return {
+        txHash,
+        from: spell(the, payment ? the.stage.payer : the.stage.poor),
+        ok: payment !== undefined,
+        feeUnits: await the.stage.feeOf(txHash),
+        moves: payment ? [{ ...payment, to: spell(the, payment.to) }] : [],
+      };
+    });
+    expect(sent.map(({ nonce: _, ...one }) => one)).to.have.deep.members(await Promise.all(expected));
+    expect(there(sent.find(({ txHash }) => txHash === failed)).feeUnits > 0n).to.equal(true);
+    const places = hashes.map((hash) => there(sent.find(({ txHash }) => txHash === hash)).nonce);
+    const [first = null] = places;
+    expect(places).to.deep.equal(places.map((_, at) => (first === null ? null : first + at)));
+    expect([taken, fingerprint]).to.deep.equal([undefined, undefined]);
+    expect((await scan(the, height)).sent, 'what others sent').to.equal(undefined);
   },
 
   'tells what lay on an address at the end of a block, where it tells balances': async (the) => {

@@ -38,6 +38,7 @@ export async function tronStage({ timeoutMs = 3_000 } = {}): Promise<ChainStage>
   return {
     network: 'tron',
     payer: payer.address,
+    poor: penniless.address,
     endpoints,
     unknownHash: '77'.repeat(32),
     finalDistance: FINAL_DISTANCE,
@@ -65,6 +66,10 @@ export async function tronStage({ timeoutMs = 3_000 } = {}): Promise<ChainStage>
     // Whoever has no token cannot send any.
     payInVain: ({ to, units }) => node.usdt.call('transfer', [to, units], { from: penniless }),
     payForeign: ({ to, units }) => foreign.call('mint', [to, units]),
+    feeOf: async (txHash) => {
+      const info = await node.ask('wallet/gettransactioninfobyid', { value: txHash });
+      return BigInt((info as { fee?: number }).fee ?? 0);
+    },
     replace: (blocks) => node.replace(blocks),
     stop: () => node.stop(),
   };
