@@ -52,5 +52,10 @@ export function looksInto({ deps }: Gateway) {
       const [row] = await rows<{ at: string }>('select scanned_number as at from chain_cursors');
       return Number(row?.at ?? -1);
     },
+    /** The newest block that was read twice; -1 where none was. */
+    readTwiceNumber: async (): Promise<number> => {
+      const [row] = await rows<{ at: string }>('select verified_number as at from chain_cursors');
+      return Number(row?.at ?? -1);
+    },
   };
 }

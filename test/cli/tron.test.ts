@@ -75,7 +75,11 @@ describe('command line: Tron', function () {
     const to = deriveAddresses(local.deps.xpubs.live, await looks.nextWalletIndex()).tron;
     const hash = await pay(to, units);
     const number = node.head().header.number + 10;
-    await eventually('the watcher past it', async () => (await looks.scannedNumber()) > number, LIMIT_MS);
+    await eventually(
+      'the second read past it',
+      async () => (await looks.readTwiceNumber()) > number,
+      LIMIT_MS,
+    );
     expect(await newCustomer(externalId)).to.equal(to);
     return { hash, to };
   }
