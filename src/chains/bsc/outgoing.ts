@@ -13,6 +13,8 @@ import {
 } from './sent-block.ts';
 
 const ADDRESS_LENGTH = 42;
+/** The prefix 0x, whose letter may be a capital. */
+const [ZERO, X, CASE] = [0x30, 0x78, 0x20];
 const BLOB_TRANSACTION = 3;
 
 /**
@@ -20,7 +22,8 @@ const BLOB_TRANSACTION = 3;
  * sender is spelled as no node does: it would never be ours.
  */
 export function isOurs({ from }: RpcTransaction, watched: AddressLookup): boolean {
-  if (from?.length !== ADDRESS_LENGTH || !from.startsWith('0x')) throw new EndpointFailure('no sender');
+  if (from?.length !== ADDRESS_LENGTH || from.charCodeAt(0) !== ZERO || (from.charCodeAt(1) | CASE) !== X)
+    throw new EndpointFailure('no sender');
   return watched.isOwn(from, 2);
 }
 
