@@ -35,6 +35,7 @@ import { Migration20261122000047_filters } from './Migration20261122000047_filte
 import { Migration20261123000050_withdraw_addresses } from './Migration20261123000050_withdraw_addresses.ts';
 import { Migration20261123000051_chain_identity } from './Migration20261123000051_chain_identity.ts';
 import { Migration20261124000053_sent } from './Migration20261124000053_sent.ts';
+import { Migration20261124000054_balances_ahead } from './Migration20261124000054_balances_ahead.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
 export const MIGRATIONS = [
@@ -78,4 +79,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261123000050_withdraw_addresses', class: Migration20261123000050_withdraw_addresses },
   { name: 'Migration20261123000051_chain_identity', class: Migration20261123000051_chain_identity },
   { name: 'Migration20261124000053_sent', class: Migration20261124000053_sent },
+  { name: 'Migration20261124000054_balances_ahead', class: Migration20261124000054_balances_ahead },
 ];

@@ -97,8 +97,13 @@ async function compareChain(
   const blocks = await unscannedBlocks(deps, chain, { signal }).catch(refused);
   // When the watcher is long behind, no endpoint tells the balances of that time
   // any more; those of now cover everything.
-  if (!blocks || blocks.to - blocks.from < chain.reader.pace.balanceBlocks)
-    await reconcileNow(deps, chain, { signal, progress: rateReporter(network, 'addresses') }).catch(refused);
+  const isNear = !blocks || blocks.to - blocks.from < chain.reader.pace.balanceBlocks;
+  const watched = { signal, progress: rateReporter(network, 'addresses') };
+  const leftOut = isNear ? await reconcileNow(deps, chain, watched).catch(refused) : 0;
+  if (leftOut > 0)
+    progress(
+      `${network}: ${leftOut} ${leftOut === 1 ? 'address is' : 'addresses are'} paid so often that no balance could be compared; run this again, they come first then.`,
+    );
   if (!blocks) return [];
   const say = rateReporter(`${network} after the last block that was read`, 'addresses');
   const found = await compareUnscanned(deps, chain, { blocks, signal, progress: say }).catch(refused);

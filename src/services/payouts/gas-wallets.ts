@@ -10,15 +10,16 @@ import type { Deps } from '../deps.ts';
  * A wallet that is told again changes nothing, and one that was told once stays ours.
  */
 export async function publishGasWallets(
-  { orm, now }: Pick<Deps, 'orm' | 'now'>,
+  deps: Pick<Deps, 'orm' | 'now'>,
   gas: Readonly<Partial<Record<Network, string>>>,
 ): Promise<void> {
-  const em = orm.em.fork();
+  const em = deps.orm.em.fork();
   for (const [network, address] of Object.entries(gas) as [Network, string][])
     await run(
       em,
       sql`insert into gas_wallets (network, address_key, address, created_at)
-        values (${network}, ${addressKeyOf(network, address)}, ${address}, ${now()}) on conflict do nothing`,
+        values (${network}, ${addressKeyOf(network, address)}, ${address}, ${deps.now()})
+        on conflict do nothing`,
     );
 }
 

@@ -197,7 +197,11 @@ async function movedBetween(
       select address_key from deposits where network = ${network} and address_key = any(${addressKeys})
         and mode = 'live' and block_number > ${from} and block_number <= ${to}
       union select address_key from unrecognised_transfers where network = ${network}
-        and address_key = any(${addressKeys}) and block_number > ${from} and block_number <= ${to}`,
+        and address_key = any(${addressKeys}) and block_number > ${from} and block_number <= ${to}
+      union select from_key from sent_transactions where network = ${network}
+        and from_key = any(${addressKeys}) and block_number > ${from} and block_number <= ${to}
+      union select to_key from sent_transactions where network = ${network}
+        and to_key = any(${addressKeys}) and block_number > ${from} and block_number <= ${to}`,
   );
   return new Set(found.map(({ addressKey }) => addressKey));
 }

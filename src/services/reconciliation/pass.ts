@@ -1,4 +1,3 @@
-import { raw } from '@mikro-orm/core';
 import { BEFORE_ALL_KEYS } from '../../chains/address-key.ts';
 import type { PassPace } from '../../chains/pace.ts';
 import {
@@ -13,6 +12,7 @@ import { fitted, MAX_REASON } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
 import { readCursor } from '../watcher/cursor.ts';
 import type { WatchedChain } from '../watcher/watched-chain.ts';
+import { addressesAhead, MAX_REMEMBERED, nextAddresses, stillLeftOut, UNEXPLAINED } from './ahead.ts';
 import { proveByAgreement, unprovenAt } from './balance-proof.ts';
 import { compareBatch } from './differences.ts';
 import { assetKey } from './expected-balances.ts';
@@ -31,8 +31,6 @@ const LOOK_AGAIN_MS = 5_000;
 /** And after this time where no requests were to spare. */
 const NO_REQUESTS_MS = 60_000;
 const MAX_LISTED = 1_000;
-/** What lay on an address before it was our address is known, and no fault of the ledger. */
-const UNEXPLAINED = { $not: { differenceUnits: raw('before_units + replaced_units') } };
 
 /**
  * One step of the reconciliation: compares one batch of balances at a height that was read twice with
@@ -51,38 +49,39 @@ export async function reconcileStep(
   const { network } = reader;
   const cursor = await readCursor(deps, network);
   if (!cursor || !isComparable(reader, cursor)) return { did: 'nothing', checked: 0, waitMs: LOOK_AGAIN_MS };
-  const pass = await openPass(deps, cursor, pace);
+  const pass = await openPass(deps, chain, cursor, pace);
   if (typeof pass === 'number') return { did: 'nothing', checked: 0, waitMs: pass };
   const position = pass.position ?? BEFORE_ALL_KEYS;
-  const addresses = await deps.orm.em
-    .fork()
-    .find(
-      DepositAddress,
-      { network, addressKey: { $gt: position } },
-      { orderBy: { addressKey: 'asc' }, limit: pace.batchAddresses },
-    );
+  const { batchAddresses: limit } = pace;
+  const next = await nextAddresses(deps.orm.em.fork(), pass, { position, limit });
+  const { addresses, named, isAhead } = next;
   const parts = await foundBalances(deps, reader, addresses, { cursor, pace, signal });
   if (!parts) return await withoutRequests(deps, pass, pace);
-  const last = addresses.length < pace.batchAddresses;
-  const compared = parts.reduce((sum, part) => sum + part.addresses.length, 0);
-  await deps.orm.em.fork().transactional(async (em) => {
+  const asked = addresses.map(({ addressKey }) => addressKey);
+  const compared = parts.flatMap((part) => part.addresses.map(({ addressKey }) => addressKey));
+  const aheadDone = pass.aheadDone + (isAhead ? named.length : 0);
+  const leftOut = stillLeftOut(pass.leftOut, { named, asked, compared });
+  const moved = await deps.orm.em.fork().transactional(async (em) => {
     for (const part of parts) await compareFound(em, deps, pass, part);
-    // Moves only from where this step began: two processes that take the same
-    // step, or a step of a pass that is over, must never skip an address.
-    await em.nativeUpdate(
-      ReconciliationPass,
-      { network, startedAt: pass.startedAt, position },
-      {
-        position: addresses.at(-1)?.addressKey ?? position,
-        checked: pass.checked + compared,
-        movedAt: deps.now(),
-        fault: null,
-        // The next pass searches from where this one began only if every address was compared.
-        ...(compared < addresses.length ? { startedNumber: pass.agreedNumber } : {}),
-      },
-    );
+    return await em.nativeUpdate(ReconciliationPass, standOf(pass), {
+      position: isAhead ? position : (asked.at(-1) ?? position),
+      aheadDone,
+      leftOut,
+      ...(leftOut.length === MAX_REMEMBERED ? { startedNumber: pass.agreedNumber } : {}),
+      checked: pass.checked + compared.length,
+      movedAt: deps.now(),
+      fault: null,
+    });
   });
-  if (!last) return { did: 'compared', checked: addresses.length, waitMs: 0 };
+  const checked = compared.length;
+  // Somebody else took this step meanwhile: whoever takes the next one sees where the pass is.
+  if (moved === 0) return { did: 'compared', checked: 0, waitMs: 0 };
+  if (isAhead) {
+    // What fails here is searched again after the last batch.
+    if (aheadDone === pass.aheadKeys.length) await searchDifferences(deps, chain, signal);
+    return { did: 'compared', checked, waitMs: 0 };
+  }
+  if (addresses.length === limit) return { did: 'compared', checked, waitMs: 0 };
   const { failed, of, reason } = await searchDifferences(deps, chain, signal);
   const fault = failed === 0 ? null : `${failed} of ${of} differences could not be searched: ${reason}`;
   // The same step is tried again until the next pass is due: a search
@@ -90,8 +89,20 @@ export async function reconcileStep(
   if (fault !== null && deps.now().getTime() - pass.startedAt.getTime() < pace.everyMs)
     throw new Error(fault);
   await closePass(deps, chain, pass, fault);
-  return { did: 'finished', checked: addresses.length, waitMs: 0 };
+  return { did: 'finished', checked, waitMs: 0 };
 }
+
+/**
+ * Where a step began. It moves a pass on only from there: two processes that take the same step, or a step of
+ * a pass that is over, must never skip an address.
+ */
+const standOf = ({ network, startedAt, position, aheadAt, aheadDone }: ReconciliationPass) => ({
+  network,
+  startedAt,
+  position,
+  aheadAt,
+  aheadDone,
+});
 
 async function compareFound(em: Em, deps: Deps, pass: ReconciliationPass, part: Found): Promise<void> {
   const { network, agreedNumber } = pass;
@@ -124,13 +135,14 @@ async function withoutRequests(
 /**
  * Runs a whole pass at once, whatever the clock says. A pass that is under way is
  * ended first, because its comparisons may be old. `progress` is called with how
- * many addresses are done, of how many. Throws as {@link reconcileStep} does.
+ * many addresses are done, of how many. Returns how many could not be compared,
+ * because they are paid all the time. Throws as {@link reconcileStep} does.
  */
 export async function reconcileNow(
   deps: Deps,
   chain: WatchedChain,
   options: { readonly signal: AbortSignal; readonly progress: (checked: number, total: number) => void },
-): Promise<void> {
+): Promise<number> {
   const { signal, progress } = options;
   const { network } = chain.reader;
   const cursor = await readCursor(deps, network);
@@ -152,7 +164,8 @@ export async function reconcileNow(
     checked += step.checked;
     progress(checked, Math.max(total, checked));
     if (step.did === 'finished') passes -= 1;
-    if (passes === 0) return;
+    if (passes === 0)
+      return (await deps.orm.em.fork().findOne(ReconciliationPass, network))?.leftOut.length ?? 0;
   }
 }
 
@@ -200,14 +213,26 @@ export async function countDifferences(deps: Deps, network?: Network): Promise<n
  */
 async function openPass(
   deps: Deps,
+  { reader }: WatchedChain,
   cursor: ChainCursor,
   { everyMs }: PassPace,
 ): Promise<ReconciliationPass | number> {
   const { network } = cursor;
   const em = deps.orm.em.fork();
   const pass = await em.findOne(ReconciliationPass, network);
-  if (pass && pass.position != null) return pass;
   const now = deps.now();
+  if (pass && pass.position != null) {
+    // A pass may take longer than the time between two: what is new must not wait for its end.
+    const isDue = everyMs > 0 && (pass.aheadAt ?? pass.startedAt).getTime() + everyMs <= now.getTime();
+    if (!isDue || reader.balances || pass.aheadDone < pass.aheadKeys.length) return pass;
+    const sinceNumber = pass.aheadNumber ?? pass.startedNumber;
+    await em.nativeUpdate(
+      ReconciliationPass,
+      standOf(pass),
+      await aheadOf(em, { pass, sinceNumber, cursor, now }),
+    );
+    return await deps.orm.em.fork().findOneOrFail(ReconciliationPass, network);
+  }
   const dueInMs = pass ? pass.startedAt.getTime() + everyMs - now.getTime() : 0;
   if (dueInMs > 0) return Math.min(dueInMs, LOOK_AGAIN_MS);
   const agreedNumber = pass?.startedNumber ?? cursor.firstBlock - 1;
@@ -219,12 +244,28 @@ async function openPass(
     agreedNumber,
     checked: 0,
   };
+  const sinceNumber = pass?.aheadNumber ?? agreedNumber;
   return await em.upsert(ReconciliationPass, {
     ...begun,
+    ...(reader.balances ? {} : await aheadOf(em, { pass, sinceNumber, cursor, now })),
     finishedAt: pass?.finishedAt ?? null,
     movedAt: now,
     fault: null,
   });
+}
+
+type Ahead = {
+  readonly pass: ReconciliationPass | null;
+  readonly sinceNumber: number;
+  readonly cursor: ChainCursor;
+  readonly now: Date;
+};
+
+async function aheadOf(em: Em, { pass, sinceNumber, cursor, now }: Ahead) {
+  const { network, verifiedNumber: aheadNumber } = cursor;
+  const leftOut = pass?.leftOut ?? [];
+  const aheadKeys = await addressesAhead(em, { network, leftOut, sinceNumber });
+  return { aheadKeys, aheadDone: 0, aheadAt: now, aheadNumber, leftOut };
 }
 
 async function closePass(
@@ -236,8 +277,11 @@ async function closePass(
   const { network } = reader;
   const em = deps.orm.em.fork();
   const now = deps.now();
+  const { leftOut } = await em.findOneOrFail(ReconciliationPass, network);
   const end = {
     position: null,
+    // The next pass searches from where this one began only if every address was compared.
+    ...(leftOut.length > 0 ? { startedNumber: pass.agreedNumber } : {}),
     finishedAt: now,
     movedAt: now,
     fault: fault === null ? null : fitted(fault, MAX_REASON),

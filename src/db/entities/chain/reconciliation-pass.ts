@@ -15,12 +15,19 @@ const schema = defineEntity({
     finishedAt: p.datetime().columnType('timestamptz').nullable(),
     movedAt: p.datetime().columnType('timestamptz').nullable(),
     fault: p.string().length(300).nullable(),
+    aheadKeys: p.json().$type<readonly AddressKey[]>().default('[]'),
+    aheadDone: p.integer().default(0),
+    aheadNumber: p.bigint('number').nullable(),
+    aheadAt: p.datetime().columnType('timestamptz').nullable(),
+    leftOut: p.json().$type<readonly AddressKey[]>().default('[]'),
   },
 });
 
 /**
  * How far the reconciliation pass is. `finishedAt` is the end of the last whole pass, also while the next one
  * runs; `movedAt` is the last step that succeeded, `fault` says why one fails now.
+ * `aheadKeys` come before all others; the first `aheadDone` of them are done. They were named at `aheadAt`,
+ * with the chain verified up to `aheadNumber`. `leftOut` could not be compared and come first the next time.
  */
 export class ReconciliationPass extends schema.class {}
 schema.setClass(ReconciliationPass);
