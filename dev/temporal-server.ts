@@ -110,17 +110,20 @@ async function prepareStores(programs: TemporalServerPrograms, postgresUrl: stri
 
 /**
  * The ports between the services, the same at every start: the list of members in the database survives a
- * SIGKILL, and a server that comes back on other ports first waits for its dead predecessor.
+ * SIGKILL, and a server that comes back on other ports first waits for its dead predecessor. No two of them
+ * are one: each is free until the server listens, and the same two would be tried at every start.
  */
-async function innerPorts(dataDir: string): Promise<NodeJS.ProcessEnv> {
+async function innerPorts(dataDir: string, outerPort: number): Promise<NodeJS.ProcessEnv> {
   const file = join(dataDir, 'temporal-ports.json');
   const kept: NodeJS.ProcessEnv = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
   const ports: NodeJS.ProcessEnv = {};
+  const taken = new Set([outerPort]);
   for (const name of INNER_PORTS) {
     const wanted = kept[name];
-    ports[name] = String(
-      await (wanted === undefined ? freePort() : choosePort(name, Number(wanted)).catch(freePort)),
-    );
+    let port = await (wanted === undefined ? freePort() : choosePort(name, Number(wanted)).catch(freePort));
+    while (taken.has(port)) port = await freePort();
+    taken.add(port);
+    ports[name] = String(port);
   }
   writeFileSync(file, JSON.stringify(ports));
   return ports;
@@ -132,7 +135,7 @@ async function serverEnv(options: TemporalServerOptions, port: number): Promise<
   const config = join(dataDir, 'temporal-dynamic-config.yaml');
   mkdirSync(dataDir, { recursive: true });
   writeFileSync(config, `${readFileSync(DYNAMIC_CONFIG_FILE, 'utf8')}\n${MORE_CONFIG}\n`);
-  const ports = { ...(await innerPorts(dataDir)), FRONTEND_GRPC_PORT: String(port) };
+  const ports = { ...(await innerPorts(dataDir, port)), FRONTEND_GRPC_PORT: String(port) };
   return {
     PATH: env['PATH'],
     HOME: env['HOME'],
