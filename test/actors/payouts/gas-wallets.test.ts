@@ -8,6 +8,7 @@ import { addressOn } from '../../../dev/support/live-money.ts';
 import { tempDir } from '../../../dev/support/parts.ts';
 import { keyOfHex } from '../../../src/chains/address-key.ts';
 import { TRON_ADDRESSES } from '../../../src/chains/tron/addresses.ts';
+import { FROM_OWN_WALLET } from '../../../src/services/reconciliation/attribute.ts';
 import { createWallet } from '../../../src/signer/wallet-file.ts';
 import { type GatewayChild, startGatewayChild } from '../../support/gateway-child.ts';
 
@@ -63,7 +64,9 @@ describe('a worker and a signer with folders of their own', function () {
     for (const hash of paid) await chains.live.eventOf('deposit.completed', hash, 60_000);
     for (const hash of hashes)
       expect(await rows('select id from deposits where transaction_hash = ?', [hash])).to.deep.equal([]);
-    expect(await rows('select * from unrecognised_transfers')).to.deep.equal([]);
+    // Nobody signed these top-ups here: a comparison of balances that ran meanwhile has set them aside.
+    const aside = await rows('select * from unrecognised_transfers where reason <> ?', [FROM_OWN_WALLET]);
+    expect(aside).to.deep.equal([]);
     const sent = await rows('select hash, state, verified_at is not null as verified from sent_transactions');
     expect(sent).to.have.deep.members(hashes.map((hash) => ({ hash, state: 'foreign', verified: true })));
     expect(signer.log()).not.to.contain('could not be told');
