@@ -36,6 +36,7 @@ import { Migration20261123000050_withdraw_addresses } from './Migration202611230
 import { Migration20261123000051_chain_identity } from './Migration20261123000051_chain_identity.ts';
 import { Migration20261124000053_sent } from './Migration20261124000053_sent.ts';
 import { Migration20261124000054_balances_ahead } from './Migration20261124000054_balances_ahead.ts';
+import { Migration20261124000055_payouts } from './Migration20261124000055_payouts.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
 export const MIGRATIONS = [
@@ -80,4 +81,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261123000051_chain_identity', class: Migration20261123000051_chain_identity },
   { name: 'Migration20261124000053_sent', class: Migration20261124000053_sent },
   { name: 'Migration20261124000054_balances_ahead', class: Migration20261124000054_balances_ahead },
+  { name: 'Migration20261124000055_payouts', class: Migration20261124000055_payouts },
 ];

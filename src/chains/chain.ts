@@ -149,6 +149,11 @@ export type Chain<Settings extends ChainSettings = ChainSettings> = {
   readonly prices?: ChainPrices;
   /** Whether transaction hashes begin with 0x. */
   readonly hashHasPrefix: boolean;
+  /**
+   * A payout in test mode: what it costs, in base units of the chain's coin, and where it goes while the
+   * merchant has set no withdraw address: an address that nobody can own.
+   */
+  readonly simulatedPayout: { readonly feeUnits: bigint; readonly destination: string };
   /** What a wallet reads from a QR code. */
   paymentUri(request: PaymentRequest): string;
   /** Opens it over endpoints that are configured. */

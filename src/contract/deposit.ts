@@ -17,6 +17,19 @@ import {
 } from './common.ts';
 import { ADDRESS_BSC, HASH, ID, USDT_BSC } from './story.ts';
 
+const settlement = z
+  .strictObject({
+    transaction_hash: z
+      .string()
+      .meta({ description: 'The transaction that paid you; one can pay for several deposits.' }),
+    destination: z.string().meta({ description: 'Your withdraw address.' }),
+    amount: coinAmount.meta({ description: 'What you got for this deposit, in its coin.' }),
+    fee_amount: coinAmount.meta({ description: "This deposit's part of all chain fees of that payout." }),
+    fee_currency: currency.meta({ description: "The network's own coin." }),
+    settled_at: time.meta({ description: 'When the payout was final.' }),
+  })
+  .meta({ id: 'Settlement' });
+
 export const deposit = z
   .strictObject({
     id: id.meta({
@@ -55,7 +68,7 @@ export const deposit = z
     failure_code: z.enum(FAILURE_CODES).nullable().meta({ description: 'Why it failed.' }),
     failure_reason: z.string().nullable().meta({ description: 'The same as a sentence.' }),
     payment_token: z.string().nullable().meta({ description: 'The payment link that this deposit pays.' }),
-    settlement: z.null().meta({ description: 'Reserved for payouts.' }),
+    settlement: settlement.nullable().meta({ description: 'The payout of it; null until it is settled.' }),
     sequence: z.int().meta({ description: 'Rises with every transition: ignore an event with a lower one.' }),
     is_live: isLive,
     detected_at: time.meta({ description: 'When it was first seen.' }),

@@ -93,7 +93,14 @@ export type Deposit = {
   failure_code: FailureCode | null;
   failure_reason: string | null;
   payment_token: string | null;
-  settlement: null;
+  settlement: {
+    transaction_hash: string;
+    destination: string;
+    amount: string;
+    fee_amount: string;
+    fee_currency: Currency;
+    settled_at: string;
+  } | null;
   sequence: number;
   is_live: boolean;
   detected_at: string;

@@ -3,7 +3,8 @@
 /** Columns whose text has a form of its own: words of the code's tables, hashes, addresses, ids and dates. */
 const OF_ONE_FORM =
   /^(mode|network|currency|account|basis|status|amount_status|kind|type|event_type|list|month|day|position|method|prefix|last4)$/;
-const FORMS = /(^|_)(hash|address|address_key|from_key|to_key|token|state|network|currency|bsc|tron|hint)$/;
+const FORMS =
+  /(^|_)(hash|address|destination|address_key|from_key|to_key|token|state|network|currency|bsc|tron|hint)$/;
 const CODES = [
   'chain_blocks.fingerprint',
   'chain_cursors.identity',
@@ -49,6 +50,8 @@ const REFUSED_AT_A_DOOR = [
 const SENTENCES = [
   'deposits.failure_reason',
   'deposit_transitions.reason',
+  'payouts.reason',
+  'sent_transactions.refused',
   'webhook_endpoints.disabled_reason',
 ];
 /** Made of parts, each of which has a bound. */

@@ -19,7 +19,7 @@ const GUARDS: Readonly<Record<string, string>> = {
     'operator_actions',
   ),
   ...triggers('counted', 'customers', 'deposits', 'ledger_entries'),
-  ...triggers('guard', 'deposits', 'payment_links', 'deposit_transitions', 'ledger_transactions'),
+  ...triggers('guard', 'deposits', 'payment_links', 'payouts', 'deposit_transitions', 'ledger_transactions'),
   ...triggers('sum_new', 'deposits'),
   ...triggers('sum_changed', 'deposits'),
   ...triggers('sums_insert', 'payment_links'),
@@ -31,6 +31,9 @@ const GUARDS: Readonly<Record<string, string>> = {
   deposits_posting_count_guard: 'deposits',
   ledger_entries_balanced: 'ledger_entries',
   ...triggers('kept', 'sent_transactions'),
+  ...triggers('payout_guard', 'deposits'),
+  ...triggers('payout_sums', 'deposits'),
+  ...triggers('sums', 'payouts'),
 };
 /** Functions of the database that are no trigger's. */
 const FUNCTIONS = [

@@ -4,6 +4,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
 import type { DepositState, FailureCode } from '../../src/domain/deposit.ts';
+import { paidOut } from '../support/payout-rows.ts';
 
 export type Statement = { readonly text: string; readonly params?: unknown[] };
 
@@ -82,12 +83,11 @@ export class MoneyRows {
 
   /** A deposit that came into a state by legal steps only. */
   async depositIn(state: DepositState, code: FailureCode | null = null): Promise<string> {
-    const id = await this.makeDeposit();
+    const id = await this.makeDeposit({ addressKey: randomUUID().slice(-12) });
     const way =
       state === 'failed' ? ['failed' as const] : RELEASE_WAY.slice(0, RELEASE_WAY.indexOf(state) + 1);
     for (const to of way) {
-      const { text, params } = step(id, to, to === 'failed' ? code : null);
-      await this.sql(text, params);
+      await this.commit(steps(id, to, to === 'failed' ? code : null));
     }
     return id;
   }
@@ -101,6 +101,7 @@ type NewDeposit = {
   generation?: number;
   amount?: string;
   mode?: string;
+  addressKey?: string;
 };
 
 /** Inserts a deposit of the one customer, as the program would but for what is given. */
@@ -113,15 +114,16 @@ export function insertDeposit(deposit: NewDeposit = {}): Statement {
     generation = 1,
     amount = '1000',
     mode = 'live',
+    addressKey = 'a',
   } = deposit;
   return {
     text: `insert into deposits (id, merchant_id, customer_id, mode, network, currency, address, address_key,
       transaction_hash, block_number, block_hash,
       amount_units, amount_usd_cents, status, state_since, generation, sequence, posting_count, simulated,
         required_confirmations, detected_at, created_at, updated_at)
-      values (?, ?, ?, ?, 'bsc', 'USDT', '0xA', 'a', ?, 7, '0xB', ?, 100, ?, now(), ?, ?, 1, false, 15, now(),
+      values (?, ?, ?, ?, 'bsc', 'USDT', '0xA', ?, ?, 7, '0xB', ?, 100, ?, now(), ?, ?, 1, false, 15, now(),
         now(), now())`,
-    params: [id, ids.merchant, ids.customer, mode, hash, amount, status, generation, sequence],
+    params: [id, ids.merchant, ids.customer, mode, addressKey, hash, amount, status, generation, sequence],
   };
 }
 
@@ -140,6 +142,19 @@ export function step(
     generation = ${generation} where id = ?`;
   return { text, params: [to, code, id] };
 }
+
+/** {@link step}, and before it what the state needs: nothing is settled but by a payout. */
+export const steps = (id: string, to: DepositState, code: FailureCode | null): readonly Statement[] =>
+  to === 'settled'
+    ? [
+        ...paidOut(id),
+        {
+          text: `update deposits set status = 'settled', sequence = sequence + 1, settled_units = amount_units,
+            settlement_fee_units = 7 where id = ?`,
+          params: [id],
+        },
+      ]
+    : [step(id, to, code)];
 
 type Line = { readonly account: string; readonly units: string; readonly currency?: string };
 export const BALANCED: readonly Line[] = ['-5', '5'].map((units, index) => ({

@@ -7,7 +7,7 @@ import {
   type FailureCode,
   mayTransition,
 } from '../../src/domain/deposit.ts';
-import { BALANCED, insertDeposit, MoneyRows, postLedger, step } from './money-rows.ts';
+import { BALANCED, insertDeposit, MoneyRows, postLedger, step, steps } from './money-rows.ts';
 
 type Situation = { state: DepositState; code: FailureCode | null };
 const withCodes = (state: DepositState): Situation[] =>
@@ -34,7 +34,7 @@ describe('PostgreSQL holds the rules of money by itself:', () => {
           where === 'failed' ? `failed(${why ?? 'no code'})` : where;
         it(`${allowed ? 'may' : 'may not'} go from ${name(state, code)} to ${name(to, toCode)}, as the domain's table says`, async () => {
           const id = await rows.depositIn(state, code);
-          const answer = await rows.refusal(step(id, to, toCode));
+          const answer = await rows.refusal(...steps(id, to, toCode));
           expect(answer === null, String(answer)).to.equal(allowed);
         });
       }

@@ -7,7 +7,12 @@ import {
   mayTransition,
   TRANSITIONS,
 } from '../../src/domain/deposit.ts';
-import { heldPostings, LEDGER_ACCOUNTS, type LedgerAccount, postingsOf } from '../../src/domain/ledger.ts';
+import {
+  LEDGER_ACCOUNTS,
+  type LedgerAccount,
+  postingsOf,
+  replacedPostings,
+} from '../../src/domain/ledger.ts';
 
 type Step = {
   readonly from: DepositState | null;
@@ -17,14 +22,14 @@ type Step = {
 type Balances = Record<LedgerAccount, bigint>;
 
 const AMOUNT = 1_000n;
+const HELD = { state: 'failed', failureCode: 'REJECTED_BY_OPERATOR', amountUnits: AMOUNT } as const;
 const BEGIN: Step = { from: null, to: 'detected', failureCode: null };
 
 /** Where the money of a deposit must lie when it rests in a state. */
-function accountOf(state: DepositState, code: FailureCode | null): LedgerAccount | undefined {
-  if (state === 'failed') return code === 'REORGED' ? undefined : 'held';
-  return { detected: 'pending', confirming: 'pending', completed: 'available', settled: 'settled' }[
-    state
-  ] as LedgerAccount;
+function homesOf({ to, failureCode }: Step, amount: bigint, settled: bigint): Partial<Balances> {
+  if (to === 'settled') return { settled, fees: amount - settled };
+  if (to === 'failed') return failureCode === 'REORGED' ? {} : { held: amount };
+  return to === 'completed' ? { available: amount } : { pending: amount };
 }
 
 /** A walk over the transition table, as long as the choices last. */
@@ -48,23 +53,25 @@ function walk(choices: readonly number[]): Step[] {
   return steps;
 }
 
-function balancesAfter(steps: readonly Step[], amountUnits: bigint): Balances {
+function balancesAfter(steps: readonly Step[], amountUnits: bigint, settledUnits = amountUnits): Balances {
   const balances = Object.fromEntries(LEDGER_ACCOUNTS.map((account) => [account, 0n])) as Balances;
   for (const step of steps)
-    for (const posting of postingsOf({ ...step, amountUnits }))
+    for (const posting of postingsOf({ ...step, amountUnits, settledUnits }))
       balances[posting.account] += posting.amountUnits;
   return balances;
 }
 
 const walks = fc.array(fc.nat({ max: 11 }), { maxLength: 12 }).map(walk);
 const amounts = fc.bigInt({ min: 1n, max: 2n ** 256n - 1n });
+/** An amount and what was paid out of it, at most all. */
+const paid = fc.tuple(amounts, amounts).map(([a, b]) => (a > b ? [a, b] : [b, a]) as [bigint, bigint]);
 
 describe('the postings of a deposit', () => {
   it('sum to zero at every step of every way through the states', () => {
     fc.assert(
-      fc.property(walks, amounts, (steps, amountUnits) => {
+      fc.property(walks, paid, (steps, [amountUnits, settledUnits]) => {
         for (const step of steps) {
-          const sum = postingsOf({ ...step, amountUnits }).reduce(
+          const sum = postingsOf({ ...step, amountUnits, settledUnits }).reduce(
             (total, posting) => total + posting.amountUnits,
             0n,
           );
@@ -74,20 +81,17 @@ describe('the postings of a deposit', () => {
     );
   });
 
-  it('leave the whole amount in the one account that belongs to the state, and nothing anywhere else', () => {
+  it('leave the whole amount in the account that belongs to the state, a fee apart, and nothing anywhere else', () => {
     fc.assert(
-      fc.property(walks, amounts, (steps, amountUnits) => {
-        const last = steps.at(-1) ?? BEGIN;
-        const home = accountOf(last.to, last.failureCode);
-        const balances = balancesAfter(steps, amountUnits);
-        for (const account of LEDGER_ACCOUNTS) {
-          const expected =
-            account === 'chain' ? (home ? -amountUnits : 0n) : account === home ? amountUnits : 0n;
+      fc.property(walks, paid, (steps, [amountUnits, settledUnits]) => {
+        const homes = homesOf(steps.at(-1) ?? BEGIN, amountUnits, settledUnits);
+        const came = Object.values(homes).reduce((sum, units) => sum + units, 0n);
+        const balances = balancesAfter(steps, amountUnits, settledUnits);
+        for (const account of LEDGER_ACCOUNTS)
           expect(
             balances[account],
             `${account} after ${steps.map(({ to, failureCode }) => failureCode ?? to).join(', ')}`,
-          ).to.equal(expected);
-        }
+          ).to.equal(account === 'chain' ? -came : (homes[account] ?? 0n));
       }),
       { numRuns: 1_000 },
     );
@@ -143,15 +147,36 @@ describe('the postings of a deposit', () => {
       { account: 'pending', amountUnits: -AMOUNT },
       { account: 'chain', amountUnits: AMOUNT },
     ]);
-    expect(heldPostings('back', AMOUNT)).to.deep.equal([
+    expect(replacedPostings('back', HELD)).to.deep.equal([
       { account: 'chain', amountUnits: -AMOUNT },
       { account: 'held', amountUnits: AMOUNT },
     ]);
-    const both = [...heldPostings('gone', AMOUNT), ...heldPostings('back', AMOUNT)];
+    const both = [...replacedPostings('gone', HELD), ...replacedPostings('back', HELD)];
     for (const account of ['held', 'chain']) {
       expect(
         both.filter((line) => line.account === account).reduce((sum, line) => sum + line.amountUnits, 0n),
       ).to.equal(0n);
     }
+  });
+
+  it('show a shortfall where the chain takes back what was paid out, never less than nothing available', () => {
+    fc.assert(
+      fc.property(paid, ([amountUnits, settledUnits]) => {
+        const settled = { state: 'settled', failureCode: null, amountUnits, settledUnits } as const;
+        expect(replacedPostings('gone', settled)).to.deep.equal([
+          { account: 'shortfall', amountUnits: -amountUnits },
+          { account: 'chain', amountUnits },
+        ]);
+        expect(replacedPostings('back', settled)).to.deep.equal([
+          { account: 'chain', amountUnits: -amountUnits },
+          { account: 'shortfall', amountUnits },
+        ]);
+      }),
+    );
+  });
+
+  it('move nothing when the block of a deposit is replaced that is not decided yet', () => {
+    for (const state of ['detected', 'confirming', 'completed'] as const)
+      expect(replacedPostings('gone', { state, failureCode: null, amountUnits: AMOUNT })).to.deep.equal([]);
   });
 });

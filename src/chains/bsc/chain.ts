@@ -35,6 +35,10 @@ export const BSC: Chain<BscSettings> = {
   addresses: BSC_ADDRESSES,
   prices: BSC_PRICES,
   hashHasPrefix: true,
+  simulatedPayout: {
+    feeUnits: 50_000_000_000_000n,
+    destination: '0x000000000000000000000000000000000000dEaD',
+  },
   paymentUri: ({ address, contract, units, chainId }) =>
     `ethereum:${contract}@${chainId}/transfer?address=${address}&uint256=${units}`,
   // Most of what imports this list needs facts only: the reader is loaded only by what watches the chain.

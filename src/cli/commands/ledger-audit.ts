@@ -36,14 +36,15 @@ export async function reconcileBooks(): Promise<CommandResult> {
       await orm.close(true);
     }
   });
-  const { deposits, lines, total } = audit;
+  const { deposits, lines, payouts, total } = audit;
   const rows = [...audit.differences.map(lineOf), ...audit.links.map(lineOfLink)];
-  const agree = `The books agree: ${deposits} deposits, ${lines} lines of the ledger and the running totals.`;
+  const agree = `The books agree: ${deposits} deposits, ${payouts} payouts, ${lines} lines of the ledger and the running totals.`;
   return {
     json: {
       ok: total === 0,
       deposits,
       lines,
+      payouts,
       total,
       differences: audit.differences.map(present),
       links: audit.links.map(presentLink),
@@ -70,13 +71,13 @@ function problemOf({ total, differences, links }: LedgerAudit): string {
 }
 
 function lineOf(row: AuditDifference): readonly unknown[] {
-  const { depositId, ledgerTransactionId, merchantId, state, failureCode, check } = row;
+  const { depositId, ledgerTransactionId, payoutId, merchantId, state, failureCode, check } = row;
   const id =
     check === 'posting'
       ? ledgerTransactionId
       : check === 'total'
         ? `merchant ${merchantId}`
-        : (depositId ?? 'no deposit');
+        : (depositId ?? (payoutId === null ? 'no deposit' : `payout ${payoutId}`));
   const amount = (units: bigint): string =>
     check === 'credit' ? `${units} credits` : `${amountOf(row, units)} ${row.currency}`;
   const standing = failureCode === null ? state : `${state} (${failureCode})`;
@@ -117,6 +118,7 @@ function present(row: AuditDifference) {
     state: row.state,
     failure_code: row.failureCode,
     ledger_transaction_id: row.ledgerTransactionId,
+    payout_id: row.payoutId,
     merchant_id: row.merchantId,
     mode: row.mode,
     network: row.network,

@@ -34,6 +34,7 @@ import { Merchant } from './merchants/merchant.ts';
 import { OperatorAction } from './merchants/operator-action.ts';
 import { Quota } from './merchants/quota.ts';
 import { WithdrawAddress } from './merchants/withdraw-address.ts';
+import { Payout } from './payouts/payout.ts';
 import { IdempotencyAnswer } from './process/idempotency-answer.ts';
 import { LoopRun } from './process/loop-run.ts';
 import { OutboxMessage } from './process/outbox-message.ts';
@@ -74,6 +75,7 @@ export {
   PartitionMonth,
   PasswordLink,
   PaymentLink,
+  Payout,
   Quota,
   RateLimit,
   ReconciliationPass,
@@ -124,6 +126,7 @@ export const ENTITIES = [
   PartitionMonth,
   PasswordLink,
   PaymentLink,
+  Payout,
   SentTransaction,
   Session,
   Quota,

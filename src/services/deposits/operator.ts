@@ -90,7 +90,7 @@ async function isDecided(
  * Why a deposit cannot be failed by hand now, or undefined when it can. The actor's validator asks the same.
  */
 export function refusalToFail(
-  deposit: Pick<Deposit, 'id' | 'status' | 'blockHash' | 'simulated'>,
+  deposit: Pick<Deposit, 'id' | 'status' | 'blockHash' | 'simulated' | 'payoutId'>,
 ): string | undefined {
   if (deposit.simulated)
     return `deposit ${deposit.id} is simulated and stays as it is; simulate another one with the outcome you need`;
@@ -101,6 +101,8 @@ export function refusalToFail(
   if (deposit.status === 'completed' && deposit.blockHash != null) {
     return `deposit ${deposit.id} is completed and its block is still in the chain; only a completed deposit whose block was replaced can be failed`;
   }
+  if (deposit.payoutId != null)
+    return `deposit ${deposit.id} is part of payout ${deposit.payoutId}, which is not over; its money may be on its way already. Try again once the payout has failed or is cancelled`;
   return undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { DepositView } from '../../contract/deposit.ts';
 import type { Deposit } from '../../db/entities/index.ts';
-import { assetOf } from '../../domain/assets.ts';
+import { assetOf, NATIVE_CURRENCY } from '../../domain/assets.ts';
 import { isoSeconds, isoSecondsOrNull } from '../../domain/events.ts';
 import { centsToJsonNumber, formatUnits, rateToJsonNumber } from '../../domain/money.ts';
 
@@ -34,20 +34,28 @@ export const DEPOSIT_FIELDS = [
     'sequence',
     'simulated',
     'paymentLinkId',
+    'payoutId',
+    'settledUnits',
+    'settlementFeeUnits',
   ] as const),
   ...(['detectedAt', 'completedAt', 'settledAt'] as const),
 ] as const;
 export type DepositRow = Pick<Deposit, (typeof DEPOSIT_FIELDS)[number]>;
 
+/** Of the payout that settled a deposit. */
+export const PAYOUT_FIELDS = ['id', 'destination', 'transactionHash'] as const;
+export type PaidBy = { readonly destination: string; readonly transactionHash?: string | null };
+
 /**
- * The names of the deposit's customer, the head of its network as last
- * seen (null: never seen), and the token of the link that it pays.
+ * The names of the deposit's customer, the head of its network as last seen (null: never seen), the token of
+ * the link that it pays, and its payout, which only a settled one needs.
  */
 export type DepositContext = {
   readonly externalId: string | null;
   readonly email: string | null;
   readonly headNumber: number | null;
   readonly paymentToken?: string | null;
+  readonly payout?: PaidBy | null | undefined;
 };
 
 /**
@@ -80,12 +88,28 @@ export function presentDeposit(row: DepositRow, more: DepositContext): DepositVi
     failure_code: row.failureCode ?? null,
     failure_reason: row.failureReason ?? null,
     payment_token: more.paymentToken ?? null,
-    settlement: null,
+    settlement: settlementOf(row, more.payout),
     sequence: row.sequence,
     is_live: row.mode === 'live',
     detected_at: isoSeconds(row.detectedAt),
     completed_at: isoSecondsOrNull(row.completedAt),
     settled_at: isoSecondsOrNull(row.settledAt),
+  };
+}
+
+/** What was paid out for a deposit, and what that cost; null until it is settled. */
+function settlementOf(row: DepositRow, payout: PaidBy | null | undefined): DepositView['settlement'] {
+  const { network, currency, settledUnits, settlementFeeUnits, settledAt } = row;
+  if (settledUnits == null || settlementFeeUnits == null || !payout?.transactionHash || !settledAt)
+    return null;
+  const feeCurrency = NATIVE_CURRENCY[network];
+  return {
+    transaction_hash: payout.transactionHash,
+    destination: payout.destination,
+    amount: formatUnits(settledUnits, assetOf(network, currency).decimals),
+    fee_amount: formatUnits(settlementFeeUnits, assetOf(network, feeCurrency).decimals),
+    fee_currency: feeCurrency,
+    settled_at: isoSeconds(settledAt),
   };
 }
 

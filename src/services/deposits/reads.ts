@@ -1,5 +1,5 @@
 import type { DepositView } from '../../contract/deposit.ts';
-import { ChainCursor, Customer, Deposit, PaymentLink } from '../../db/entities/index.ts';
+import { ChainCursor, Customer, Deposit, PaymentLink, Payout } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { plainRows } from '../../db/plain-rows.ts';
 import { ASSETS, type Currency, type Network } from '../../domain/assets.ts';
@@ -10,7 +10,7 @@ import { type CreatedBetween, createdBetween, inOrder, listPage, type PageOf } f
 import { type Condition, matching, type PageRequest } from '../lists/query.ts';
 import { notFound } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
-import { DEPOSIT_FIELDS, type DepositRow, presentDeposit } from './present.ts';
+import { DEPOSIT_FIELDS, type DepositRow, PAYOUT_FIELDS, presentDeposit } from './present.ts';
 
 export type DepositFilters = CreatedBetween & {
   readonly status?: DepositState | undefined;
@@ -67,11 +67,21 @@ export async function presentDeposits(em: Em, rows: readonly DepositRow[]): Prom
   const links = byId(
     linkIds.length > 0 ? await plainRows(em, PaymentLink, { id: { $in: linkIds } }, ['id', 'token']) : [],
   );
+  const payoutIds = [...new Set(rows.flatMap((row) => row.payoutId ?? []))];
+  const payouts = byId(
+    payoutIds.length > 0 ? await plainRows(em, Payout, { id: { $in: payoutIds } }, PAYOUT_FIELDS) : [],
+  );
   return rows.map((row) => {
     const customer = customers.get(row.customerId);
     const names = { externalId: customer?.externalId ?? null, email: customer?.email ?? null };
     const paymentToken = links.get(row.paymentLinkId ?? '')?.token ?? null;
-    return presentDeposit(row, { ...names, headNumber: heads.get(row.network) ?? null, paymentToken });
+    const headNumber = heads.get(row.network) ?? null;
+    return presentDeposit(row, {
+      ...names,
+      headNumber,
+      paymentToken,
+      payout: payouts.get(row.payoutId ?? ''),
+    });
   });
 }
 

@@ -4,6 +4,7 @@ import type { Price } from '../../chains/reader.ts';
 import { Deposit } from '../../db/entities/index.ts';
 import type { Currency, Mode, Network } from '../../domain/assets.ts';
 import { findAsset } from '../../domain/assets.ts';
+import { CREDITED_STATES } from '../../domain/deposit.ts';
 import { postingsOf } from '../../domain/ledger.ts';
 import { LINK_CURRENCY } from '../../domain/payment-link.ts';
 import type { TxDeps } from '../deps.ts';
@@ -13,7 +14,7 @@ import { recountLink } from '../payment-links/recount.ts';
 import { pick } from '../pick.ts';
 import type { Tx } from '../transact.ts';
 import { depositStart, workflowIdOf } from './actor-message.ts';
-import { holdsMoney, restoreHeld, unbindHeld } from './held.ts';
+import { followsBlock, holdsMoney, restoreReplaced, unbindHeld } from './held.ts';
 import { depositIdOf } from './identity.ts';
 import { freezePrice } from './price.ts';
 import { applyTransition, applyTransitions } from './transition.ts';
@@ -172,20 +173,20 @@ async function recogniseDeposit(
   // another amount, but money that was credited is never rewritten.
   if (amountDiffers && !revives && !held && !isOpen(deposit)) return reply('amount_differs');
   if (amountDiffers && held && deposit.blockHash != null) await unbindHeld(tx.em, deps, deposit);
-  // A failed deposit without a block: so far nothing is held
-  // for it, so there is nothing that could be rewritten either.
-  const returns = held && deposit.blockHash == null;
+  // Without a block nothing is held for a failed deposit, and what was paid out for a
+  // settled one is a shortfall, so there is nothing that could be rewritten either.
+  const returns = followsBlock(deposit) && deposit.blockHash == null;
   if (amountDiffers) {
     if (isOpen(deposit)) await correctAmount(tx, deps, deposit, transfer.amountUnits);
     else setAmount(deposit, transfer.amountUnits);
     deposit.fromAddress = transfer.fromAddress;
   }
-  if (returns) await restoreHeld(tx.em, deps, deposit);
+  if (returns) await restoreReplaced(tx.em, deps, deposit);
   deposit.blockNumber = transfer.blockNumber;
   deposit.blockHash = transfer.blockHash;
   deposit.minedAt = transfer.minedAt;
   deposit.verifiedAt = null;
-  if (deposit.status === 'completed') deposit.alarmedAt = null;
+  if (CREDITED_STATES.includes(deposit.status)) deposit.alarmedAt = null;
   deposit.updatedAt = deps.now();
   if (!revives) {
     if (amountDiffers && deposit.paymentLinkId != null) {

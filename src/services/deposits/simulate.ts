@@ -10,6 +10,7 @@ import { recordAction } from '../audit/record.ts';
 import type { Deps, TxDeps } from '../deps.ts';
 import { roomForTests } from '../merchants/open-tests.ts';
 import { refuseOverQuota, takeFromQuotas } from '../merchants/quotas.ts';
+import { simulatePayout } from '../payouts/simulated.ts';
 import { Refusal } from '../refusal.ts';
 import type { Tx } from '../transact.ts';
 import { depositStart, workflowIdOf } from './actor-message.ts';
@@ -163,6 +164,7 @@ async function walk(tx: Tx, deps: TxDeps, deposit: Deposit, input: Simulation): 
   for (const to of way) {
     const announced =
       input.events === 'full' || to === target || (target === 'settled' && to === 'completed');
+    if (to === 'settled') await simulatePayout(tx.em, deps, deposit, randomHash(deps, deposit.network));
     const failure =
       input.outcome === 'reorged'
         ? { failureCode: 'REORGED' as const, reason: 'simulated: its block was replaced' }

@@ -116,8 +116,9 @@ function enter(deps: TxDeps, { deposit, from, to, failureCode, reason }: Move): 
 }
 
 function postingOf({ deposit, from, to }: Move): LedgerPosting {
-  const { failureCode = null, amountUnits, blockHash } = deposit;
-  const postings = postingsOf({ from, to, failureCode, amountUnits, onChain: blockHash != null });
+  const { failureCode = null, amountUnits, settledUnits = null, blockHash } = deposit;
+  const onChain = blockHash != null;
+  const postings = postingsOf({ from, to, failureCode, amountUnits, settledUnits, onChain });
   return { deposit, kind: `deposit.${to}`, number: deposit.postingCount, postings };
 }
 
@@ -151,23 +152,35 @@ async function recordDepositEvents(
   return new Map(items.map(({ deposit }, index) => [deposit.id, recorded[index]?.deliveryIds ?? []]));
 }
 
-const NOBODY = { externalId: null, email: null, paymentToken: null };
+type Names = { readonly id: string } & Readonly<
+  Record<'externalId' | 'email' | 'paymentToken' | 'destination' | 'transactionHash', string | null>
+>;
+
+const NOBODY = { externalId: null, email: null, paymentToken: null, payout: null };
 
 async function namesOf(
   em: Em,
   deposits: readonly Deposit[],
 ): Promise<ReadonlyMap<string, Omit<DepositContext, 'headNumber'>>> {
-  const wanted = deposits.map(({ id, customerId, paymentLinkId }) => ({
+  const wanted = deposits.map(({ id, customerId, paymentLinkId, payoutId }) => ({
     id,
     customer_id: customerId,
     link_id: paymentLinkId ?? null,
+    payout_id: payoutId ?? null,
   }));
   const found = await rows(
     em,
-    sql<{ id: string; externalId: string | null; email: string | null; paymentToken: string | null }>`
-      select w.id, c.external_id, c.email, l.token as payment_token
-      from json_to_recordset(${JSON.stringify(wanted)}::json) as w (id uuid, customer_id uuid, link_id uuid)
-      join customers c on c.id = w.customer_id left join payment_links l on l.id = w.link_id`,
+    sql<Names>`
+      select w.id, c.external_id, c.email, l.token as payment_token, p.destination, p.transaction_hash
+      from json_to_recordset(${JSON.stringify(wanted)}::json)
+        as w (id uuid, customer_id uuid, link_id uuid, payout_id uuid)
+      join customers c on c.id = w.customer_id left join payment_links l on l.id = w.link_id
+      left join payouts p on p.id = w.payout_id`,
   );
-  return new Map(found.map(({ id, ...names }) => [id, names]));
+  return new Map(
+    found.map(({ id, destination, transactionHash, ...names }) => [
+      id,
+      { ...names, payout: destination === null ? null : { destination, transactionHash } },
+    ]),
+  );
 }

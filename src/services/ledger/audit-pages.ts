@@ -3,12 +3,13 @@ import { firstRow, rows, type Statement, sql } from '../../db/sql.ts';
 import type { Currency, Mode, Network } from '../../domain/assets.ts';
 import { CREDITED_STATES, type DepositState, type FailureCode } from '../../domain/deposit.ts';
 import type { LedgerAccount } from '../../domain/ledger.ts';
-import { ACCOUNTS_OF_STATES } from './accounts.ts';
+import { HOME_UNITS, JOIN_HOMES } from './accounts.ts';
 
 /** A difference as the database names it, with the facts of its deposit. */
 export type AuditRow = {
   depositId: string | null;
   ledgerTransactionId: string | null;
+  payoutId: string | null;
   merchantId: string;
   mode: Mode;
   network: Network;
@@ -60,8 +61,8 @@ const LONG_MS = 1_500;
 const ASSET = sql`merchant_id, mode, network, currency`;
 const E_ASSET = sql`e.merchant_id, e.mode, e.network, e.currency`;
 
-type Bound = { readonly id: string };
-type Range = { readonly after: string; readonly to: string };
+export type Bound = { readonly id: string };
+export type Range = { readonly after: string; readonly to: string };
 
 /** Reads every line of the ledger once, along its primary key. */
 export async function* linePages(em: Em, size: number): AsyncGenerator<LinePage> {
@@ -116,7 +117,7 @@ export async function totalsOf(em: Em): Promise<LineSum[]> {
  * Goes along a key in ranges that together hold every possible value of it,
  * none twice. `bound` finds the end of a page of the given number of rows.
  */
-async function* pages<T>(
+export async function* pages<T>(
   em: Em,
   by: { readonly bound: (after: string, offset: number) => Statement<Bound>; readonly size: number },
   read: (range: Range) => Promise<T>,
@@ -152,7 +153,8 @@ function sumOf(row: SumRow): LineSum {
   return { ...row, units: BigInt(row.units) };
 }
 
-function isIn({ after, to }: Range, column: string): Statement<unknown> {
+/** True for the rows of a range, by the column that they are paged along. */
+export function isIn({ after, to }: Range, column: string): Statement<unknown> {
   return sql`${sql.ref(column)} > ${after} and ${sql.ref(column)} <= ${to}`;
 }
 
@@ -160,7 +162,8 @@ function isIn({ after, to }: Range, column: string): Statement<unknown> {
 async function withDeposits(em: Em, check: Statement<unknown>): Promise<AuditRow[]> {
   return await rows(
     em,
-    sql<AuditRow>`select x.deposit_id, x.ledger_transaction_id, x.merchant_id, x.mode, x.network, x.currency,
+    sql<AuditRow>`select x.deposit_id, x.ledger_transaction_id, null::uuid as payout_id,
+       x.merchant_id, x.mode, x.network, x.currency,
        x.account,
        x.expected::text as expected, x.found::text as found, d.transaction_hash, d.status as state,
          d.failure_code,
@@ -176,11 +179,9 @@ const homes = (range: Range): Statement<unknown> => sql`
     null::timestamptz as since
   from (
     select d.id as deposit_id, d.merchant_id, d.mode, d.network, d.currency, home.account,
-      d.amount_units as expected, 0::numeric as found
-    from deposits d join ${ACCOUNTS_OF_STATES}
-      on home.status = d.status and home.failure_code = coalesce(d.failure_code, '')
-        and home.on_chain = (d.block_hash is not null)
-    where home.account <> 'chain' and ${isIn(range, 'd.id')}
+      ${HOME_UNITS} as expected, 0::numeric as found
+    from deposits d ${JOIN_HOMES}
+    where ${isIn(range, 'd.id')}
     union all
     select t.deposit_id, ${E_ASSET}, e.account, 0, e.amount_units
     from ledger_transactions t join ledger_entries e on e.transaction_id = t.id

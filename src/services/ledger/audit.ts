@@ -7,14 +7,16 @@ import type { LedgerAccount } from '../../domain/ledger.ts';
 import type { Deps } from '../deps.ts';
 import { type LinkDifference, linkDifferences } from '../payment-links/money.ts';
 import { type AuditRow, depositPages, type LineSum, linePages, totalsOf } from './audit-pages.ts';
+import { payoutPages } from './audit-payouts.ts';
 
 /**
  * What does not agree. `deposit`: an account holds another amount of the deposit than
  * its state demands. `credit`: the deposit was credited more or less often than it
  * was completed (a count, no amount). `posting`: the lines of one ledger transaction
- * do not sum to zero. `total`: a running total is not the sum of its lines.
+ * do not sum to zero. `payout`: a payout is not the sum of its deposits, or a settled deposit belongs to no
+ * settled payout. `total`: a running total is not the sum of its lines.
  */
-export type AuditCheck = 'deposit' | 'credit' | 'posting' | 'total';
+export type AuditCheck = 'deposit' | 'credit' | 'posting' | 'payout' | 'total';
 
 export type AuditDifference = {
   readonly check: AuditCheck;
@@ -26,11 +28,13 @@ export type AuditDifference = {
   readonly failureCode: FailureCode | null;
   /** Set for a posting alone. */
   readonly ledgerTransactionId: string | null;
+  /** Set for a payout alone. */
+  readonly payoutId: string | null;
   readonly merchantId: string;
   readonly mode: Mode;
   readonly network: Network;
   readonly currency: Currency;
-  /** Null for a credit and a posting. */
+  /** Null for a credit, a posting and the whole of a payout. */
   readonly account: LedgerAccount | null;
   /** In base units; for a credit, the number of credits. */
   readonly expected: bigint;
@@ -42,6 +46,7 @@ export type AuditDifference = {
 export type LedgerAudit = {
   readonly deposits: number;
   readonly lines: number;
+  readonly payouts: number;
   /** How many differences there are; `differences` holds the oldest 1,000 of them. */
   readonly total: number;
   readonly differences: readonly AuditDifference[];
@@ -64,7 +69,7 @@ export type AuditOptions = {
 
 /**
  * Compares the ledger with itself, with the deposits and with the running totals, in one snapshot,
- * so that it may run beside everything else; it changes nothing. `accountOf` says what a state
+ * so that it may run beside everything else; it changes nothing. `partsOf` says what a state
  * demands. Works in pages along primary keys, so that no statement takes long however many lines
  * there are; the whole takes longer the more lines there are, and holds its snapshot that long.
  */
@@ -95,11 +100,17 @@ export async function auditLedger(
         for (const row of page.credits) found.add('credit', row);
         progress?.('deposits', deposits, Math.max(deposits, size.deposits));
       }
+      let payouts = 0;
+      for await (const page of payoutPages(em, pageRows)) {
+        payouts += page.payouts;
+        for (const row of page.differences) found.add('payout', row);
+      }
       for (const row of compareTotals(sums, await totalsOf(em))) found.add('total', row);
       const links = await differingLinks(em, pageRows);
       return {
         deposits,
         lines,
+        payouts,
         total: found.total + links.length,
         differences: found.oldest(),
         links: links.slice(0, MAX_LISTED),
@@ -166,6 +177,7 @@ function orderOf(row: AuditDifference): string {
     row.check,
     row.depositId,
     row.ledgerTransactionId,
+    row.payoutId,
     row.merchantId,
     row.mode,
     row.network,
@@ -206,6 +218,7 @@ function withoutDeposit(
   return {
     depositId: null,
     ledgerTransactionId: null,
+    payoutId: null,
     transactionHash: null,
     state: null,
     failureCode: null,

@@ -30,14 +30,18 @@ export async function listForeign(deps: Deps, limit = LISTED): Promise<ForeignUs
   const found = await deps.orm.em
     .fork()
     .find(SentTransaction, UNDECIDED, { orderBy: { createdAt: 'asc', id: 'asc' }, limit });
-  return found.map(({ network, fromAddress, hash, createdAt }) => ({
-    network,
-    wallet: fromAddress,
-    transaction_hash: hash,
-    since: isoSeconds(createdAt),
-    reason: `wallet ${fromAddress} on ${network} sent ${hash}, which this gateway did not sign: somebody else may have its key`,
-    action: `find out who sent it; until then the wallet signs nothing. Once it is known, run "payout accept --tx ${hash} --network ${network} --by NAME --reason TEXT"`,
-  }));
+  return found.flatMap(({ network, fromAddress, hash, createdAt }) =>
+    hash == null
+      ? []
+      : {
+          network,
+          wallet: fromAddress,
+          transaction_hash: hash,
+          since: isoSeconds(createdAt),
+          reason: `wallet ${fromAddress} on ${network} sent ${hash}, which this gateway did not sign: somebody else may have its key`,
+          action: `find out who sent it; until then the wallet signs nothing. Once it is known, run "payout accept --tx ${hash} --network ${network} --by NAME --reason TEXT"`,
+        },
+  );
 }
 
 /** How many of them there are, at most 1,000. */

@@ -4,7 +4,7 @@ import type { ScannedBlock, Transfer } from '../../chains/reader.ts';
 import { BalanceDifference, Deposit, DepositAttribution } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { assetOf } from '../../domain/assets.ts';
-import { accountOf } from '../../domain/ledger.ts';
+import { cameIn } from '../../domain/ledger.ts';
 import type { Deps } from '../deps.ts';
 import { transact } from '../transact.ts';
 import { dustOf } from '../uncredited/dust.ts';
@@ -147,9 +147,7 @@ const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 function countedOf(deposit: Deposit | null): bigint {
   if (deposit?.blockHash == null) return 0n;
   const { status: state, failureCode } = deposit;
-  return accountOf({ state, failureCode: failureCode ?? null, onChain: true }) === 'chain'
-    ? 0n
-    : deposit.amountUnits;
+  return cameIn({ state, failureCode: failureCode ?? null, onChain: true }) ? deposit.amountUnits : 0n;
 }
 
 type Named = Omit<Carried, 'carriedUnits'> & { readonly counted: bigint; readonly missing: bigint };

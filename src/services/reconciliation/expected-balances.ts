@@ -5,7 +5,7 @@ import type { Em } from '../../db/orm.ts';
 import { rows, sql } from '../../db/sql.ts';
 import { type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
-import { ACCOUNTS_OF_STATES } from '../ledger/accounts.ts';
+import { CAME_IN } from '../ledger/accounts.ts';
 import type { Place } from './place.ts';
 
 /**
@@ -59,12 +59,10 @@ export async function expectedUnits(
        coalesce(sum(units) filter (where not bound), 0)::text as replaced
      from (
        select d.address_key, d.currency, d.amount_units as units, d.block_hash is not null as bound
-       from deposits d join ${ACCOUNTS_OF_STATES}
-         on home.status = d.status and home.failure_code = coalesce(d.failure_code, '')
-           and home.on_chain = (d.block_hash is not null)
+       from deposits d
        where d.network = ${network} and d.address_key = any(${addressKeys}) and d.mode = 'live'
          and not d.simulated and d.block_number <= ${blockNumber}
-         and home.account in ('pending', 'available', 'held', 'settled')
+         and ${CAME_IN}
        union all
        select address_key, case when contract_address = '' then ${NATIVE_CURRENCY[network]} else 'USDT' end,
          amount_units, true from unrecognised_transfers

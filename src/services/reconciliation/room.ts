@@ -5,7 +5,7 @@ import type { Deposit, DepositAttribution } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { rows, sql } from '../../db/sql.ts';
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
-import { accountOf } from '../../domain/ledger.ts';
+import { cameIn } from '../../domain/ledger.ts';
 import { depositIdOf, idOfTransfer } from '../deposits/identity.ts';
 import type { Deps } from '../deps.ts';
 import type { Tx } from '../transact.ts';
@@ -127,8 +127,8 @@ function addedBy({ block }: Asked, transfer: Transfer, known: Deposit | undefine
   const isHere = known.blockHash === block.hash;
   if (isHere && block.untraced && transfer.kind === 'native' && amountUnits >= transfer.amountUnits)
     return 0n;
-  const home = accountOf({ state, failureCode: failureCode ?? null, onChain: known.blockHash != null });
-  return transfer.amountUnits - (known.blockHash == null || home === 'chain' ? 0n : amountUnits);
+  const counts = cameIn({ state, failureCode: failureCode ?? null, onChain: known.blockHash != null });
+  return transfer.amountUnits - (known.blockHash == null || !counts ? 0n : amountUnits);
 }
 
 const isAt = (place: Place, row: { addressKey: string; currency: string }): boolean =>

@@ -1,7 +1,7 @@
 import type { BlockRef, ChainReader, FinalBlock, NamedBlock } from '../../chains/reader.ts';
 import { ChainBlock, type ChainCursor } from '../../db/entities/index.ts';
 import { rows, sql } from '../../db/sql.ts';
-import { withdrawHeld } from '../deposits/held.ts';
+import { withdrawReplaced } from '../deposits/held.ts';
 import type { Deps } from '../deps.ts';
 import { unbindSentAbove } from '../payouts/sent.ts';
 import { transact } from '../transact.ts';
@@ -146,15 +146,18 @@ async function goBack(deps: Deps, cursor: ChainCursor, ancestor: Place, headNumb
       tx.em,
       sql<{ id: string; status: string }>`
         update deposits set block_hash = null, verified_at = null, updated_at = ${now},
-          alarmed_at = case when status = 'completed' then ${now} else alarmed_at end
+          alarmed_at = case when status in ('completed', 'settled') then ${now} else alarmed_at end
         where network = ${cursor.network} and mode = 'live' and block_number > ${ancestor.number}
           and block_hash is not null
         returning id, status`,
     );
     await unbindSentAbove(tx.em, deps, cursor.network, ancestor.number);
     const forgotten = await forgetAbove(tx.em, cursor.network, ancestor.number);
-    const lost = unbound.filter((row) => row.status === 'failed').map((row) => row.id);
-    await withdrawHeld(tx.em, deps, lost);
+    await withdrawReplaced(
+      tx.em,
+      deps,
+      unbound.map(({ id }) => id),
+    );
     for (const row of unbound) {
       if (row.status !== 'completed' && row.status !== 'settled') continue;
       deps.log.error(

@@ -4,7 +4,7 @@ import type { ScannedBlock } from '../../chains/reader.ts';
 import type { Em } from '../../db/orm.ts';
 import { rows, run, sql } from '../../db/sql.ts';
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
-import { withdrawHeld } from '../deposits/held.ts';
+import { withdrawReplaced } from '../deposits/held.ts';
 import type { Deps } from '../deps.ts';
 import { verifySent } from '../payouts/sent.ts';
 import { forgetAbsent } from '../uncredited/unrecognised.ts';
@@ -132,7 +132,7 @@ async function unbind(em: Em, deps: Deps, block: ScannedBlock, gone: readonly Bo
     sql`update deposits set block_hash = null, verified_at = null, updated_at = ${deps.now()}
       where id = any(${ids}::uuid[])`,
   );
-  await withdrawHeld(em, deps, ids);
+  await withdrawReplaced(em, deps, ids);
   for (const row of gone)
     deps.log.error(
       { depositId: row.id, block: block.number },

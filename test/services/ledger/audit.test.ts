@@ -61,7 +61,6 @@ describe('the books', function () {
     ['detected', 'pending'],
     ['confirming', 'pending'],
     ['completed', 'available'],
-    ['settled', 'settled'],
     ['held', 'held'],
     ['below minimum', 'held'],
     ['over the limit', 'held'],
@@ -119,6 +118,7 @@ describe('the books', function () {
     expect(await of(settled['id'])).to.have.deep.members([
       ['deposit', 'settled', UNITS, 0n],
       ['deposit', 'available', 0n, UNITS],
+      ['payout', 'settled', UNITS, 0n],
     ]);
     expect(await of(completed['id'])).to.have.deep.members([
       ['deposit', 'available', UNITS, 0n],

@@ -3,6 +3,7 @@
 import type { World } from './support.ts';
 
 const TABLES = [
+  'payouts',
   'deposits',
   'deposit_transitions',
   'ledger_transactions',

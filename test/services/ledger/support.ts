@@ -1,7 +1,6 @@
 // A gateway over a chain that is written by the test: everything but the reader of the chain is real.
 
 import { randomBytes, randomUUID } from 'node:crypto';
-import { LockMode } from '@mikro-orm/core';
 import { migratedDatabase } from '../../../dev/support/parts.ts';
 import { createCustomer, simulateDeposit } from '../../../dev/support/use-cases.ts';
 import { AddressSet } from '../../../src/chains/address-set.ts';
@@ -14,19 +13,18 @@ import type {
   ScannedBlock,
   Transfer,
 } from '../../../src/chains/reader.ts';
-import { Deposit } from '../../../src/db/entities/index.ts';
 import { assetOf, type Currency, type Mode } from '../../../src/domain/assets.ts';
 import type { SimulatedOutcome } from '../../../src/domain/deposit.ts';
 import { advanceDeposit } from '../../../src/services/deposits/advance.ts';
 import { DecisionRefused } from '../../../src/services/deposits/decisions.ts';
 import { decideToFail, releaseDeposit } from '../../../src/services/deposits/operator.ts';
-import { applyTransition, IllegalTransition } from '../../../src/services/deposits/transition.ts';
+import { IllegalTransition } from '../../../src/services/deposits/transition.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
-import { transact } from '../../../src/services/transact.ts';
 import { openCursor } from '../../../src/services/watcher/cursor.ts';
 import { pollChain } from '../../../src/services/watcher/poll.ts';
 import { testDeps, testSettings } from '../../support/gateway.ts';
+import { payOut } from '../../support/payout-rows.ts';
 
 const { signal } = new AbortController();
 const newHash = (): string => `0x${randomBytes(32).toString('hex')}`;
@@ -187,16 +185,7 @@ function decisionsOf(deps: Deps) {
   return {
     fail: (depositId: string) => decided(decideToFail(deps, { depositId, by: 'Ann', reason: 'test' })),
     release: (depositId: string) => decided(releaseDeposit(deps, { depositId, by: 'Ann', reason: 'test' })),
-    /** What a payout will do to a deposit, in the one way in which a deposit can change its state. */
-    settle: (depositId: string) =>
-      decided(
-        transact(deps, async (tx) => {
-          const deposit = await tx.em.findOneOrFail(Deposit, depositId, {
-            lockMode: LockMode.PESSIMISTIC_WRITE,
-          });
-          await applyTransition(tx, deps, deposit, { to: 'settled', headNumber: null });
-        }),
-      ),
+    settle: (depositId: string, withheldUnits = 0n) => payOut(deps, depositId, { withheldUnits }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Wallet } from 'ethers';
 import { type AddressKey, keyOfHex } from '../../../src/chains/address-key.ts';
@@ -5,6 +6,7 @@ import { NATIVE_CURRENCY, NETWORKS } from '../../../src/domain/assets.ts';
 import { readAlarms } from '../../../src/services/alarms/alarms.ts';
 import { acceptForeign, listForeign } from '../../../src/services/payouts/foreign.ts';
 import { publishGasWallets } from '../../../src/services/payouts/gas-wallets.ts';
+import { commitAll, emptyPayout } from '../../support/payout-rows.ts';
 import { type SendingStage, shown, startSendingStage } from './stage.ts';
 
 const STRANGER = keyOfHex('5e'.repeat(20));
@@ -34,18 +36,22 @@ for (const network of NETWORKS)
       return address;
     };
     /** What the signer will have stored before anybody can send it. */
-    const signed = (
+    const signed = async (
       hash: string,
       row: { purpose: 'gas' | 'payout'; from: AddressKey; to: AddressKey; units: bigint },
-    ) =>
-      the.rows(
-        `insert into sent_transactions (id, network, hash, purpose, state, from_address, from_key, to_address,
-           to_key, currency, amount_units, created_at, updated_at)
-         values (gen_random_uuid(), ?, ?, ?, 'signed', ?, ?, ?, ?, ?, ?, now(), now()) returning id`,
+    ) => {
+      const payoutId = randomUUID();
+      await commitAll(the.deps, emptyPayout(payoutId, network));
+      return await the.rows(
+        `insert into sent_transactions (id, network, hash, purpose, payout_id, attempt, state, from_address,
+           from_key, to_address, to_key, currency, amount_units, raw, signed_at, created_at, updated_at)
+         values (gen_random_uuid(), ?, ?, ?, ?, 1, 'signed', ?, ?, ?, ?, ?, ?, '\\x00', now(), now(), now())
+         returning id`,
         [
           network,
           hash,
           row.purpose,
+          payoutId,
           shown(network, row.from),
           row.from,
           shown(network, row.to),
@@ -54,6 +60,7 @@ for (const network of NETWORKS)
           row.units.toString(),
         ],
       );
+    };
     const differences = () =>
       the.rows('select address_key, difference_units as units from balance_differences');
 

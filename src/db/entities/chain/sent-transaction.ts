@@ -1,12 +1,12 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { AddressKey } from '../../../chains/address-key.ts';
 import type { Currency, Network } from '../../../domain/assets.ts';
+import type { SentState } from '../../../domain/settlement.ts';
 import { UnitsType } from '../../units-type.ts';
+import { Payout } from '../payouts/payout.ts';
 
 /** What a transaction of ours is for. */
 export type SentPurpose = 'payout' | 'gas';
-/** `foreign`: it came from a wallet of ours, and we did not sign it. */
-export type SentState = 'signed' | 'sent' | 'mined' | 'final' | 'foreign';
 /** Money that left the wallet, by receiver and asset; base units as text. */
 export type SentMove = { readonly to: string; readonly currency: Currency; readonly units: string };
 
@@ -16,7 +16,8 @@ const schema = defineEntity({
   properties: {
     id: p.uuid().primary(),
     network: p.string().length(8).$type<Network>(),
-    hash: p.string().length(66),
+    /** Null until it is signed. */
+    hash: p.string().length(66).nullable(),
     purpose: p.string().length(8).$type<SentPurpose>().nullable(),
     state: p.string().length(8).$type<SentState>(),
     fromAddress: p.string().length(64),
@@ -25,6 +26,20 @@ const schema = defineEntity({
     toKey: p.string().length(40).$type<AddressKey>().nullable(),
     currency: p.string().length(8).$type<Currency>().nullable(),
     amountUnits: p.type(UnitsType).$type<bigint>().nullable(),
+    /** What it is sent for; null for what we did not sign. */
+    payoutId: () => p.manyToOne(Payout).mapToPk().fieldName('payout_id').nullable().deleteRule('no action'),
+    /** Counts from 1 for a payout and a purpose; all attempts share one fate. */
+    attempt: p.integer().nullable(),
+    /** What it may cost at most and what it pays for, as it was asked for. */
+    terms: p.json().nullable(),
+    /** The signed bytes: whoever sends it again sends these. */
+    raw: p.blob().nullable(),
+    /** When it can land no more, on a chain that has such a time. */
+    expiresAt: p.datetime().columnType('timestamptz').nullable(),
+    /** Why the signer did not sign it. */
+    refused: p.string().length(500).nullable(),
+    signedAt: p.datetime().columnType('timestamptz').nullable(),
+    sentAt: p.datetime().columnType('timestamptz').nullable(),
     /** Its place among the wallet's transactions, on a chain that has one. */
     nonce: p.bigint('number').nullable(),
     /** The block that holds it; null where it is in none. */
@@ -41,7 +56,15 @@ const schema = defineEntity({
     createdAt: p.datetime().columnType('timestamptz'),
     updatedAt: p.datetime().columnType('timestamptz'),
   },
-  uniques: [{ name: 'sent_transactions_unique', properties: ['network', 'hash', 'fromKey'] }],
+  uniques: [
+    { name: 'sent_transactions_unique', properties: ['network', 'hash', 'fromKey'] },
+    { name: 'sent_transactions_attempt_unique', properties: ['payoutId', 'purpose', 'attempt'] },
+    {
+      name: 'sent_transactions_nonce_unique',
+      properties: ['network', 'fromKey', 'nonce', 'attempt'],
+      where: 'purpose is not null and nonce is not null',
+    },
+  ],
   indexes: [
     {
       name: 'sent_transactions_block_index',
@@ -50,6 +73,11 @@ const schema = defineEntity({
     },
     { name: 'sent_transactions_from_index', properties: ['network', 'fromKey'] },
     { name: 'sent_transactions_to_index', properties: ['network', 'toKey'] },
+    {
+      name: 'sent_transactions_open_index',
+      properties: ['network', 'createdAt'],
+      where: "state in ('asked', 'signed', 'sent')",
+    },
     {
       name: 'sent_transactions_foreign_index',
       properties: ['createdAt', 'id'],
@@ -60,7 +88,7 @@ const schema = defineEntity({
     { name: 'sent_transactions_purpose_check', expression: "purpose in ('payout', 'gas')" },
     {
       name: 'sent_transactions_state_check',
-      expression: "state in ('signed', 'sent', 'mined', 'final', 'foreign')",
+      expression: "state in ('asked', 'signed', 'sent', 'mined', 'final', 'dead', 'foreign')",
     },
     { name: 'sent_transactions_amount_check', expression: 'amount_units > 0' },
     { name: 'sent_transactions_fee_check', expression: 'fee_units >= 0' },
@@ -68,11 +96,17 @@ const schema = defineEntity({
     {
       name: 'sent_transactions_terms_check',
       expression:
-        'purpose is null or (to_key is not null and to_address is not null and currency is not null and amount_units is not null)',
+        'purpose is null or (payout_id is not null and attempt is not null and to_key is not null and to_address is not null and currency is not null and amount_units is not null)',
     },
     {
       name: 'sent_transactions_block_check',
-      expression: "block_hash is not null or state in ('signed', 'sent', 'foreign')",
+      expression: "block_hash is not null or state in ('asked', 'signed', 'sent', 'dead', 'foreign')",
+    },
+    { name: 'sent_transactions_attempt_check', expression: 'attempt > 0' },
+    {
+      name: 'sent_transactions_signed_check',
+      expression:
+        "(hash is not null or state in ('asked', 'dead')) and (raw is null) = (signed_at is null) and (purpose is null or (raw is null) = (hash is null))",
     },
     {
       name: 'sent_transactions_outcome_check',

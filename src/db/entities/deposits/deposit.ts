@@ -5,6 +5,7 @@ import type { DepositState, FailureCode } from '../../../domain/deposit.ts';
 import { UnitsType } from '../../units-type.ts';
 import { Customer } from '../merchants/customer.ts';
 import { Merchant } from '../merchants/merchant.ts';
+import { Payout } from '../payouts/payout.ts';
 import { PaymentLink } from './payment-link.ts';
 
 const schema = defineEntity({
@@ -54,6 +55,11 @@ const schema = defineEntity({
     minedAt: p.datetime().columnType('timestamptz').nullable(),
     paymentLinkId: () =>
       p.manyToOne(PaymentLink).mapToPk().fieldName('payment_link_id').nullable().deleteRule('no action'),
+    /** The payout that covers it; null while none does. */
+    payoutId: () => p.manyToOne(Payout).mapToPk().fieldName('payout_id').nullable().deleteRule('no action'),
+    /** What was paid out for it, and its part of what that cost, in the network's own coin. */
+    settledUnits: p.type(UnitsType).$type<bigint>().nullable(),
+    settlementFeeUnits: p.type(UnitsType).$type<bigint>().nullable(),
     detectedAt: p.datetime().columnType('timestamptz'),
     completedAt: p.datetime().columnType('timestamptz').nullable(),
     settledAt: p.datetime().columnType('timestamptz').nullable(),
@@ -119,6 +125,12 @@ const schema = defineEntity({
       where:
         "verified_at is null and block_hash is not null and currency <> 'USDT' and status in ('detected', 'confirming')",
     },
+    { name: 'deposits_payout_index', properties: ['payoutId'], where: 'payout_id is not null' },
+    {
+      name: 'deposits_payable_index',
+      properties: ['network', 'addressKey'],
+      where: "status = 'completed' and payout_id is null and not simulated",
+    },
     { name: 'deposits_sleeping_index', properties: ['network', 'blockNumber'], where: 'wake_at is not null' },
   ],
   checks: [
@@ -137,6 +149,20 @@ const schema = defineEntity({
     {
       name: 'deposits_payment_check',
       expression: "payment_link_id is null or (currency = 'USDT' and status <> 'failed')",
+    },
+    {
+      name: 'deposits_settled_units_check',
+      expression: 'settled_units >= 0 and settled_units <= amount_units',
+    },
+    { name: 'deposits_settlement_fee_check', expression: 'settlement_fee_units >= 0' },
+    {
+      name: 'deposits_payout_check',
+      expression: "payout_id is null or status in ('completed', 'settled')",
+    },
+    {
+      name: 'deposits_settlement_check',
+      expression:
+        "(settled_units is null) = (settlement_fee_units is null) and (settled_units is null or (status = 'settled' and payout_id is not null))",
     },
     {
       name: 'deposits_priced_check',

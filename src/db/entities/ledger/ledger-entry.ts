@@ -32,7 +32,7 @@ const schema = defineEntity({
   checks: [
     {
       name: 'ledger_entries_account_check',
-      expression: "account in ('chain', 'pending', 'available', 'settled', 'held')",
+      expression: "account in ('chain', 'pending', 'available', 'settled', 'fees', 'held', 'shortfall')",
     },
     { name: 'ledger_entries_amount_check', expression: 'amount_units <> 0' },
   ],

@@ -1,0 +1,147 @@
+import { LockMode } from '@mikro-orm/core';
+import type { AddressKey } from '../../chains/address-key.ts';
+import { Deposit, Payout } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
+import type { Currency, Network } from '../../domain/assets.ts';
+import type { PayoutState } from '../../domain/settlement.ts';
+import type { TxDeps } from '../deps.ts';
+import { movePayout } from './move.ts';
+
+/** Where deposits wait to be paid out: one asset on one of our addresses. */
+export type PayoutPlace = {
+  readonly network: Network;
+  readonly addressKey: AddressKey;
+  readonly currency: Currency;
+};
+
+const IN_ORDER = { orderBy: { createdAt: 'asc', id: 'asc' } } as const;
+
+/**
+ * How many deposits a payout covers at most: its settling is one transaction, which writes a few rows for
+ * each of them. A flood of dust takes the place of nothing, because the largest come first.
+ */
+export const MAX_COVERED = 500;
+
+/**
+ * Plans a payout of what may be paid out at a place: live deposits that are completed, are in a block and
+ * were read twice, and that no payout covers; of more than {@link MAX_COVERED} the largest. Undefined where
+ * there is none. Nothing is signed by it. The caller's transaction fails where another payout of the address
+ * is under way.
+ */
+export async function planPayout(
+  em: Em,
+  deps: TxDeps,
+  place: PayoutPlace & { readonly destination: string },
+): Promise<Payout | undefined> {
+  const deposits = await lockPayable(em, place, MAX_COVERED);
+  const [first] = deposits;
+  if (!first) return undefined;
+  const now = deps.now();
+  const { merchantId, mode, network, currency, contractAddress = null, address, addressKey } = first;
+  const payout = em.create(
+    Payout,
+    {
+      id: deps.newId(),
+      merchantId,
+      mode,
+      network,
+      currency,
+      contractAddress,
+      address,
+      addressKey,
+      simulated: false,
+      destination: place.destination,
+      grossUnits: sumOf(deposits),
+      state: 'planned',
+      stateSince: now,
+      createdAt: now,
+      updatedAt: now,
+    },
+    { partial: true },
+  );
+  await em.flush();
+  await cover(em, deps, payout, deposits);
+  return payout;
+}
+
+/**
+ * Adds what came to the place of a planned payout since, while its transaction is not asked for. Returns how
+ * many deposits joined it.
+ */
+export async function joinPayout(em: Em, deps: TxDeps, payoutId: string): Promise<number> {
+  const { network, addressKey, currency } = await em.findOneOrFail(Payout, payoutId);
+  const room = MAX_COVERED - (await em.count(Deposit, { payoutId }));
+  if (room <= 0) return 0;
+  const deposits = await lockPayable(em, { network, addressKey, currency }, room);
+  const payout = await lockPayout(em, payoutId, 'planned');
+  if (deposits.length === 0) return 0;
+  payout.grossUnits += sumOf(deposits);
+  payout.updatedAt = deps.now();
+  await em.flush();
+  await cover(em, deps, payout, deposits);
+  return deposits.length;
+}
+
+/** Gives up a payout for which nothing was signed, and gives its deposits back. `reason` says why. */
+export async function cancelPayout(em: Em, deps: TxDeps, payoutId: string, reason: string): Promise<void> {
+  const deposits = await lockCovered(em, payoutId);
+  const payout = await lockPayout(em, payoutId, 'planned');
+  movePayout(deps, payout, 'cancelled', reason);
+  await release(em, deps, deposits);
+}
+
+/** Gives deposits back, which another payout may cover then. The caller holds their rows locked. */
+export async function release(em: Em, deps: TxDeps, deposits: readonly Deposit[]): Promise<void> {
+  for (const deposit of deposits) Object.assign(deposit, { payoutId: null, updatedAt: deps.now() });
+  await em.flush();
+}
+
+/** The deposits that a payout covers, in the order in which its parts are given, locked. */
+export async function lockCovered(em: Em, payoutId: string): Promise<Deposit[]> {
+  return await em.find(Deposit, { payoutId }, { ...IN_ORDER, lockMode: LockMode.PESSIMISTIC_WRITE });
+}
+
+/** The payout, locked after its deposits; throws where it is in another state than the caller read. */
+export async function lockPayout(em: Em, payoutId: string, state: PayoutState): Promise<Payout> {
+  const payout = await em.findOneOrFail(Payout, payoutId, {
+    lockMode: LockMode.PESSIMISTIC_WRITE,
+    refresh: true,
+  });
+  if (payout.state !== state) throw new Error(`payout ${payoutId} is ${payout.state} by now, not ${state}`);
+  return payout;
+}
+
+/** Locked in one order, whoever asks: two that lock the same deposits wait for each other, and no longer. */
+async function lockPayable(
+  em: Em,
+  { network, addressKey, currency }: PayoutPlace,
+  limit: number,
+): Promise<Deposit[]> {
+  const payable = {
+    network,
+    addressKey,
+    currency,
+    mode: 'live',
+    simulated: false,
+    status: 'completed',
+    payoutId: null,
+    blockHash: { $ne: null },
+    verifiedAt: { $ne: null },
+  } as const;
+  const largest = await em.find(Deposit, payable, {
+    fields: ['id'],
+    orderBy: { amountUnits: 'desc', id: 'asc' },
+    limit,
+    disableIdentityMap: true,
+  });
+  const id = { $in: largest.map((deposit) => deposit.id) };
+  return await em.find(Deposit, { ...payable, id }, { ...IN_ORDER, lockMode: LockMode.PESSIMISTIC_WRITE });
+}
+
+async function cover(em: Em, deps: TxDeps, payout: Payout, deposits: readonly Deposit[]): Promise<void> {
+  for (const deposit of deposits) Object.assign(deposit, { payoutId: payout.id, updatedAt: deps.now() });
+  await em.flush();
+}
+
+const sumOf = (deposits: readonly Deposit[]): bigint =>
+  deposits.reduce((sum, { amountUnits }) => sum + amountUnits, 0n);
