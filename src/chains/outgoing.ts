@@ -24,9 +24,9 @@ export type SentByUs = {
 };
 
 /**
- * Tokens that left one of our wallets in a transaction which that wallet did not send, summed by
- * transaction, wallet and receiver. This takes an allowance, and our wallets give none, so it always means
- * that somebody else used a key. It is no `SentByUs`: it has neither nonce nor fee of the wallet, and can be
+ * What left one of our wallets in a transaction which that wallet did not send, summed by transaction, wallet
+ * and receiver. Tokens take an allowance for it and coins code that the wallet was given; ours give and have
+ * none, so it always means that somebody else used a key. It is no `SentByUs`: it has neither nonce nor fee of the wallet, and can be
  * no payout of ours.
  */
 export type TakenFromUs = Move & { readonly txHash: string; readonly from: string };

@@ -91,7 +91,7 @@ export type ScannedBlock = BlockRef & {
   readonly own?: readonly Transfer[];
   /** Every transaction that one of our wallets sent, successful or not. Absent means none. */
   readonly sent?: readonly SentByUs[];
-  /** Tokens that others' transactions moved out of our wallets. Absent means none. */
+  /** What others' transactions moved out of our wallets. Absent means none. */
   readonly taken?: readonly TakenFromUs[];
   /**
    * Present where the endpoint did not show what contracts passed on: amounts of

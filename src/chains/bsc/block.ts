@@ -11,6 +11,7 @@ import { type BloomProbe, bloomMayHold, bloomOf, bloomProbe, EMPTY_BLOOM } from 
 import { isOurs, noteLeft, noteSent } from './outgoing.ts';
 import {
   checkReceipt,
+  hashOf,
   hasSucceeded,
   type RpcBlock,
   type RpcLog,
@@ -79,7 +80,7 @@ export function decodeBlock(
     if (!isNothing(transaction.value) && transaction.to !== null && rules.watched.has(transaction.to, 2))
       creditNative(found, transaction, rules.watched);
     for (const part of internals?.get(transaction.hash) ?? [])
-      creditPart(found, { ...part, kind: 'native', inside: true }, rules.watched.isOwn(part.from, 2));
+      passOn(found, { ...part, txHash: hashOf(transaction) }, rules.watched);
     if (rules.naming) noteNamed(named, transaction, rules.naming);
     const tokenLogs = readLogs(found, ref, receipt, rules);
     checkLogs(ref, receipt, tokenLogs, rules.token);
@@ -141,13 +142,21 @@ function creditNative(found: Collector, transaction: RpcTransaction, watched: Ad
   const amountUnits = BigInt(transaction.value);
   if (to === undefined || amountUnits === 0n) return;
   const part: Sum = {
-    txHash: transaction.hash,
+    txHash: hashOf(transaction),
     to,
     from: transaction.from.toLowerCase(),
     kind: 'native',
     amountUnits,
   };
   creditPart(found, part, watched.isOwn(transaction.from, 2));
+}
+
+/** Code moves coins out of a wallet of ours only where that wallet's key has let it (EIP-7702). */
+function passOn(found: Collector, part: InternalTransfer, watched: AddressLookup): void {
+  const { txHash, from, to, amountUnits } = part;
+  const isOwn = watched.isOwn(from, 2);
+  if (isOwn) found.outgoing.left({ txHash, from, to, currency: 'BNB', units: amountUnits });
+  if (watched.has(to, 2)) creditPart(found, { ...part, kind: 'native', inside: true }, isOwn);
 }
 
 function creditPart(found: Collector, part: Sum, isOwn: boolean): void {

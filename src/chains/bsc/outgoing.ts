@@ -5,6 +5,7 @@ import type { AddressLookup } from '../reader.ts';
 import { EndpointFailure } from '../rpc/errors.ts';
 import { lower, readQuantity } from '../rpc/hex.ts';
 import {
+  hashOf,
   hasSucceeded,
   type RpcLog,
   type RpcReceipt,
@@ -16,6 +17,8 @@ const ADDRESS_LENGTH = 42;
 /** The prefix 0x, whose letter may be a capital. */
 const [ZERO, X, CASE] = [0x30, 0x78, 0x20];
 const BLOB_TRANSACTION = 3;
+/** The most that an account can hold; the database keeps no more. */
+const MAX_UNITS = 2n ** 256n - 1n;
 
 /**
  * True for a transaction of one of our wallets. Throws EndpointFailure where the
@@ -29,7 +32,8 @@ export function isOurs({ from }: RpcTransaction, watched: AddressLookup): boolea
 
 /** Notes a transaction of ours, with its value. Throws EndpointFailure where it is not whole. */
 export function noteSent(outgoing: Outgoing, transaction: RpcTransaction, receipt: RpcReceipt): void {
-  const { hash: txHash, to, value } = transaction;
+  const { to, value } = transaction;
+  const txHash = hashOf(transaction);
   const [from, nonce] = [addressIn(transaction.from), readQuantity(transaction.nonce)];
   if (nonce === undefined || addressIn(receipt.from) !== from) throw incomplete(txHash);
   const ok = hasSucceeded(receipt);
@@ -43,8 +47,11 @@ export function noteSent(outgoing: Outgoing, transaction: RpcTransaction, receip
 /** What a transaction costs is its gas alone, but for one with blobs, which pays for their room as well. */
 function feeOf({ type }: RpcTransaction, receipt: RpcReceipt): bigint {
   const gas = unitsIn(receipt.gasUsed) * unitsIn(receipt.effectiveGasPrice);
-  if (readQuantity(type) !== BLOB_TRANSACTION && receipt.blobGasUsed == null) return gas;
-  return gas + unitsIn(receipt.blobGasUsed) * unitsIn(receipt.blobGasPrice);
+  const isPlain = readQuantity(type) !== BLOB_TRANSACTION && receipt.blobGasUsed == null;
+  const fee = isPlain ? gas : gas + unitsIn(receipt.blobGasUsed) * unitsIn(receipt.blobGasPrice);
+  if (fee > MAX_UNITS)
+    throw new EndpointFailure('a transaction of ours that cost more than anybody can have');
+  return fee;
 }
 
 /** Notes a Transfer log of the token out of our wallet. Throws EndpointFailure for one in another form. */

@@ -112,6 +112,16 @@ export function checkReceipt(ref: BlockRef, transaction: RpcTransaction, receipt
     );
 }
 
+/**
+ * The hash of a transaction that concerns us. Throws EndpointFailure for text that is none: it could be written
+ * nowhere, and the chain would wait behind its block.
+ */
+export function hashOf(transaction: RpcTransaction): string {
+  const hash = readHash(transaction.hash);
+  if (hash === undefined) throw new EndpointFailure('a transaction whose hash is none');
+  return hash;
+}
+
 /** True for a transaction that the chain carried out; one that failed moved nothing. */
 export function hasSucceeded({ status }: RpcReceipt): boolean {
   return status === '0x1' || readQuantity(status) === 1;

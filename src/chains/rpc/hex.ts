@@ -19,7 +19,7 @@ export function toQuantity(number: number): string {
 export function readHash(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.length !== 66) return undefined;
   const hash = lower(value);
-  return hash.startsWith('0x') ? hash : undefined;
+  return /^0x[0-9a-f]+$/.test(hash) ? hash : undefined;
 }
 
 /**

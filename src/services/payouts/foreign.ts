@@ -38,7 +38,7 @@ export async function listForeign(deps: Deps, limit = LISTED): Promise<ForeignUs
           wallet: fromAddress,
           transaction_hash: hash,
           since: isoSeconds(createdAt),
-          reason: `wallet ${fromAddress} on ${network} sent ${hash}, which this gateway did not sign: somebody else may have its key`,
+          reason: `transaction ${hash} used wallet ${fromAddress} on ${network}, and this gateway did not sign it: somebody else may have its key`,
           action: `find out who sent it; until then the wallet signs nothing. Once it is known, run "payout accept --tx ${hash} --network ${network} --by NAME --reason TEXT"`,
         },
   );

@@ -50,6 +50,12 @@ export async function noteGasWallets(
   );
   const known = waiting.map(({ addressKey }) => addressKey).filter(isKnown);
   if (known.length === 0) return;
+  // What they sent in blocks that were read once without them is in no fingerprint: these are read again whole.
+  await run(
+    em,
+    sql`update chain_blocks set fingerprint = null where network = ${network} and fingerprint is not null
+      and number > (select reread_number from chain_cursors where network = ${network})`,
+  );
   await run(
     em,
     sql`update gas_wallets set noted_at = ${deps.now()} where network = ${network} and noted_at is null

@@ -2,10 +2,10 @@
 // twice and unbound with its block, exactly as deposits are: no receipt is ever asked for.
 
 import { addressKeyOf, normaliseAddress } from '../../chains/addresses.ts';
-import type { ScannedBlock } from '../../chains/reader.ts';
+import type { ScannedBlock, Transfer } from '../../chains/reader.ts';
 import type { Em } from '../../db/orm.ts';
 import { rows, run, sql } from '../../db/sql.ts';
-import type { Network } from '../../domain/assets.ts';
+import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 
 const FOREIGN =
@@ -16,6 +16,7 @@ const DIFFERS =
   'a read shows another outcome of a transaction of ours than the one that was read twice; it is not rewritten: compare it with an explorer';
 
 type SentByUs = NonNullable<ScannedBlock['sent']>[number];
+type Use = ReturnType<typeof outgoingOf>[number];
 type At = { readonly network: Network; readonly block: ScannedBlock };
 
 /**
@@ -42,13 +43,22 @@ export async function recordSent(em: Em, deps: Deps, { network, block }: At): Pr
         fee_units = excluded.fee_units, moves = excluded.moves
       where s.verified_at is null`,
   );
+  const unknown: Use[] = [];
   for (const one of incoming) {
     const before = known.get(`${one.hash}:${one.from_key}`);
-    const named = { network, wallet: one.from_address, transaction: one.hash, block: block.number };
-    if (!before) deps.log.error(named, FOREIGN);
+    if (!before) unknown.push(one);
     else if (before.verifiedAt !== null && (before.blockHash !== block.hash || before.ok !== one.ok))
-      deps.log.error(named, DIFFERS);
+      deps.log.error(
+        { network, wallet: one.from_address, transaction: one.hash, block: block.number },
+        DIFFERS,
+      );
   }
+  // Once for each wallet: whoever has a key can fill a block for little.
+  for (const [wallet, uses] of Map.groupBy(unknown, (one) => one.from_address))
+    deps.log.error(
+      { network, wallet, transaction: uses[0]?.hash, transactions: uses.length, block: block.number },
+      FOREIGN,
+    );
 }
 
 /** Every use of a wallet of ours that a block shows, as columns. */
@@ -100,18 +110,20 @@ export async function verifySent(
   deps: Deps,
   { network, block, isRepeated }: At & { readonly isRepeated: boolean },
 ): Promise<void> {
-  const hashes = [...(block.sent ?? []), ...(block.taken ?? [])].map(({ txHash }) => txHash);
+  // By wallet too: one transaction can take from several, and this read may show less of them than the first.
+  const uses = outgoingOf(network, block).map(({ hash, from_key: wallet }) => `${hash}:${wallet}`);
   const now = deps.now();
-  if (hashes.length > 0)
+  const isShown = sql`block_hash = ${block.hash} and hash || ':' || from_key = any(${uses})`;
+  if (uses.length > 0)
     await run(
       em,
       sql`update sent_transactions set verified_at = ${now}, updated_at = ${now},
           state = case when state = 'foreign' then state else 'final' end
-        where network = ${network} and hash = any(${hashes}) and block_hash = ${block.hash}
+        where network = ${network} and block_number = ${block.number} and ${isShown}
           and verified_at is null`,
     );
   const absent = sql`network = ${network} and block_number = ${block.number} and block_hash is not null
-    and not (hash = any(${hashes}) and block_hash = ${block.hash})`;
+    and not (${isShown}) and not (${mayNotShow(block, network)})`;
   if (isRepeated)
     for (const { hash } of await rows(
       em,
@@ -119,6 +131,17 @@ export async function verifySent(
     ))
       deps.log.error({ network, transaction: hash, block: block.number }, KEPT);
   await unbind(em, deps, isRepeated ? sql`${absent} and verified_at is null` : absent);
+}
+
+/**
+ * What code moved out of a wallet in the native coin is shown by traces alone, so a read of the very same block
+ * without one does not deny it. Only somebody else's transaction has neither nonce nor fee.
+ */
+function mayNotShow(block: ScannedBlock, network: Network): ReturnType<typeof sql> {
+  if (!block.untraced) return sql`false`;
+  const native = JSON.stringify([{ currency: NATIVE_CURRENCY[network] }]);
+  return sql`state = 'foreign' and block_hash = ${block.hash} and nonce is null and fee_units = 0
+    and moves @> ${native}::jsonb`;
 }
 
 /** Unbinds what our wallets sent in blocks above this one, which were replaced. */
@@ -150,6 +173,27 @@ async function unbind(em: Em, deps: Deps, which: ReturnType<typeof sql>): Promis
         state = case when state = 'foreign' then state else 'sent' end
       where ${which} and not (${doubtful})`,
   );
+}
+
+/**
+ * Those of these transfers that are top-ups which we signed. Whoever reads a block without knowing the wallet
+ * that sent them must not take them for deposits: their rows are older than the transactions.
+ */
+export async function topUpsAmong(
+  em: Em,
+  network: Network,
+  transfers: readonly Transfer[],
+): Promise<ReadonlySet<Transfer>> {
+  if (transfers.length === 0) return new Set();
+  const found = await rows(
+    em,
+    sql<{ place: string }>`select hash || ':' || to_key || ':' || currency as place from sent_transactions
+      where network = ${network} and hash = any(${transfers.map(({ txHash }) => txHash)}) and purpose = 'gas'`,
+  );
+  const places = new Set(found.map(({ place }) => place));
+  const placeOf = ({ txHash, to, currency }: Transfer): string =>
+    `${txHash}:${addressKeyOf(network, to)}:${currency}`;
+  return new Set(transfers.filter((transfer) => places.has(placeOf(transfer))));
 }
 
 /** Those of these transactions that we signed. */

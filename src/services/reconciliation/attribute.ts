@@ -50,8 +50,8 @@ export function explains(kept: BalanceDifference, transfer: Transfer): boolean {
 }
 
 /**
- * Records what a block shows for us and was not recorded: deposits, and what our own wallets sent to
- * this address without our signature. What we signed explains itself.
+ * Records what a block shows of us and was not recorded: deposits, what our own wallets sent, and of that
+ * what they sent to this address without our signature. What we signed explains itself.
  */
 export async function recordShown(
   deps: Deps,
@@ -59,7 +59,8 @@ export async function recordShown(
   kept: BalanceDifference,
   block: ScannedBlock,
 ): Promise<void> {
-  if (block.transfers.length > 0) tellLate(deps, chain, block, await recordAgain(deps, chain.reader, block));
+  if (block.transfers.length > 0 || block.sent || block.taken)
+    tellLate(deps, chain, block, await recordAgain(deps, chain.reader, block));
   const { network } = kept;
   const shown = (block.own ?? []).filter((transfer) => explains(kept, transfer));
   if (shown.length === 0) return;

@@ -38,7 +38,7 @@ export const assetKey = (addressKey: AddressKey, currency: Currency): string => 
 /**
  * What must lie on addresses at the end of a block, by {@link assetKey}: what deposits brought
  * by then, what was recorded as uncredited for the operator in our own assets, and what we
- * sent there for fees, less what we paid out and the fees of that. What we did not sign is
+ * signed that brought something there, less what we signed that left it and the fees of that. What we did not sign is
  * left out, so that it shows as a difference. A credited deposit whose block was replaced is still in the
  * ledger and is counted separately. An address without any of it is not in the result.
  */
@@ -72,11 +72,11 @@ export async function expectedUnits(
          and reason <> ${COVERED}
        union all
        select to_key, currency, amount_units, true from sent_transactions
-       where network = ${network} and to_key = any(${addressKeys}) and purpose = 'gas' and ok
+       where network = ${network} and to_key = any(${addressKeys}) and purpose is not null and ok
          and block_number <= ${blockNumber}
        union all
        select from_key, currency, -amount_units, true from sent_transactions
-       where network = ${network} and from_key = any(${addressKeys}) and purpose = 'payout' and ok
+       where network = ${network} and from_key = any(${addressKeys}) and purpose is not null and ok
          and block_number <= ${blockNumber}
        union all
        select from_key, ${NATIVE_CURRENCY[network]}, -fee_units, true from sent_transactions

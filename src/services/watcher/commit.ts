@@ -90,7 +90,7 @@ type AllRead = {
 
 /**
  * {@link markVerified} for each of these blocks that a deposit is bound to,
- * or in which a wallet of ours sent something; most blocks of a catch-up hold none.
+ * or in which something left a wallet of ours; most blocks of a catch-up hold none.
  */
 async function markAllVerified(em: Em, deps: Deps, { network, blocks, unproven }: AllRead): Promise<number> {
   const bound = await rows(
@@ -104,7 +104,7 @@ async function markAllVerified(em: Em, deps: Deps, { network, blocks, unproven }
   const numbers = new Set(bound.map((row) => Number.parseInt(row.blockNumber, 10)));
   let withdrawn = 0;
   for (const block of blocks)
-    if (numbers.has(block.number) || block.sent)
+    if (numbers.has(block.number) || block.sent || block.taken)
       withdrawn += await markVerified(em, deps, { network, block, unproven });
   return withdrawn;
 }

@@ -3,6 +3,7 @@ import { type ChainCursor, Deposit } from '../../db/entities/index.ts';
 import { run, sql } from '../../db/sql.ts';
 import type { ChainPart } from '../../domain/chain-stop.ts';
 import type { Deps } from '../deps.ts';
+import { recordSent } from '../payouts/sent.ts';
 import { type Tx, transact } from '../transact.ts';
 import { pricesFor, recordTransfers } from './record-transfers.ts';
 
@@ -41,7 +42,7 @@ type At = {
 };
 
 /**
- * Commits a block. When the database refuses it, each of its transfers and deposits is
+ * Commits a block. When the database refuses it, each of its transfers, sendings and deposits is
  * tried alone, in a transaction that is always rolled back, so that the error can name
  * the one that stops the chain: throws {@link BlockRefused}. Passes every other error on.
  */
@@ -62,6 +63,7 @@ export async function orNameCulprit<T>(
     if (known?.startsWith(place) && known.endsWith(rule)) throw new BlockRefused(known, { cause: error });
     const culprit =
       (await refusedTransfer(deps, cursor, blocks)) ??
+      (await refusedSending(deps, cursor, blocks)) ??
       (await refusedDeposit(deps, cursor, { from: first, to: last }));
     throw new BlockRefused(`${place} cannot be written${culprit ? `: ${culprit}` : ''}: ${rule}`, {
       cause: error,
@@ -109,12 +111,30 @@ async function refusedTransfer(
     .flatMap((block) => block.transfers.map((transfer) => ({ block, transfer })))
     .slice(0, MAX_TRIED);
   for (const { block, transfer } of tried) {
-    const alone = { ...block, transfers: [transfer], unrecognised: [], unrecognisedDropped: 0 };
+    const { sent: _sent, taken: _taken, ...received } = block;
+    const alone = { ...received, transfers: [transfer], unrecognised: [], unrecognisedDropped: 0 };
     if (
       await isRefused(deps, (tx) => recordTransfers(tx, deps, { network, block: alone, prices, headNumber }))
     )
       return `transaction ${transfer.txHash} in block ${block.number} to ${transfer.to}`;
   }
+  return undefined;
+}
+
+async function refusedSending(
+  deps: Deps,
+  { network }: ChainCursor,
+  blocks: readonly ScannedBlock[],
+): Promise<string | undefined> {
+  const tried = blocks
+    .flatMap((block) => [
+      ...(block.sent ?? []).map((one) => ({ one, block: { ...block, sent: [one], taken: [] } })),
+      ...(block.taken ?? []).map((one) => ({ one, block: { ...block, sent: [], taken: [one] } })),
+    ])
+    .slice(0, MAX_TRIED);
+  for (const { one, block } of tried)
+    if (await isRefused(deps, ({ em }) => recordSent(em, deps, { network, block })))
+      return `transaction ${one.txHash} in block ${block.number} from our wallet ${one.from}`;
   return undefined;
 }
 

@@ -19,7 +19,8 @@ export async function keptHash(deps: Deps, network: Network, number: number): Pr
 
 /**
  * The block that was kept at a height, where its first read left a fingerprint and nothing of ours came to
- * lie in it since: a deposit, or what is recorded as uncredited, has to be seen again by a whole read.
+ * lie in it since: a deposit, what is recorded as uncredited, or what left a wallet of ours has to be seen
+ * again by a whole read.
  */
 export async function quietBlock(
   deps: Deps,
@@ -34,7 +35,9 @@ export async function quietBlock(
         and not exists (select 1 from deposits d where d.network = b.network and d.block_number = b.number
           and d.mode = 'live' and d.block_hash is not null)
         and not exists (select 1 from unrecognised_transfers u
-          where u.network = b.network and u.block_number = b.number)`,
+          where u.network = b.network and u.block_number = b.number)
+        and not exists (select 1 from sent_transactions s
+          where s.network = b.network and s.block_number = b.number and s.block_hash is not null)`,
   );
   if (!row) return undefined;
   const { hash, parentHash, minedAt, fingerprint } = row;

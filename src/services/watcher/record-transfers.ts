@@ -10,7 +10,7 @@ import { currentPrice } from '../deposits/price.ts';
 import { recordDeposits } from '../deposits/record.ts';
 import type { Deps } from '../deps.ts';
 import { lockPayers } from '../payment-links/money.ts';
-import { recordSent } from '../payouts/sent.ts';
+import { recordSent, topUpsAmong } from '../payouts/sent.ts';
 import type { Tx } from '../transact.ts';
 import { forgetDust, isDust, recordDust, recordOnTestAddresses } from '../uncredited/dust.ts';
 import { recordUnrecognised } from '../uncredited/unrecognised.ts';
@@ -84,12 +84,13 @@ async function sortOut(em: Em, deps: Deps, { network, block, claimed, adrift }: 
     : block.transfers;
   const owners = await ownersOf(em, network, transfers);
   const known = await knownOf(em, network, transfers);
+  const topUps = await topUpsAmong(em, network, transfers);
   const paid: Paid[] = [];
   const dust: Transfer[] = [];
   const onTest: Transfer[] = [];
   for (const transfer of transfers) {
     const owner = owners.get(addressKeyOf(network, transfer.to));
-    if (!owner) continue;
+    if (!owner || topUps.has(transfer)) continue;
     const before = known.get(idOfTransfer(network, transfer));
     // What was announced as a deposit stays one, however little of it is left.
     if (!before && claimed !== transfer.txHash && isDust(deps, network, transfer)) dust.push(transfer);

@@ -231,10 +231,16 @@ describe('what our wallets send on BNB Chain', function () {
     }
   });
 
+  const noHash = (hash: unknown): string => `${String(hash).slice(0, -1)}\u0000`;
   const WRONG: Readonly<Record<string, Fault>> = {
     'no gas': both(same, ({ gasUsed: _, ...one }) => one),
     'no price': both(same, ({ effectiveGasPrice: _, ...one }) => one),
     'a price that is none': both(same, (one) => ({ ...one, effectiveGasPrice: 7 })),
+    'a fee beyond all money': both(same, (one) => ({ ...one, effectiveGasPrice: `0x${'f'.repeat(64)}` })),
+    'a hash that is none': both(
+      (one) => ({ ...one, hash: noHash(one['hash']) }),
+      (one) => ({ ...one, transactionHash: noHash(one['transactionHash']) }),
+    ),
     'a price below zero': both(same, (one) => ({ ...one, effectiveGasPrice: '-0x1' })),
     'gas that is null': both(same, (one) => ({ ...one, gasUsed: null })),
     'no nonce': both(({ nonce: _, ...one }) => one, same),

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Wallet } from 'ethers';
 import { type AddressKey, keyOfHex } from '../../../src/chains/address-key.ts';
@@ -6,8 +5,7 @@ import { NATIVE_CURRENCY, NETWORKS } from '../../../src/domain/assets.ts';
 import { readAlarms } from '../../../src/services/alarms/alarms.ts';
 import { acceptForeign, listForeign } from '../../../src/services/payouts/foreign.ts';
 import { publishGasWallets } from '../../../src/services/payouts/gas-wallets.ts';
-import { commitAll, emptyPayout } from '../../support/payout-rows.ts';
-import { type SendingStage, shown, startSendingStage } from './stage.ts';
+import { noteSigned, type SendingStage, shown, startSendingStage } from './stage.ts';
 
 const STRANGER = keyOfHex('5e'.repeat(20));
 const GAS_SECRET = '6a'.repeat(32);
@@ -35,32 +33,7 @@ for (const network of NETWORKS)
       await the.finish();
       return address;
     };
-    /** What the signer will have stored before anybody can send it. */
-    const signed = async (
-      hash: string,
-      row: { purpose: 'gas' | 'payout'; from: AddressKey; to: AddressKey; units: bigint },
-    ) => {
-      const payoutId = randomUUID();
-      await commitAll(the.deps, emptyPayout(payoutId, network));
-      return await the.rows(
-        `insert into sent_transactions (id, network, hash, purpose, payout_id, attempt, state, from_address,
-           from_key, to_address, to_key, currency, amount_units, raw, signed_at, created_at, updated_at)
-         values (gen_random_uuid(), ?, ?, ?, ?, 1, 'signed', ?, ?, ?, ?, ?, ?, '\\x00', now(), now(), now())
-         returning id`,
-        [
-          network,
-          hash,
-          row.purpose,
-          payoutId,
-          shown(network, row.from),
-          row.from,
-          shown(network, row.to),
-          row.to,
-          coin,
-          row.units.toString(),
-        ],
-      );
-    };
+    const signed = (hash: string, row: Parameters<typeof noteSigned>[2]) => noteSigned(the, hash, row);
     const differences = () =>
       the.rows('select address_key, difference_units as units from balance_differences');
 
@@ -142,6 +115,28 @@ for (const network of NETWORKS)
       await the.reconcile();
       expect(await the.rows('select * from unrecognised_transfers')).to.deep.equal([]);
       expect(await differences()).to.deep.equal([]);
+    });
+
+    it('from one customer’s address to another’s is nobody’s deposit, and is explained where it arrived', async () => {
+      const [one, other] = [await funded(), await funded()];
+      const hash = await the.send(the.secretOf(one), other, A_BIT[network]);
+      await the.mine();
+      await the.finish();
+      expect(await the.rows('select id from deposits where transaction_hash = ?', [hash])).to.deep.equal([]);
+      await the.reconcile();
+      await the.reconcile();
+      const [aside, ...more] = await the.rows('select * from unrecognised_transfers');
+      expect(more).to.deep.equal([]);
+      expect(aside).to.include({ address_key: other, transaction_hash: hash });
+      expect([String(aside?.['amount_units']), aside?.['reason']]).to.deep.equal([
+        A_BIT[network].toString(),
+        'from one of our own wallets',
+      ]);
+      const fee = BigInt(String((await sent(hash))?.['fee_units']));
+      expect((await differences()).map((row) => [row['address_key'], String(row['units'])])).to.deep.equal([
+        [one, String(-(A_BIT[network] + fee))],
+      ]);
+      expect((await listForeign(the.deps)).map((row) => row.wallet)).to.deep.equal([shown(network, one)]);
     });
 
     it('and one read alone has shown is forgotten with its block; what was read twice stays', async () => {

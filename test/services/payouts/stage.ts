@@ -1,11 +1,14 @@
 // A watched chain on which our own wallets send: the same short words for both chains.
+import { randomUUID } from 'node:crypto';
 import { Wallet } from 'ethers';
+import type { Anvil } from '../../../dev/anvil.ts';
 import type { AddressKey } from '../../../src/chains/address-key.ts';
 import { keyOfHex } from '../../../src/chains/address-key.ts';
 import { chainOf } from '../../../src/chains/index.ts';
-import type { Network } from '../../../src/domain/assets.ts';
+import { type Currency, NATIVE_CURRENCY, type Network } from '../../../src/domain/assets.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import type { WatchedChain } from '../../../src/services/watcher/watched-chain.ts';
+import { commitAll, emptyPayout } from '../../support/payout-rows.ts';
 import { ownKey, type Row, startTestWatcher } from '../watcher/test-watcher.ts';
 import { startTronWatcher } from '../watcher/tron/tron-watcher.ts';
 
@@ -20,10 +23,13 @@ export type SendingStage = {
   /** The private key of an address that this stage made, hex. */
   secretOf(key: AddressKey): string;
   newAddress(): Promise<AddressKey>;
-  /** A stranger pays. */
-  pay(to: AddressKey, units: bigint): Promise<string>;
-  /** Whoever has the key sends; the transaction waits for a block. */
-  send(secret: string, to: AddressKey, units: bigint): Promise<string>;
+  /** A stranger pays; coins unless told otherwise. */
+  pay(to: AddressKey, units: bigint, asset?: 'coin' | 'token'): Promise<string>;
+  /** Whoever has the key sends; the transaction waits for a block. Throws where the node would not take it. */
+  send(secret: string, to: AddressKey, units: bigint, asset?: 'coin' | 'token'): Promise<string>;
+  /** What lies on an address at the head. */
+  held(address: AddressKey): Promise<{ readonly coin: bigint; readonly token: bigint }>;
+  height(): Promise<number>;
   /** Sends once more, with the same bytes, what `send` sent. */
   again(hash: string): Promise<unknown>;
   mine(blocks?: number): Promise<unknown>;
@@ -49,17 +55,29 @@ async function bscStage(): Promise<SendingStage> {
     network: 'bsc',
     secretOf: (key) => ownKey('bsc', key),
     newAddress: async () => keyOfHex(await live.newAddress(), 2),
-    pay: (to, units) => live.chain.send({ to: `0x${to}`, valueUnits: units }),
-    send: async (secret, to, units) => {
+    pay: (to, units, asset) =>
+      asset === 'token'
+        ? live.chain.usdt.call('transfer', [`0x${to}`, units])
+        : live.chain.send({ to: `0x${to}`, valueUnits: units }),
+    held: async (address) => ({
+      coin: BigInt(String(await anvil.rpc('eth_getBalance', [`0x${address}`, 'latest']))),
+      token: await tokensOf(anvil, live.chain.usdt.address, address),
+    }),
+    height: async () => Number(await anvil.rpc('eth_blockNumber')),
+    send: async (secret, to, units, asset) => {
       const wallet = new Wallet(`0x${secret}`);
       const count = await anvil.rpc('eth_getTransactionCount', [wallet.address, 'pending']);
       const raw = await wallet.signTransaction({
         chainId: CHAIN_ID,
         nonce: Number(count),
-        gasLimit: 21_000n,
         gasPrice: GAS_PRICE,
-        to: `0x${to}`,
-        value: units,
+        ...(asset === 'token'
+          ? {
+              gasLimit: 100_000n,
+              to: live.chain.usdt.address,
+              data: live.chain.usdt.data('transfer', [`0x${to}`, units]),
+            }
+          : { gasLimit: 21_000n, to: `0x${to}`, value: units }),
       });
       const hash = String(await anvil.rpc('eth_sendRawTransaction', [raw]));
       raws.set(hash, raw);
@@ -77,11 +95,19 @@ async function tronStage(): Promise<SendingStage> {
     ...live,
     network: 'tron',
     secretOf: (key) => ownKey('tron', key),
-    pay: (to, units) => live.node.pay({ to, currency: 'TRX', units }),
-    send: (secret, to, units) =>
+    pay: (to, units, asset) => live.node.pay({ to, currency: asset === 'token' ? 'USDT' : 'TRX', units }),
+    held: async (address) => {
+      const account = await live.node.ask('wallet/getaccount', { address: `41${address}` });
+      return {
+        coin: BigInt((account as { balance?: number }).balance ?? 0),
+        token: await tokensOf(live.node.anvil, `0x${live.node.usdt.key}`, address),
+      };
+    },
+    height: async () => live.node.head().header.number,
+    send: (secret, to, units, asset) =>
       live.node.pay({
         to,
-        currency: 'TRX',
+        currency: asset === 'token' ? 'USDT' : 'TRX',
         units,
         from: { address: keyOfHex(new Wallet(`0x${secret}`).address, 2), privateKey: secret },
       }),
@@ -89,6 +115,45 @@ async function tronStage(): Promise<SendingStage> {
     mine: live.node.mine,
     replace: (blocks) => live.node.replace(blocks),
   };
+}
+
+async function tokensOf(anvil: Anvil, token: string, address: AddressKey): Promise<bigint> {
+  const data = `0x70a08231${address.padStart(64, '0')}`;
+  return BigInt(String(await anvil.rpc('eth_call', [{ to: token, data }, 'latest'])));
+}
+
+/** Notes a transaction as the signer will, before anybody can send it. */
+export async function noteSigned(
+  { deps, rows, network }: Pick<SendingStage, 'deps' | 'rows' | 'network'>,
+  hash: string,
+  row: {
+    readonly purpose: 'gas' | 'payout';
+    readonly from: AddressKey;
+    readonly to: AddressKey;
+    readonly units: bigint;
+    readonly currency?: Currency;
+  },
+): Promise<void> {
+  const payoutId = randomUUID();
+  await commitAll(deps, emptyPayout(payoutId, network));
+  await rows(
+    `insert into sent_transactions (id, network, hash, purpose, payout_id, attempt, state, from_address,
+       from_key, to_address, to_key, currency, amount_units, raw, signed_at, created_at, updated_at)
+     values (gen_random_uuid(), ?, ?, ?, ?, 1, 'signed', ?, ?, ?, ?, ?, ?, '\\x00', now(), now(), now())
+     returning id`,
+    [
+      network,
+      hash,
+      row.purpose,
+      payoutId,
+      shown(network, row.from),
+      row.from,
+      shown(network, row.to),
+      row.to,
+      row.currency ?? NATIVE_CURRENCY[network],
+      row.units.toString(),
+    ],
+  );
 }
 
 /** Starts the chain with a watcher, each on parts of its own. */

@@ -6,7 +6,8 @@ import { EndpointFailure } from '../../rpc/errors.ts';
 import { readHash } from '../../rpc/hex.ts';
 
 /**
- * One movement of the native coin below the top of a transaction, to a watched address. Lower-case addresses.
+ * One movement of the native coin below the top of a transaction, to a watched address or out of a wallet of
+ * ours. Lower-case addresses.
  */
 export type InternalTransfer = {
   readonly txHash: string;
@@ -124,11 +125,18 @@ function flatFrame(trace: Record<string, unknown>, action: Record<string, unknow
   return trace['type'] === 'call' && action['callType'] === 'call' ? (action as Frame) : undefined;
 }
 
-/** Returns whether the frame moved money to a watched address. */
+/** Returns whether the frame moved money to a watched address or out of a wallet of ours. */
 function collect(found: InternalTransfer[], txHash: string, frame: Frame, watched: AddressLookup): boolean {
   const { from, to, value } = frame;
-  if (typeof to !== 'string' || !watched.has(to, 2) || value === undefined || value === '0x0') return false;
-  if (typeof from !== 'string' || typeof value !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(value))
+  if (value === undefined || value === '0x0') return false;
+  const arrives = typeof to === 'string' && watched.has(to, 2);
+  if (!arrives && !(typeof from === 'string' && watched.isOwn(from, 2))) return false;
+  if (
+    typeof to !== 'string' ||
+    typeof from !== 'string' ||
+    typeof value !== 'string' ||
+    !/^0x[0-9a-f]{1,64}$/i.test(value)
+  )
     throw new EndpointFailure('a malformed trace');
   const amountUnits = BigInt(value);
   if (amountUnits > 0n) found.push({ txHash, from: from.toLowerCase(), to: to.toLowerCase(), amountUnits });

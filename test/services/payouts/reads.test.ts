@@ -1,0 +1,189 @@
+// Blocks as endpoints may show them, right or wrong: what is kept of our wallets' transactions after each read.
+import { expect } from 'chai';
+import { keyOfHex } from '../../../src/chains/address-key.ts';
+import type { SentByUs, TakenFromUs } from '../../../src/chains/outgoing.ts';
+import type { ScannedBlock } from '../../../src/chains/reader.ts';
+import type { Deps } from '../../../src/services/deps.ts';
+import { listForeign } from '../../../src/services/payouts/foreign.ts';
+import { commitBlocks, commitVerified } from '../../../src/services/watcher/commit.ts';
+import { BlockRefused, orNameCulprit } from '../../../src/services/watcher/culprit.ts';
+import { readCursor } from '../../../src/services/watcher/cursor.ts';
+import { quietBlock } from '../../../src/services/watcher/kept-blocks.ts';
+import { startTestApi, type TestApi } from '../../support/gateway.ts';
+import { statementsOf } from '../../support/statements.ts';
+import { addressesOf, ownXpubs, rowsOf } from '../watcher/test-watcher.ts';
+import { noteSigned } from './stage.ts';
+
+const hashOf = (number: number): string => `0x${number.toString(16).padStart(64, '0')}`;
+const address = (byte: string): string => `0x${byte.repeat(20)}`;
+const [OURS, ALSO_OURS, STRANGER] = [address('a1'), address('a2'), address('5e')];
+const TX = `0x${'7a'.repeat(32)}`;
+const HEIGHTS = { headNumber: 1_000, finalizedNumber: 900 };
+
+const block = (number: number, shown: Partial<ScannedBlock> = {}): ScannedBlock => ({
+  number,
+  hash: hashOf(number),
+  parentHash: hashOf(number - 1),
+  timestampMs: 1_790_000_000_000 + number * 450,
+  transfers: [],
+  unrecognised: [],
+  unrecognisedDropped: 0,
+  ...shown,
+});
+const sent = (txHash: string, from = OURS, change: Partial<SentByUs> = {}): SentByUs => ({
+  txHash,
+  from,
+  nonce: 7,
+  ok: true,
+  feeUnits: 21n,
+  moves: [{ to: STRANGER, currency: 'BNB', units: 5n }],
+  ...change,
+});
+const taken = (txHash: string, from = OURS, currency: 'BNB' | 'USDT' = 'USDT'): TakenFromUs => ({
+  txHash,
+  from,
+  to: STRANGER,
+  currency,
+  units: 3n,
+});
+
+describe('what a block shows of our wallets', function () {
+  this.timeout(60_000);
+  let api: TestApi;
+  let deps: Deps;
+  const rows = (text: string, values: unknown[] = []) => rowsOf(deps)(text, values);
+
+  beforeEach(async () => {
+    api = await startTestApi();
+    deps = { ...api.deps, xpubs: ownXpubs() };
+    await rows(
+      `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number,
+         anchored_number, head_number, finalized_number, moved_at, finalized_moved_at, polled_at, version,
+         created_at)
+       values ('bsc', 1, 9, ?, 9, 9, 9, 9, now(), now(), now(), 1, now()) returning network`,
+      [hashOf(9)],
+    );
+  });
+  afterEach(() => api?.stop());
+
+  const cursor = async () => (await readCursor(deps, 'bsc')) ?? expect.fail('no cursor');
+  const first = async (...blocks: ScannedBlock[]) => commitBlocks(deps, await cursor(), blocks, HEIGHTS);
+  const second = async (one: ScannedBlock) => commitVerified(deps, await cursor(), one, HEIGHTS);
+  const kept = async (): Promise<unknown[]> =>
+    (await rows('select from_key, block_number, verified_at from sent_transactions order by from_key')).map(
+      (row) => [
+        String(row['from_key']).slice(0, 2),
+        Number(row['block_number']),
+        row['verified_at'] !== null,
+      ],
+    );
+
+  it('is final at once where the block was final long before it was read, whoever sent it', async () => {
+    const blocks = [block(10, { taken: [taken(TX)] }), block(11, { sent: [sent(hashOf(77))] })];
+    await commitBlocks(deps, await cursor(), blocks, HEIGHTS, { final: true });
+    expect(await kept()).to.deep.equal([
+      ['a1', 10, true],
+      ['a1', 11, true],
+    ]);
+  });
+
+  it('is proven wallet by wallet: what the second read does not show of one is forgotten', async () => {
+    await first(block(10, { sent: [sent(TX)], taken: [taken(TX, ALSO_OURS)] }));
+    expect((await kept()).length).to.equal(2);
+    await second(block(10, { sent: [sent(TX)] }));
+    expect(await kept()).to.deep.equal([['a1', 10, true]]);
+  });
+
+  it('is where the second reads show it, when first reads showed it in two blocks', async () => {
+    await first(block(10, { sent: [sent(TX)] }), block(11, { sent: [sent(TX)] }));
+    await second(block(10, { sent: [sent(TX)] }));
+    await second(block(11));
+    expect(await kept()).to.deep.equal([['a1', 10, true]]);
+    await first(block(12, { sent: [sent(TX)] }));
+    expect(await kept(), 'a third block that shows it').to.deep.equal([['a1', 10, true]]);
+  });
+
+  it('is taken from the second read alone where the two differ', async () => {
+    await first(block(10, { sent: [sent(TX, OURS, { ok: false, feeUnits: 1n, moves: [] })] }));
+    await second(block(10, { sent: [sent(TX)] }));
+    const [row] = await rows('select ok, fee_units, moves from sent_transactions');
+    expect([row?.['ok'], String(row?.['fee_units'])]).to.deep.equal([true, '21']);
+    await first(block(11));
+    await second(block(11, { sent: [sent(hashOf(78))] }));
+    expect((await kept()).length, 'one that the first read did not show').to.equal(2);
+  });
+
+  it('is not denied by a read without a trace where a trace alone has shown it', async () => {
+    const untraced = { succeeded: new Set([TX]) };
+    await first(block(10, { taken: [taken(TX, OURS, 'BNB'), taken(TX, ALSO_OURS)] }));
+    await second(block(10, { untraced }));
+    expect(await kept(), 'tokens are told by logs').to.deep.equal([['a1', 10, false]]);
+    await first(block(11, { taken: [taken(hashOf(78), ALSO_OURS, 'BNB')] }));
+    await second(block(11));
+    expect(await kept(), 'a trace denies it').to.deep.equal([['a1', 10, false]]);
+  });
+
+  it('names our wallet, and no transfer beside it, where the database refuses it', async () => {
+    const owner = await addressesOf(api, deps, 'bsc')();
+    const transfer = {
+      txHash: hashOf(5),
+      to: owner,
+      from: STRANGER,
+      currency: 'BNB',
+      kind: 'native',
+    } as const;
+    const one = block(10, {
+      transfers: [{ ...transfer, amountUnits: 10n ** 18n }],
+      sent: [sent(TX, OURS, { feeUnits: 10n ** 90n })],
+    });
+    const error = await orNameCulprit(
+      deps,
+      { cursor: await cursor(), part: 'first read', blocks: [one] },
+      () => first(one),
+    ).catch((refusal: unknown) => refusal);
+    expect(error).to.be.instanceOf(BlockRefused);
+    expect(String(error)).to.contain(`transaction ${TX} in block 10 from our wallet ${OURS}`);
+  });
+
+  it('is no deposit where we signed it as a top-up, also for a reader that does not know the wallet', async () => {
+    const owner = await addressesOf(api, deps, 'bsc')();
+    const to = keyOfHex(owner.toLowerCase(), 2);
+    const of = { rows, network: 'bsc' } as const;
+    await noteSigned(of, TX, { purpose: 'gas', from: keyOfHex(OURS, 2), to, units: 10n ** 16n });
+    const transfer = { to: owner, from: OURS, currency: 'BNB', kind: 'native' } as const;
+    const other = { ...transfer, txHash: hashOf(5), amountUnits: 10n ** 16n };
+    const one = block(10, { transfers: [{ ...transfer, txHash: TX, amountUnits: 10n ** 16n }, other] });
+    await first(one);
+    await second(one);
+    const deposits = await rows('select transaction_hash from deposits');
+    expect(deposits).to.deep.equal([{ transaction_hash: other.txHash }]);
+    expect(await rows('select * from unrecognised_transfers')).to.deep.equal([]);
+  });
+
+  it('keeps the second read of its block a whole one', async () => {
+    await first(block(10, { fingerprint: 'f' }));
+    expect((await quietBlock(deps, 'bsc', 10))?.number).to.equal(10);
+    await second(block(10, { sent: [sent(TX)] }));
+    expect(await quietBlock(deps, 'bsc', 10)).to.equal(undefined);
+  });
+
+  it('costs the database as much for five thousand transactions as for one', async () => {
+    const statements = await statementsOf(deps.orm);
+    const costOf = async (number: number, count: number): Promise<number> => {
+      const one = block(number, {
+        sent: Array.from({ length: count }, (_, at) => sent(hashOf(number * 1_000_000 + at))),
+      });
+      const before = statements.length;
+      await first(one);
+      await second(one);
+      return statements.length - before;
+    };
+    const alone = await costOf(10, 1);
+    api.lines.length = 0;
+    expect(await costOf(11, 5_000)).to.equal(alone);
+    expect((await kept()).filter((row) => (row as unknown[])[2] === true).length).to.equal(5_001);
+    expect((await listForeign(deps)).length).to.equal(1_000);
+    const told = api.lines.filter(({ text }) => text.includes('did not sign'));
+    expect(told.map(({ fields }) => fields['transactions'])).to.deep.equal([5_000]);
+  });
+});
