@@ -30,7 +30,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ does: fc.constant('is topped up' as const), who, units }) },
   { weight: 3, arbitrary: fc.record({ does: fc.constant('block' as const) }) },
   {
-    weight: 1,
+    weight: 2,
     arbitrary: fc.record({
       does: fc.constant('replaced' as const),
       depth: fc.integer({ min: 1, max: MAX_REPLACED }),
@@ -66,7 +66,7 @@ for (const network of NETWORKS)
         const open = await the.rows("select hash from sent_transactions where state = 'foreign'");
         expect(open).to.deep.equal([]);
       });
-      await fc.assert(run, { numRuns: 6, endOnFailure: true });
+      await fc.assert(run, { numRuns: 4, endOnFailure: true });
     });
   });
 
