@@ -10,7 +10,7 @@ const BLOCK_EVERY_MS = 300;
 
 /**
  * The gateway that watches Tron is killed with SIGKILL and started again: every fact must survive, and none
- * may be doubled. The points that no chain has a part in are those of BNB Chain's test.
+ * may be doubled. The points are those of two-chains/crash, and here blocks come meanwhile.
  */
 describe('a gateway that is killed while it watches Tron', function () {
   this.timeout(120_000);
