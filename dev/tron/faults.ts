@@ -1,5 +1,6 @@
 // The ways in which an address of a Tron node misbehaves, ready to be switched on.
 import type { TronAnswer, TronFault, TronRequest } from './http/endpoint.ts';
+import { exactJson } from './http/json.ts';
 import type { TronNode } from './node.ts';
 import { rawOfJson, readSigned } from './transactions.ts';
 
@@ -49,6 +50,31 @@ export const changed =
   (names: readonly string[], change: (answer: never, request: TronRequest) => unknown): TronFault =>
   async (request, answer) =>
     isNamed(...names)(request) ? { json: await change((await answer()) as never, request) } : undefined;
+
+/**
+ * Gives no answer of a node, or of one with the fault `of`, that has more bytes than this, as what stands in
+ * front of nodes does: `instead` of it.
+ */
+export function limitedTo(maxBytes: number, instead: TronAnswer, of: TronFault = () => undefined): TronFault {
+  return async (request, answer) => {
+    const decided = (await of(request, answer)) ?? { json: await answer() };
+    if (typeof decided === 'string' || !('json' in decided) || decided.json === undefined) return decided;
+    return Buffer.byteLength(exactJson(decided.json)) > maxBytes ? instead : decided;
+  };
+}
+
+/** Adds so many bytes to each block and to the infos of each that holds a transaction; nothing reads them. */
+export function padded(bytes: { readonly block?: number; readonly infos?: number }): TronFault {
+  const more = (count = 0): string => 'ab'.repeat(count / 2);
+  const block = (one: Json): Json => ('blockID' in one ? { ...one, padding: more(bytes.block) } : one);
+  return firstOf(
+    changed(['getblock', 'getblockbynum', 'getnowblock'], block),
+    changed(['getblockbylimitnext'], (piece: { block?: readonly Json[] }) =>
+      piece.block ? { block: piece.block.map(block) } : piece,
+    ),
+    infosChanged(([first, ...others]) => [{ ...first, contractResult: [more(bytes.infos)] }, ...others]),
+  );
+}
 
 type Page = { readonly status: number; readonly body: string };
 const page = (status: number, words: string): Page => ({

@@ -2,23 +2,13 @@
 import { expect } from 'chai';
 import { everyNth, headBack, lag, solidBack, when } from '../../../../dev/tron/faults.ts';
 import type { TronFault } from '../../../../dev/tron/http/endpoint.ts';
-import type { Gateway } from '../../../../src/app/compose.ts';
 import { readiness } from '../../../../src/app/health.ts';
 import type { AddressKey } from '../../../../src/chains/address-key.ts';
 import { standstills } from '../../../../src/services/alarms/standstill.ts';
-import { advanced, heal, paid, secondOf, states } from './scenes.ts';
+import { advanced, heal, paid, secondOf, states, watching } from './scenes.ts';
 import { startTronWatcher, type TronWatcher } from './tron-watcher.ts';
 
 const MINUTE_MS = 60_000;
-
-/** What readiness looks at, with Tron as the only chain that is watched. */
-function watching({ deps }: TronWatcher): Gateway {
-  const payments = { ...deps.settings.payments, watchedNetworks: ['tron' as const] };
-  return {
-    deps: { ...deps, settings: { ...deps.settings, payments } },
-    link: undefined,
-  } as unknown as Gateway;
-}
 
 describe('a node of Tron that is behind', function () {
   this.timeout(60_000);

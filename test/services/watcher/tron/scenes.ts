@@ -1,6 +1,7 @@
 // What tests of a watched Tron do again and again.
 import type { TronEndpoint } from '../../../../dev/tron/http/endpoint.ts';
 import type { Payment } from '../../../../dev/tron/node.ts';
+import type { Gateway } from '../../../../src/app/compose.ts';
 import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts';
 import { advanceDeposit } from '../../../../src/services/deposits/advance.ts';
 import { priced } from '../../reconciliation/support.ts';
@@ -51,4 +52,13 @@ export function heal({ endpoint, others }: TronWatcher): void {
 export function secondOf({ others: [other] }: TronWatcher): TronEndpoint {
   if (!other) throw new Error('the watcher has one endpoint');
   return other;
+}
+
+/** What readiness looks at, with Tron as the only chain that is watched. */
+export function watching({ deps }: TronWatcher): Gateway {
+  const payments = { ...deps.settings.payments, watchedNetworks: ['tron' as const] };
+  return {
+    deps: { ...deps, settings: { ...deps.settings, payments } },
+    link: undefined,
+  } as unknown as Gateway;
 }
