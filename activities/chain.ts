@@ -5,11 +5,15 @@ import type { Deps } from '../src/services/deps.ts';
 import { notePassFault } from '../src/services/reconciliation/pass.ts';
 import { CursorMoved, noteFault, openCursor } from '../src/services/watcher/cursor.ts';
 import { createHeadClock, type HeadClock } from '../src/services/watcher/heads/clock.ts';
-import { finalMayHaveMoved, type KnownFinal, learnFinal } from '../src/services/watcher/heads/pace.ts';
+import {
+  faultPauseMs,
+  finalMayHaveMoved,
+  type KnownFinal,
+  learnFinal,
+} from '../src/services/watcher/heads/pace.ts';
 import { readMissedTraces } from '../src/services/watcher/missed-traces.ts';
 import { pollChain } from '../src/services/watcher/poll.ts';
 import { createProgress } from '../src/services/watcher/progress.ts';
-import { shareRequests } from '../src/services/watcher/requests.ts';
 import { reconcileNoting } from '../src/services/watcher/stops.ts';
 import type { WatchedChain } from '../src/services/watcher/watched-chain.ts';
 import { failure, shortMessage } from './faults.ts';
@@ -39,7 +43,6 @@ const PASS_REST = 4;
 const PASS_MIN_PAUSE_MS = 250;
 const PASS_FAULT_PAUSE_MS = 15_000;
 const MISSED_TRACES_MS = 1_000;
-const COUNTED_MS = 5_000;
 
 /** The long activity that watches a chain. Its heartbeat is the progress that operators see. */
 export function chainActivities(deps: ChainDeps) {
@@ -57,11 +60,7 @@ export function chainActivities(deps: ChainDeps) {
       const beat = setInterval(() => context.heartbeat(progress.text), HEARTBEAT_MS);
       const ended = new AbortController();
       const beside = AbortSignal.any([signal, ended.signal]);
-      const reconciling = Promise.all([
-        keepReconciled(deps, chain, beside),
-        keepTraced(deps, chain, beside),
-        keepCounted(deps, chain, beside),
-      ]);
+      const reconciling = Promise.all([keepReconciled(deps, chain, beside), keepTraced(deps, chain, beside)]);
       try {
         await watchHead(deps, chain, signal, (text) => {
           progress.text = text;
@@ -112,6 +111,7 @@ async function watchBy(
   const progress = createProgress(clock);
   let final: { readonly block: FinalBlock; readonly pace: KnownFinal } | undefined;
   let seen: { readonly hash: string; readonly atMs: number } | undefined;
+  let faults = 0;
   while (clock() - startedMs < WATCH_FOR_MS) {
     signal.throwIfAborted();
     try {
@@ -135,6 +135,7 @@ async function watchBy(
         const look = await pollChain(deps, chain, signal, { head, final: final.block });
         seen = look.behind ? undefined : { hash: head.hash, atMs: clock() };
         show(progress(look));
+        faults = 0;
         if (look.behind && look.scanned + look.verified > 0) continue;
       }
       await headClock.wait();
@@ -144,7 +145,10 @@ async function watchBy(
       // Another watcher won: poll again from where it left the
       // cursor, a little later so that two do not keep step.
       if (error instanceof CursorMoved) await pause(CURSOR_MOVED_PAUSE_MS, signal);
-      else await survive(deps, reader, error, show, signal);
+      else {
+        faults += 1;
+        await survive(deps, reader, { error, faults, show, signal });
+      }
     }
   }
 }
@@ -179,31 +183,28 @@ async function keepTraced(deps: ChainDeps, chain: WatchedChain, signal: AbortSig
   }
 }
 
-/** Shares the count of requests with other processes, while the chain is watched. It never throws. */
-async function keepCounted(
-  deps: ChainDeps,
-  { reader, requests }: WatchedChain,
-  signal: AbortSignal,
-): Promise<void> {
-  while (requests && !signal.aborted) {
-    await shareRequests(deps, reader.network, requests).catch(() => undefined);
-    await pause(COUNTED_MS, signal).catch(() => undefined);
-  }
-}
-
 /**
  * Waits while a chain or the database does not answer; keeps the reason where operators and readiness look.
  */
 async function survive(
   deps: ChainDeps,
   reader: ChainReader,
-  error: unknown,
-  show: (text: string) => void,
-  signal: AbortSignal,
+  {
+    error,
+    faults,
+    show,
+    signal,
+  }: {
+    readonly error: unknown;
+    /** How many there were in a row. */
+    readonly faults: number;
+    readonly show: (text: string) => void;
+    readonly signal: AbortSignal;
+  },
 ): Promise<void> {
   const reason = shortMessage(error);
   deps.log.warn({ err: error, network: reader.network }, 'the chain could not be read; trying again');
   show(`waiting: ${reason}`);
   await noteFault(deps, reader.network, reason).catch(() => undefined);
-  await pause(reader.pace.faultPauseMs, signal);
+  await pause(faultPauseMs(reader.pace, faults), signal);
 }

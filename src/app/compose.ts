@@ -13,6 +13,7 @@ import { type Config, thresholdUnits } from '../config/index.ts';
 import { type Orm, openOrm } from '../db/orm.ts';
 import { ASSETS, type Mode, type Network } from '../domain/assets.ts';
 import type { Deps, ServiceSettings } from '../services/deps.ts';
+import { requestsIn } from '../services/watcher/requests.ts';
 import type { WatchedChain } from '../services/watcher/watched-chain.ts';
 import { createLookup } from '../services/webhooks/http/lookup.ts';
 import { createWebhookTransport } from '../services/webhooks/http/transport.ts';
@@ -125,6 +126,8 @@ export async function composeGateway(input: {
     prices,
     actors: link?.actors,
   };
+  for (const [network, { requests }] of chains)
+    requests?.sharedBy(requestsIn({ orm: healthOrm ?? orm }, network));
   const close = async (): Promise<void> => {
     await orm.close(true);
     if (pools) await closePools(pools);
@@ -212,9 +215,9 @@ export function activityDepsOf(gateway: Gateway, stopping: AbortSignal): Activit
 function chainsOf({ chains, metrics }: Gateway): Map<string, WatchedChain> {
   const report = observeChain(metrics);
   return new Map(
-    Array.from(chains, ([network, { reader, requests }]) => {
+    Array.from(chains, ([network, { reader }]) => {
       const watched = { network, index: new AddressSet(), loadedXid: '0' };
-      return [network, { reader, requests, watched, report }];
+      return [network, { reader, watched, report }];
     }),
   );
 }

@@ -51,8 +51,12 @@ export type ReaderPace = {
   readonly finalForLongBlocks: number;
   /** How long a poll reads on in a backlog before the head is asked for again. */
   readonly backlogPollMs: number;
-  /** The pause after a poll that failed. */
+  /**
+   * The pause after a poll that failed, and after one of many in a row: each asks for more than one that
+   * succeeds, and trouble that lasts is no shorter for being asked about often.
+   */
   readonly faultPauseMs: number;
+  readonly longestFaultPauseMs: number;
   readonly reconcile: PassPace;
   /** For this many blocks below the final one, endpoints still tell the balances at a height. */
   readonly balanceBlocks: number;
@@ -63,12 +67,15 @@ export type ReaderPace = {
   readonly searchBlocks: number;
 };
 
+/** Adds requests to the sum of a day (written as 2026-01-31) and returns the new sum. */
+export type AddRequests = (use: { readonly day: string; readonly used: number }) => Promise<number>;
+
 /** Counts requests that all processes share. */
 export interface RequestCount {
   /**
-   * Adds what was counted since the last time to the sum of a day (written as 2026-01-31), which `add`
-   * returns: from then on the requests of others count here as well. Passes on what `add` throws, and adds it
-   * next time.
+   * From now on requests are taken from the sum of all processes, some at a time and before they are sent: so
+   * that sum is never less than what was sent, whoever sends it and however a process ends. While `add`
+   * throws or does not answer they are counted here alone, and added next time.
    */
-  share(add: (use: { readonly day: string; readonly used: number }) => Promise<number>): Promise<void>;
+  sharedBy(add: AddRequests): void;
 }

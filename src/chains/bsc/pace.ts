@@ -11,6 +11,7 @@ export const BSC_PACE: ReaderPace = {
   finalForLongBlocks: 128,
   backlogPollMs: 2_000,
   faultPauseMs: 1_000,
+  longestFaultPauseMs: 1_000,
   reconcile: { everyMs: 60 * 60_000, batchAddresses: 200 },
   balanceBlocks: 64,
   searchBlocks: 20_000,

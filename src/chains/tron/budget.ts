@@ -1,7 +1,8 @@
 // How much may be asked of Tron. Its providers count the requests of a key, whichever endpoint they go to,
 // so one budget holds for all endpoints of a process.
 import { pause } from '../../base/async/pause.ts';
-import type { RequestCount } from '../pace.ts';
+import { within } from '../../base/async/within.ts';
+import type { AddRequests, RequestCount } from '../pace.ts';
 import { BudgetSpent } from '../rpc/errors.ts';
 
 export type BudgetOptions = {
@@ -23,7 +24,7 @@ export type DayUse = {
   readonly endsAt: Date;
 };
 
-/** Counted in memory, and by `share` together with every other process that uses the key. */
+/** Counted in memory, and by `sharedBy` together with every other process that uses the key. */
 export interface Budget extends RequestCount {
   readonly perSecond: number;
   /**
@@ -40,6 +41,10 @@ export interface Budget extends RequestCount {
 const DAY_MS = 86_400_000;
 /** A wait ends a little late: this much is made up for, less than the network moves requests by. */
 const LATE_MS = 10;
+/** What is taken from the sum of all at a time is at most this part of a day, and a second's requests. */
+const PORTIONS = 1_000;
+/** A sum that takes longer is not waited for: the chain is not read without the database anyway. */
+const SUM_WITHIN_MS = 1_000;
 
 /**
  * Makes a budget. Requests are spread evenly, with no burst after a quiet time: a provider that counts more
@@ -48,9 +53,21 @@ const LATE_MS = 10;
 export function createBudget(options: BudgetOptions): Budget {
   const { perDay, perSecond, date = Date.now, now = () => performance.now() } = options;
   const use = countOfDays(date);
+  const portion = Math.max(1, Math.floor(Math.min(perSecond, perDay / PORTIONS)));
+  let add: AddRequests | undefined;
   const refuseIfSpent = (): void => {
-    const { day, used } = use();
-    if (used >= perDay) throw spent(perDay, day);
+    const { day, used, left } = use();
+    if (left === 0 && used >= perDay) throw spent(perDay, day);
+  };
+  /** The count of today, with at least one request to send. */
+  const withOne = async (): Promise<Count> => {
+    for (;;) {
+      refuseIfSpent();
+      const count = use();
+      // The day may end while the sum is asked for: what was taken of it is then no longer of use.
+      if (count.left > 0) return count;
+      await takePortion(count, { portion, perDay, add });
+    }
   };
   let line: Promise<void> = Promise.resolve();
   let waiting = 0;
@@ -62,12 +79,11 @@ export function createBudget(options: BudgetOptions): Budget {
     refuseIfSpent();
     const waitMs = freeAt - now();
     if (waitMs > 0) await (options.pause ?? pause)(waitMs, signal);
-    // Others took their turns meanwhile, or the day is another one.
-    refuseIfSpent();
+    // The day may be another one by now.
+    const count = await withOne();
+    signal.throwIfAborted();
     freeAt = (waitMs > 0 ? Math.max(freeAt, now() - LATE_MS) : now()) + 1_000 / perSecond;
-    const count = use();
-    count.used++;
-    count.own++;
+    count.left--;
   };
 
   return {
@@ -82,19 +98,8 @@ export function createBudget(options: BudgetOptions): Budget {
       line = turn.catch(() => undefined);
       await unlessAborted(turn, signal);
     },
-    async share(add) {
-      const count = use();
-      const { own } = count;
-      count.own = 0;
-      try {
-        const all = await add({ day: nameOf(count.day), used: own });
-        // What was counted meanwhile is in nobody's sum yet. The sum never lowers the count: it may be an old
-        // one.
-        count.used = Math.max(count.used, all + count.own);
-      } catch (error) {
-        count.own += own;
-        throw error;
-      }
+    sharedBy: (sum) => {
+      add = sum;
     },
     today: () => dayUse(use(), perDay),
     spare: (reservePerDay) => {
@@ -117,15 +122,43 @@ export function spareOf(
   return Math.max(0, limit - used - Math.ceil((reservePerDay * restMs) / DAY_MS));
 }
 
-/** `own`: those of this process that are in no sum yet. */
-type Count = { readonly day: number; used: number; own: number };
+/**
+ * `used`: all that are known to be taken, by any process. `left`: those of them that this one may still send.
+ * `unsaid`: those of this one that are in no sum yet.
+ */
+type Count = { readonly day: number; used: number; left: number; unsaid: number };
+
+/**
+ * Takes so many from the sum of all; fewer, or none, where others have taken the rest. Where the sum is not to
+ * be had, or there is none, they are taken from what is known.
+ */
+async function takePortion(
+  count: Count,
+  {
+    portion,
+    perDay,
+    add,
+  }: { readonly portion: number; readonly perDay: number; readonly add: AddRequests | undefined },
+): Promise<void> {
+  const wanted = Math.min(portion, perDay - count.used);
+  const known = count.used + wanted;
+  const used = wanted + count.unsaid;
+  const nobody = (): undefined => undefined;
+  const sum =
+    add && (await within(SUM_WITHIN_MS, add({ day: nameOf(count.day), used }), nobody).catch(nobody));
+  count.unsaid = add && sum === undefined ? used : 0;
+  // It never lowers what is known: the sum may be of a database that was put back.
+  const all = Math.max(known, sum ?? known);
+  count.left += Math.max(0, wanted - Math.max(0, all - perDay));
+  count.used = all;
+}
 
 /**
  * The count of the present day. A clock that is put back gives nothing back, and neither does one that then
  * goes on again: the day that it came from is remembered.
  */
 function countOfDays(date: () => number): () => Count {
-  let count: Count = { day: dayOf(date()), used: 0, own: 0 };
+  let count: Count = { day: dayOf(date()), used: 0, left: 0, unsaid: 0 };
   let before = count;
   return () => {
     const day = dayOf(date());
@@ -133,7 +166,7 @@ function countOfDays(date: () => number): () => Count {
       const known = before.day === day ? before.used : 0;
       const used = day < count.day ? Math.max(known, count.used) : known;
       before = count;
-      count = { day, used, own: 0 };
+      count = { day, used, left: 0, unsaid: 0 };
     }
     return count;
   };
@@ -152,9 +185,10 @@ async function unlessAborted(turn: Promise<void>, signal: AbortSignal): Promise<
   }
 }
 
-const dayUse = ({ day, used }: Count, limit: number): DayUse => ({
+/** What was taken and not sent yet is not used; of the last portion others may have taken a part. */
+const dayUse = ({ day, used, left }: Count, limit: number): DayUse => ({
   day: nameOf(day),
-  used,
+  used: Math.min(limit, used - left),
   limit,
   endsAt: startOf(day + 1),
 });

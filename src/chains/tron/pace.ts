@@ -17,6 +17,7 @@ export const TRON_PACE: ReaderPace = {
   finalForLongBlocks: 20,
   backlogPollMs: 6_000,
   faultPauseMs: 3_000,
+  longestFaultPauseMs: 9_000,
   reconcile: { everyMs: 24 * 60 * 60_000, batchAddresses: 20 },
   balanceBlocks: 64,
   searchBlocks: 1_200,

@@ -5,7 +5,6 @@ import type { ChainReader } from '../../chains/reader.ts';
 import type { Network } from '../../domain/assets.ts';
 import { gasWalletsSince, publishGasWallets } from '../../services/payouts/gas-wallets.ts';
 import { proveIdentity } from '../../services/watcher/cursor.ts';
-import { shareRequests } from '../../services/watcher/requests.ts';
 import type { WatchedChain } from '../../services/watcher/watched-chain.ts';
 import type { CommandGateway } from '../process.ts';
 import { progress } from '../run.ts';
@@ -25,7 +24,6 @@ export async function chainOf(
   if (!chain) throw new OperatorError(`${network} is off`, offAction(network));
   await tellGasWallets(gateway, network);
   await checkIdentity(gateway, chain.reader);
-  if (chain.requests) await shareRequests(gateway.deps, network, chain.requests);
   return chain;
 }
 

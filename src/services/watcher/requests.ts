@@ -1,15 +1,15 @@
 // How many requests of the present day were sent to a chain's endpoints, by all processes together.
-import type { RequestCount } from '../../chains/pace.ts';
+import type { AddRequests } from '../../chains/pace.ts';
 import { firstRow, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 
 /**
- * Adds what this process has sent, and learns what the others have. A day that is over is forgotten; what
- * comes for it after midnight is of no use to anybody.
+ * The sum of all processes in the database. A day that is over is forgotten; what comes for it after midnight
+ * is of no use to anybody.
  */
-export async function shareRequests(deps: Deps, network: Network, requests: RequestCount): Promise<void> {
-  await requests.share(async ({ day, used }) => {
+export function requestsIn(deps: Pick<Deps, 'orm'>, network: Network): AddRequests {
+  return async ({ day, used }) => {
     const row = await firstRow(
       deps.orm.em.fork(),
       sql<{ used: number }>`
@@ -21,5 +21,5 @@ export async function shareRequests(deps: Deps, network: Network, requests: Requ
         returning case when day = ${day}::date then used else 0 end as used`,
     );
     return row?.used ?? used;
-  });
+  };
 }

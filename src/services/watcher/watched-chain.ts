@@ -1,4 +1,4 @@
-import type { PassPace, RequestCount } from '../../chains/pace.ts';
+import type { PassPace } from '../../chains/pace.ts';
 import type { ChainReader, FinalBlock } from '../../chains/reader.ts';
 import type { ChainReport } from './report.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
@@ -14,8 +14,6 @@ export type WatchedChain = {
   readonly reader: ChainReader;
   readonly watched: WatchedAddresses;
   readonly report?: ChainReport | undefined;
-  /** Present where the chain's providers count requests. */
-  readonly requests?: RequestCount | undefined;
   /** How the reconciliation is paced; unset means as the reader says. */
   readonly pace?: PassPace | undefined;
   wakeFor?: string;

@@ -1,4 +1,4 @@
-import type { FinalPace, HeadPace } from '../../../chains/pace.ts';
+import type { FinalPace, HeadPace, ReaderPace } from '../../../chains/pace.ts';
 
 /**
  * When the next head can exist, learned from when the last ones were
@@ -136,6 +136,17 @@ export function finalMayHaveMoved(
   const ahead = headNumber - known.number - Math.min(...known.distances);
   const forMs = nowMs - known.askedMs;
   return ahead > blocks || (ahead > 0 && forMs >= outstandingMs) || forMs >= quietMs;
+}
+
+/** So many failures in a row are no reason to ask less often. */
+const PATIENT_FAULTS = 10;
+
+/** How long to wait after a poll that failed, with `faults` failures in a row: longer once they are many. */
+export function faultPauseMs(
+  pace: Pick<ReaderPace, 'faultPauseMs' | 'longestFaultPauseMs'>,
+  faults: number,
+): number {
+  return Math.min(pace.longestFaultPauseMs, pace.faultPauseMs * Math.max(1, faults / PATIENT_FAULTS));
 }
 
 /**

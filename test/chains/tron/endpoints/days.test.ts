@@ -24,14 +24,12 @@ describe('the count of a day', () => {
     let sum = 0;
     const add = async ({ used }: { readonly used: number }) => (sum += used);
     const [one, other] = [budgetOf(), budgetOf()];
-    await take(one, 900);
-    await one.share(add);
-    await take(other, 50);
-    await other.share(add);
+    for (const budget of [one, other]) budget.sharedBy(add);
+    expect(await take(one, 900)).to.equal(900);
+    expect(await take(other, 50)).to.equal(50);
     expect([sum, other.today().used]).to.deep.equal([950, 950]);
     expect(await take(other, 200)).to.equal(50);
-    await other.share(add);
-    await one.share(add);
+    expect(await take(one, 1)).to.equal(0);
     expect(one.today()).to.include({ day: '2026-11-23', used: 1_000 });
     dateMs = MIDNIGHT;
     expect(one.today()).to.include({ day: '2026-11-24', used: 0 });
@@ -39,17 +37,70 @@ describe('the count of a day', () => {
 
   it('adds again what could not be added, once, and is lowered by no sum', async () => {
     const budget = budgetOf();
-    await take(budget, 30);
-    const failed = await budget
-      .share(() => Promise.reject(new Error('away')))
-      .catch((error) => error.message);
-    expect(failed).to.equal('away');
-    await take(budget, 5);
     const added: number[] = [];
-    await budget.share(async ({ used }) => added.push(used));
-    await budget.share(async ({ used }) => added.push(used));
-    expect(added).to.deep.equal([35, 0]);
-    expect(budget.today().used).to.equal(35);
+    let isAway = true;
+    budget.sharedBy(async ({ used }) => {
+      if (isAway) throw new Error('away');
+      return added.push(used);
+    });
+    expect(await take(budget, 30), 'nothing waits for the sum').to.equal(30);
+    isAway = false;
+    await take(budget, 2);
+    expect(added).to.deep.equal([31, 1]);
+    expect(budget.today().used).to.equal(32);
+  });
+
+  it('does not wait for a sum that does not come', async () => {
+    const budget = budgetOf();
+    budget.sharedBy(() => new Promise(() => undefined));
+    expect(await take(budget, 2)).to.equal(2);
+    expect(budget.today().used).to.equal(2);
+  });
+
+  it('is never exceeded by all processes together, whenever they take, end without a word and start again', async () => {
+    const steps = fc.array(
+      fc.record({
+        process: fc.integer({ min: 0, max: 3 }),
+        does: fc.constantFrom('takes', 'takes', 'takes', 'is killed'),
+        times: fc.integer({ min: 1, max: 400 }),
+      }),
+      { minLength: 5, maxLength: 30 },
+    );
+    await fc.assert(
+      fc.asyncProperty(steps, fc.integer({ min: 1, max: 5_000 }), async (all, perDay) => {
+        let sum = 0;
+        let sent = 0;
+        const start = () => {
+          const budget = budgetOf({ perDay, perSecond: 15 });
+          budget.sharedBy(async ({ used }) => {
+            await Promise.resolve();
+            sum += used;
+            return sum;
+          });
+          return budget;
+        };
+        const processes = Array.from({ length: 4 }, start);
+        const under: Promise<void>[] = [];
+        for (const { process, does, times } of all) {
+          const budget = processes[process];
+          if (does === 'is killed' || !budget) processes[process] = start();
+          else
+            under.push(
+              take(budget, times).then((taken) => {
+                sent += taken;
+              }),
+            );
+          if (times % 2 === 0) await under.at(-1);
+        }
+        await Promise.all(under);
+        expect(sent).to.be.at.most(perDay);
+        expect(sent, 'the sum is never less than what was sent').to.be.at.most(sum);
+        // What a process that ended had taken and not sent is little.
+        const asked = all.reduce((count, { does, times }) => count + (does === 'takes' ? times : 0), 0);
+        expect(sent).to.be.at.least(Math.min(asked, perDay) - (all.length + 4) * 15);
+      }),
+      { numRuns: 60 },
+    );
   });
 
   it('is the same again for a clock that was put back and goes on', async () => {
@@ -76,7 +127,8 @@ describe('the count of a day', () => {
 
   it('tells what other work may use, which is what following does not need until it ends', async () => {
     const budget = budgetOf({ perDay: 100_000 });
-    await budget.share(async () => 40_000);
+    budget.sharedBy(async ({ used }) => 39_999 + used);
+    await take(budget, 1);
     expect(budget.spare(92_000)).to.equal(14_000);
     expect(budget.spare(0)).to.equal(60_000);
     expect(budget.spare(200_000)).to.equal(0);

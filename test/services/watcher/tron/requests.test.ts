@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createBudget } from '../../../../src/chains/tron/budget.ts';
 import type { Deps } from '../../../../src/services/deps.ts';
-import { shareRequests } from '../../../../src/services/watcher/requests.ts';
+import { requestsIn } from '../../../../src/services/watcher/requests.ts';
 import { startTestApi, type TestApi } from '../../../support/gateway.ts';
 
 const { signal } = new AbortController();
@@ -17,17 +17,20 @@ describe('the requests that processes share', () => {
     ({ deps } = api);
   });
   after(() => api?.stop());
-  const process = () => createBudget({ perDay: 1_000, perSecond: 10_000, date: () => dateMs });
+  const process = () => {
+    const budget = createBudget({ perDay: 1_000, perSecond: 10_000, date: () => dateMs });
+    budget.sharedBy(requestsIn(deps, 'tron'));
+    return budget;
+  };
   const use = async (budget: ReturnType<typeof process>, times: number): Promise<number> => {
     for (let nth = 0; nth < times; nth += 1) await budget.take(signal);
-    await shareRequests(deps, 'tron', budget);
     return budget.today().used;
   };
 
   it('are summed in the database, and begin anew each day', async () => {
     const [one, other] = [process(), process()];
-    expect([await use(one, 3), await use(other, 4), await use(one, 0)]).to.deep.equal([3, 7, 7]);
-    expect(await use(process(), 0), 'after a restart').to.equal(7);
+    expect([await use(one, 3), await use(other, 4), await use(one, 1)]).to.deep.equal([3, 7, 8]);
+    expect(await use(process(), 1), 'after a restart').to.equal(9);
     dateMs = NOON + DAY_MS;
     expect(await use(other, 2)).to.equal(2);
     dateMs = NOON;

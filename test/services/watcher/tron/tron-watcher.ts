@@ -7,7 +7,7 @@ import { firstBlockSince } from '../../../../src/chains/first-block.ts';
 import type { ChainReader } from '../../../../src/chains/reader.ts';
 import { TRON_ADDRESSES } from '../../../../src/chains/tron/addresses.ts';
 import { parseTronJson } from '../../../../src/chains/tron/block/exact-json.ts';
-import { createBudget } from '../../../../src/chains/tron/budget.ts';
+import { type Budget, createBudget } from '../../../../src/chains/tron/budget.ts';
 import { createGenesis } from '../../../../src/chains/tron/genesis.ts';
 import { createTronPool } from '../../../../src/chains/tron/protocol.ts';
 import { createTronReader } from '../../../../src/chains/tron/reader.ts';
@@ -73,6 +73,12 @@ export type TronWatcherOptions = TronNodeOptions & {
   /** Sent with every request; the node itself demands none. */
   readonly apiKey?: string;
   readonly timeoutMs?: number;
+  /** The limit of an answer; unset means that of every pool. */
+  readonly maxResponseBytes?: number;
+  /** What the readers of this watcher may ask; unset means more than any test does. */
+  readonly budget?: Budget;
+  /** The clock of whoever leaves an endpoint alone; unset means the process's own, with `later`. */
+  readonly clock?: { readonly now: () => number; readonly pause: (ms: number) => Promise<void> };
 };
 
 const { signal } = new AbortController();
@@ -149,12 +155,13 @@ type Readers = Pick<TronWatcher, 'newReader' | 'reports' | 'later'>;
 function readersOver(
   endpoints: readonly TronEndpoint[],
   usdtContract: string,
-  { readsAllAgain = true, apiKey, timeoutMs = 3_000 }: TronWatcherOptions,
+  { readsAllAgain = true, apiKey, timeoutMs = 3_000, ...options }: TronWatcherOptions,
 ): Readers {
   const reports: string[] = [];
   const report = (message: string): void => void reports.push(message);
   let aheadMs = 0;
-  const now = (): number => performance.now() + aheadMs;
+  const { maxResponseBytes, clock } = options;
+  const now = (): number => (clock?.now() ?? performance.now()) + aheadMs;
   const newReader = (): ChainReader => {
     const genesis = createGenesis({ usdtContract });
     const pool = createTronPool({
@@ -162,10 +169,12 @@ function readersOver(
       urls: endpoints.map(({ url }) => url),
       solidityUrls: endpoints.map(({ solidityUrl }) => solidityUrl),
       apiKey,
-      budget: createBudget({ perDay: 10_000_000, perSecond: 10_000 }),
+      budget: options.budget ?? createBudget({ perDay: 10_000_000, perSecond: 10_000 }),
       genesis,
       parse: parseTronJson,
       timeoutMs,
+      ...(maxResponseBytes === undefined ? {} : { maxResponseBytes }),
+      ...(clock ? { pause: clock.pause } : {}),
       now,
       report,
     });

@@ -1,0 +1,112 @@
+// What trouble that lasts for hours costs of the day's requests. The clock is moved, and the requests are
+// those that the node counted.
+import { expect } from 'chai';
+import { when } from '../../../../dev/tron/faults.ts';
+import type { TronFault } from '../../../../dev/tron/http/endpoint.ts';
+import { type Budget, createBudget } from '../../../../src/chains/tron/budget.ts';
+import { READS_TOUCHING_REQUESTS } from '../../../../src/chains/tron/pace.ts';
+import { faultPauseMs } from '../../../../src/services/watcher/heads/pace.ts';
+import { pollChain } from '../../../../src/services/watcher/poll.ts';
+import { madeUpClock } from '../../../chains/tron/endpoints/node.ts';
+import { heal, paid, STRANGER, states } from './scenes.ts';
+import { startTronWatcher, type TronWatcher } from './tron-watcher.ts';
+
+const { signal } = new AbortController();
+const HOUR_MS = 3_600_000;
+const DAY_HOURS = 24;
+const BLOCK_MS = 3_000;
+const MIDNIGHT = Date.UTC(2026, 10, 24);
+
+const fails = (path: string): TronFault =>
+  when(
+    (request) => request.path.endsWith(path),
+    () => ({ status: 500, body: 'Internal Server Error' }),
+  );
+const FAULTS: Readonly<Record<string, TronFault>> = {
+  'the infos of blocks': fails('/gettransactioninfobyblocknum'),
+  'what is final': fails('walletsolidity/getnowblock'),
+  blocks: when(
+    ({ path, body }) => path.endsWith('/getblockbynum') && body['num'] !== 0,
+    () => ({ status: 500, body: 'Internal Server Error' }),
+  ),
+  everything: () => ({ status: 500, body: 'Internal Server Error' }),
+};
+
+describe('trouble on Tron that lasts for hours', function () {
+  this.timeout(180_000);
+  let live: TronWatcher;
+  let clock: ReturnType<typeof madeUpClock>;
+  let budget: Budget;
+  let dateMs: () => number;
+
+  async function start(perDay: number, hour: number): Promise<void> {
+    clock = madeUpClock(hour * HOUR_MS);
+    dateMs = () => MIDNIGHT + clock.now();
+    budget = createBudget({ perDay, perSecond: 15, ...clock, date: dateMs });
+    live = await startTronWatcher({ budget, clock });
+    await live.catchUp();
+    // Some that are read once when it begins, and one that is not.
+    for (let blocks = 0; blocks < 4; blocks += 1) {
+      await live.node.pay({ to: STRANGER, currency: 'TRX', units: 1n });
+      await live.node.mine();
+    }
+    await live.catchUp();
+  }
+  afterEach(() => live?.stop());
+
+  /** Polls as a worker does, which has failed so often in a row; returns how many requests reached the node. */
+  async function pollFor(ms: number): Promise<number> {
+    const before = live.endpoint.requests.length;
+    const until = clock.now() + ms;
+    let nextBlockMs = clock.now() + BLOCK_MS;
+    let faults = 0;
+    while (clock.now() < until) {
+      const blocks = Math.floor((clock.now() - nextBlockMs) / BLOCK_MS) + 1;
+      if (blocks > 0) await live.node.mine(blocks);
+      nextBlockMs += Math.max(0, blocks) * BLOCK_MS;
+      try {
+        await pollChain(live.deps, live.watchedChain, signal);
+        faults = 0;
+        await clock.pause(BLOCK_MS);
+      } catch {
+        faults += 1;
+        await clock.pause(faultPauseMs(live.watchedChain.reader.pace, faults));
+      }
+    }
+    return live.endpoint.requests.length - before;
+  }
+
+  for (const [what, fault] of Object.entries(FAULTS))
+    it(`costs less than following the chain, so that the day's requests last, where no endpoint gives ${what}`, async () => {
+      await start(100_000, 0);
+      const used = budget.today().used;
+      live.endpoint.fault = fault;
+      const { address } = await paid(live, { currency: 'USDT', units: 95n });
+      const hours = 3;
+      const asked = await pollFor(hours * HOUR_MS);
+      expect(budget.today().used - used, 'the count is what reached the node').to.equal(asked);
+      expect((asked / hours) * DAY_HOURS).to.be.below(READS_TOUCHING_REQUESTS);
+      expect(states(await live.deposits(address)).filter((state) => state.includes('verified'))).to.eql([]);
+      heal(live);
+      await pollFor(60_000);
+      await live.node.mine(5);
+      await pollFor(60_000);
+      expect(states(await live.deposits(address))).to.deep.equal(['95 USDT verified']);
+    });
+
+  it('never takes more than the day allows, and goes on at midnight', async () => {
+    const perDay = 1_500;
+    await start(perDay, 20);
+    live.endpoint.fault = FAULTS['the infos of blocks'];
+    const { address } = await paid(live, { currency: 'USDT', units: 96n });
+    await pollFor(3.5 * HOUR_MS);
+    expect(budget.today().used).to.equal(perDay);
+    expect(live.endpoint.requests.length, 'of the whole day').to.equal(perDay);
+    heal(live);
+    expect(await pollFor(0.25 * HOUR_MS), 'although all is well again').to.equal(0);
+    await pollFor(0.5 * HOUR_MS);
+    expect(budget.today().day).to.equal('2026-11-25');
+    expect(live.endpoint.requests.length - perDay).to.equal(budget.today().used);
+    expect(states(await live.deposits(address))).to.deep.equal(['96 USDT verified']);
+  });
+});
