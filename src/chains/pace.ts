@@ -65,6 +65,8 @@ export type ReaderPace = {
    * keeps old balances: some hours of the chain.
    */
   readonly searchBlocks: number;
+  /** What an operator does so that more may be read than following takes; the rest of a sentence. */
+  readonly toReadMore: string;
 };
 
 /** Adds requests to the sum of a day (written as 2026-01-31) and returns the new sum. */

@@ -15,4 +15,5 @@ export const BSC_PACE: ReaderPace = {
   reconcile: { everyMs: 60 * 60_000, batchAddresses: 200 },
   balanceBlocks: 64,
   searchBlocks: 20_000,
+  toReadMore: 'add an RPC endpoint that keeps old balances',
 };

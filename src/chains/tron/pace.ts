@@ -21,6 +21,7 @@ export const TRON_PACE: ReaderPace = {
   reconcile: { everyMs: 24 * 60 * 60_000, batchAddresses: 20 },
   balanceBlocks: 64,
   searchBlocks: 1_200,
+  toReadMore: 'raise TRON_REQUESTS_PER_DAY where the key allows more, or use a node of your own',
 };
 
 /**

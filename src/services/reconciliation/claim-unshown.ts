@@ -192,7 +192,8 @@ async function proofOf(
   if (block.number <= kept.sinceNumber)
     return `endpoints that keep the balances of block ${block.number} are missing`;
   const seen = await candidatesFor(deps, chain, kept, signal);
-  if (!seen) return `no endpoint keeps the balances of block ${block.number}`;
+  if (!seen)
+    return `no endpoint keeps the balances of block ${block.number}, and a search reads ${chain.reader.pace.searchBlocks} blocks at most of the ${kept.foundNumber - kept.sinceNumber} in question`;
   const hashes = new Set(seen.map(({ named }) => named.txHash));
   // What a trace proved is known to the last unit: it brought nothing beside that.
   const proven = {

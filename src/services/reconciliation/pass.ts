@@ -1,5 +1,6 @@
 import { BEFORE_ALL_KEYS } from '../../chains/address-key.ts';
 import type { PassPace } from '../../chains/pace.ts';
+import type { ChainReader } from '../../chains/reader.ts';
 import {
   BalanceDifference,
   type ChainCursor,
@@ -25,6 +26,8 @@ export type PassStep = {
   readonly did: 'nothing' | 'compared' | 'finished';
   readonly checked: number;
   readonly waitMs: number;
+  /** Why nothing was done, where that is no matter of time alone. */
+  readonly missing?: string;
 };
 
 const LOOK_AGAIN_MS = 5_000;
@@ -56,7 +59,7 @@ export async function reconcileStep(
   const next = await nextAddresses(deps.orm.em.fork(), pass, { position, limit });
   const { addresses, named, isAhead } = next;
   const parts = await foundBalances(deps, reader, addresses, { cursor, pace, signal });
-  if (!parts) return await withoutRequests(deps, pass, pace);
+  if (!parts) return await withoutRequests(deps, reader, pass, pace);
   const asked = addresses.map(({ addressKey }) => addressKey);
   const compared = parts.flatMap((part) => part.addresses.map(({ addressKey }) => addressKey));
   const aheadDone = pass.aheadDone + (isAhead ? named.length : 0);
@@ -120,16 +123,14 @@ async function compareFound(em: Em, deps: Deps, pass: ReconciliationPass, part: 
 /** The pass waits for requests to spare; one that stands still for longer than it may take is told. */
 async function withoutRequests(
   deps: Deps,
+  { pace }: ChainReader,
   pass: ReconciliationPass,
   { everyMs }: PassPace,
 ): Promise<PassStep> {
+  const missing = `the requests that a day allows leave none for the comparison of balances: ${pace.toReadMore}`;
   if (deps.now().getTime() - (pass.movedAt ?? pass.startedAt).getTime() > everyMs)
-    await notePassFault(
-      deps,
-      pass.network,
-      'the requests that a day allows leave none for the comparison of balances: allow more',
-    );
-  return { did: 'nothing', checked: 0, waitMs: NO_REQUESTS_MS };
+    await notePassFault(deps, pass.network, missing);
+  return { did: 'nothing', checked: 0, waitMs: NO_REQUESTS_MS, missing };
 }
 
 /**
@@ -159,7 +160,8 @@ export async function reconcileNow(
     const step = await reconcileStep(deps, chain, { ...chain.reader.pace.reconcile, everyMs: 0 }, signal);
     if (step.did === 'nothing')
       throw new Error(
-        `${network} is being caught up with: balances can be compared when the watcher has reached the head`,
+        step.missing ??
+          `${network} is being caught up with: balances can be compared when the watcher has reached the head`,
       );
     checked += step.checked;
     progress(checked, Math.max(total, checked));

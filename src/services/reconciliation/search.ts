@@ -200,8 +200,7 @@ async function searchByBlocks(
   const seen = inReach.length > 0 ? await readWindow(deps, chain, inReach, signal) : [];
   for (const kept of open) {
     let reason = NOTHING_FOUND;
-    if (!inReach.includes(kept))
-      reason = 'the blocks in question are too many to be read without an endpoint that keeps old balances';
+    if (!inReach.includes(kept)) reason = tooMany(chain, kept);
     else if (kept.currency === NATIVE_CURRENCY[kept.network])
       await attributeNamed(deps, chain, kept, { seen, signal });
     await settleDifference(deps, kept, { reason, report: chain.report });
@@ -224,6 +223,13 @@ export async function candidatesFor(
 
 function isInReach({ reader }: WatchedChain, kept: BalanceDifference): boolean {
   return kept.foundNumber - kept.sinceNumber <= reader.pace.searchBlocks;
+}
+
+/** What is in reach later does not help here: what was searched is not searched again. */
+function tooMany({ reader }: WatchedChain, kept: BalanceDifference): string {
+  const { searchBlocks, toReadMore } = reader.pace;
+  const blocks = kept.foundNumber - kept.sinceNumber;
+  return `${blocks} blocks may hold it, and a search reads ${searchBlocks} at most: find it with an explorer and run "gateway deposit claim --tx HASH --network ${kept.network}"; for later ones ${toReadMore}`;
 }
 
 async function readWindow(

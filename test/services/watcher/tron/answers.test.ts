@@ -135,7 +135,7 @@ describe('an endpoint of Tron that says nothing about the chain', function () {
     expect(refusal).to.be.instanceOf(ChainMismatch);
   });
 
-  it('stops only completion where it is the final view alone that is away', async () => {
+  it('names the setting where it is the final view alone that is away, and loses nothing', async () => {
     const { address } = await paid(live, { currency: 'USDT', units: 74n });
     fail(
       when(({ view }) => view === 'walletsolidity', always({ status: 404, body: '<h2>HTTP ERROR 404</h2>' })),
