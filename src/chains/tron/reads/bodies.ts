@@ -9,8 +9,8 @@ const NOTHING = {};
 const PIECE_BLOCKS = 20;
 /** A piece is never smaller; else none would be asked for ever again. */
 const FEWEST_BLOCKS = 2;
-/** Where an endpoint gives no pieces, blocks are asked for one by one for so long. */
-const SINGLE_MS = 10 * 60_000;
+/** For so long no larger pieces are asked for than were given, and where none are, blocks one by one. */
+const SMALLER_MS = 10 * 60_000;
 
 export interface Bodies {
   /** Keeps the body that came with the head, in place of the one before. */
@@ -38,19 +38,26 @@ export function createBodies(now: () => number): Bodies {
   let pieces: Piece[] = [];
   let asked: number | undefined;
   let size = PIECE_BLOCKS;
+  let largest = PIECE_BLOCKS;
+  let smallerUntil = Number.NEGATIVE_INFINITY;
   let singleUntil = Number.NEGATIVE_INFINITY;
 
   const begin = (session: TronSession, from: number, to: number): Piece => {
     const blocks = pieceOf(session, from, to);
     blocks.then(
       () => {
-        size = Math.min(PIECE_BLOCKS, size * 2);
+        size = Math.min(now() < smallerUntil ? largest : PIECE_BLOCKS, size * 2);
       },
       (error: unknown) => {
         // A caller that went away says nothing about the endpoint.
         if (!(error instanceof EndpointFailure)) return;
-        if (size > FEWEST_BLOCKS) size = Math.max(FEWEST_BLOCKS, Math.floor(size / 2));
-        else singleUntil = now() + SINGLE_MS;
+        // The blocks of it that nobody has asked for yet come in smaller ones.
+        pieces = pieces.filter((one) => one !== piece);
+        smallerUntil = now() + SMALLER_MS;
+        const half = Math.max(FEWEST_BLOCKS, Math.floor((to - from + 1) / 2));
+        if (size > FEWEST_BLOCKS) size = Math.min(size, half);
+        else singleUntil = smallerUntil;
+        largest = size;
       },
     );
     const { endpoint } = session;
