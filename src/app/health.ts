@@ -104,7 +104,7 @@ function readReasons(
   const silentMs = now - cursor.polledAt.getTime();
   if (silentMs > POLLED_WITHIN_MS)
     return [
-      `${network} was not read for ${Math.floor(silentMs / 1_000)} s: ${cursor.fault ?? 'no worker watches it'}`,
+      `${network} was not read for ${Math.floor(silentMs / 1_000)} s: ${cursor.fault ?? 'no worker watches it, or no RPC endpoint answers'}`,
     ];
   return [];
 }

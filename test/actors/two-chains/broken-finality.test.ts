@@ -34,12 +34,16 @@ describe('a completed deposit whose block is replaced', function () {
     });
     live = chains.live;
     stalling = { bsc: stallingBsc(live.chain, proxy), tron: stallingTron(chains.node) };
+    // The first block is chosen by what is final then.
+    await eventually('a watcher of each', async () => (await cursors()) === 2);
   });
   after(async () => {
     await chains?.stop();
     await proxy?.stop();
   });
 
+  const cursors = async (): Promise<number> =>
+    (await live.gateway.deps.orm.em.fork().execute('select 1 from chain_cursors')).length;
   const rowOf = async (hash: string): Promise<Json> => (await live.deposits(hash))[0] ?? {};
   const eventsOf = (hash: string) =>
     live
