@@ -148,7 +148,7 @@ describe('what a block shows of our wallets', function () {
   it('is no deposit where we signed it as a top-up, also for a reader that does not know the wallet', async () => {
     const owner = await addressesOf(api, deps, 'bsc')();
     const to = keyOfHex(owner.toLowerCase(), 2);
-    const of = { rows, network: 'bsc' } as const;
+    const of = { deps, rows, network: 'bsc' } as const;
     await noteSigned(of, TX, { purpose: 'gas', from: keyOfHex(OURS, 2), to, units: 10n ** 16n });
     const transfer = { to: owner, from: OURS, currency: 'BNB', kind: 'native' } as const;
     const other = { ...transfer, txHash: hashOf(5), amountUnits: 10n ** 16n };
