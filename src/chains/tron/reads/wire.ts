@@ -10,23 +10,25 @@ export type WireValue = number | bigint | Part;
 const [VARINT, EIGHT_BYTES, BYTES, GROUP, GROUP_END, FOUR_BYTES] = [0, 1, 2, 3, 4, 5] as const;
 const VARINT_BYTES = 10;
 
-/** Members are remembered by their tags: all whose number is below 16. */
-const TAGS = 128;
-
 /**
- * The members of a message by their tags (eight times the number, and how it stands there), each as it was
- * written last. Undefined for bytes that no node reads as a message.
+ * The members of a message that have these tags (eight times the number, and how it stands there), in the
+ * order of the tags, each as it was written last. Undefined for bytes that no node reads as a message.
  */
-export function membersOnWire(bytes: Uint8Array, part: Part): readonly (WireValue | undefined)[] | undefined {
+export function membersOnWire(
+  bytes: Uint8Array,
+  part: Part,
+  tags: readonly number[],
+): readonly (WireValue | undefined)[] | undefined {
   const wire = new Wire(bytes, part);
-  const members: (WireValue | undefined)[] = [];
+  const members: (WireValue | undefined)[] = tags.map(() => undefined);
   while (wire.at < part.to) {
     const tag = wire.tag();
     if (tag === undefined) return undefined;
     const value = wire.value(tag);
     if (value === undefined) return undefined;
     // One of a known number that stands there in another way is one that nobody knows.
-    if (tag < TAGS) members[tag] = value;
+    const at = tags.indexOf(tag);
+    if (at >= 0) members[at] = value;
   }
   return members;
 }
@@ -52,11 +54,17 @@ class Wire {
     const kind = tag & 7;
     if (kind === VARINT) return this.#varint();
     if (kind === GROUP) return this.#group(tag);
-    const length = kind === BYTES ? this.#small() : { [EIGHT_BYTES]: 8, [FOUR_BYTES]: 4 }[kind];
+    const length = this.#length(kind);
     if (length === undefined || length > this.#to - this.at) return undefined;
     const from = this.at;
     this.at += length;
     return { from, to: this.at };
+  }
+
+  #length(kind: number): number | undefined {
+    if (kind === BYTES) return this.#small();
+    if (kind === EIGHT_BYTES) return 8;
+    return kind === FOUR_BYTES ? 4 : undefined;
   }
 
   #group(begin: number): Part | undefined {
@@ -76,10 +84,17 @@ class Wire {
   /** A tag or a length: of more than 32 bits the lower ones count. */
   #small(): number | undefined {
     const value = this.#varint();
+    if (typeof value === 'number' && value < 2 ** 32) return value;
     return value === undefined ? undefined : Number(BigInt.asUintN(32, BigInt(value)));
   }
 
   #varint(): number | bigint | undefined {
+    // Nearly all tags, types and lengths are of one byte.
+    const first = this.#bytes[this.at] ?? 0x80;
+    if (first < 0x80 && this.at < this.#to) {
+      this.at++;
+      return first;
+    }
     let value = 0;
     let high = 0n;
     for (let digit = 0; digit < VARINT_BYTES && this.at < this.#to; digit++) {
