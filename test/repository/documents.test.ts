@@ -152,6 +152,15 @@ describe('the repository', () => {
     expect(missing).to.deep.equal([]);
   });
 
+  it('holds no mark of a merge that was not finished', () => {
+    const mark = new RegExp(`^(${['<', '>', '|'].map((sign) => `[${sign}]{7} `).join('|')}|={7}$)`, 'm');
+    const marked = trackedFiles().filter((file) => {
+      const bytes = readFileSync(join(ROOT, file));
+      return !bytes.includes(0) && mark.test(bytes.toString());
+    });
+    expect(marked).to.deep.equal([]);
+  });
+
   it('names no path of the machine that it was written on', () => {
     const path = ['', 'work', ''].join('/');
     const named = trackedFiles().filter((file) => {
