@@ -110,7 +110,7 @@ describe('a host that freezes', function () {
           expect(named.join(), 'the chain that goes on').not.to.match(new RegExp(`\\b${other.network}\\b`));
           // A poll that is under way waits for each endpoint in turn before it can tell.
           await eventually('what the endpoints lack', async () =>
-            /no answer within 5 s from 2 of 2/.test((await reasons()).join()),
+            /no answer within 5 s/.test((await reasons()).join()),
           );
           expect(paid.flatMap(told).filter((event) => event === 'deposit.completed')).to.deep.equal([]);
         }
