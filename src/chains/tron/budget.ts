@@ -123,14 +123,14 @@ export function spareOf(
 }
 
 /**
- * `used`: all that are known to be taken, by any process. `left`: those of them that this one may still send.
- * `unsaid`: those of this one that are in no sum yet.
+ * `used`: all that are known to be taken, by any process. `left`: those of them that this one may still
+ * send. `unsaid`: those of this one that are in no sum yet.
  */
 type Count = { readonly day: number; used: number; left: number; unsaid: number };
 
 /**
- * Takes so many from the sum of all; fewer, or none, where others have taken the rest. Where the sum is not to
- * be had, or there is none, they are taken from what is known.
+ * Takes so many from the sum of all; fewer, or none, where others have taken the rest. Where the sum is not
+ * to be had, or there is none, they are taken from what is known.
  */
 async function takePortion(
   count: Count,

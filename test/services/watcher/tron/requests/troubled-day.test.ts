@@ -1,15 +1,15 @@
 // What trouble that lasts for hours costs of the day's requests. The clock is moved, and the requests are
 // those that the node counted.
 import { expect } from 'chai';
-import { when } from '../../../../dev/tron/faults.ts';
-import type { TronFault } from '../../../../dev/tron/http/endpoint.ts';
-import { type Budget, createBudget } from '../../../../src/chains/tron/budget.ts';
-import { READS_TOUCHING_REQUESTS } from '../../../../src/chains/tron/pace.ts';
-import { faultPauseMs } from '../../../../src/services/watcher/heads/pace.ts';
-import { pollChain } from '../../../../src/services/watcher/poll.ts';
-import { madeUpClock } from '../../../chains/tron/endpoints/node.ts';
-import { heal, paid, STRANGER, states } from './scenes.ts';
-import { startTronWatcher, type TronWatcher } from './tron-watcher.ts';
+import { when } from '../../../../../dev/tron/faults.ts';
+import type { TronFault } from '../../../../../dev/tron/http/endpoint.ts';
+import { type Budget, createBudget } from '../../../../../src/chains/tron/budget.ts';
+import { READS_TOUCHING_REQUESTS } from '../../../../../src/chains/tron/pace.ts';
+import { faultPauseMs } from '../../../../../src/services/watcher/heads/pace.ts';
+import { pollChain } from '../../../../../src/services/watcher/poll.ts';
+import { madeUpClock } from '../../../../chains/tron/endpoints/node.ts';
+import { heal, paid, STRANGER, states } from '../scenes.ts';
+import { startTronWatcher, type TronWatcher } from '../tron-watcher.ts';
 
 const { signal } = new AbortController();
 const HOUR_MS = 3_600_000;
@@ -54,7 +54,7 @@ describe('trouble on Tron that lasts for hours', function () {
   }
   afterEach(() => live?.stop());
 
-  /** Polls as a worker does, which has failed so often in a row; returns how many requests reached the node. */
+  /** Polls as a worker does, with its pauses; returns how many requests reached the node. */
   async function pollFor(ms: number): Promise<number> {
     const before = live.endpoint.requests.length;
     const until = clock.now() + ms;
