@@ -113,8 +113,8 @@ export function checkReceipt(ref: BlockRef, transaction: RpcTransaction, receipt
 }
 
 /**
- * The hash of a transaction that concerns us. Throws EndpointFailure for text that is none: it could be written
- * nowhere, and the chain would wait behind its block.
+ * The hash of a transaction that concerns us. Throws EndpointFailure for text that is none: it could be
+ * written nowhere, and the chain would wait behind its block.
  */
 export function hashOf(transaction: RpcTransaction): string {
   const hash = readHash(transaction.hash);

@@ -50,7 +50,7 @@ export async function noteGasWallets(
   );
   const known = waiting.map(({ addressKey }) => addressKey).filter(isKnown);
   if (known.length === 0) return;
-  // What they sent in blocks that were read once without them is in no fingerprint: these are read again whole.
+  // What they sent in blocks that were read once without them is in no fingerprint: read these again whole.
   await run(
     em,
     sql`update chain_blocks set fingerprint = null where network = ${network} and fingerprint is not null

@@ -134,8 +134,8 @@ export async function verifySent(
 }
 
 /**
- * What code moved out of a wallet in the native coin is shown by traces alone, so a read of the very same block
- * without one does not deny it. Only somebody else's transaction has neither nonce nor fee.
+ * What code moved out of a wallet in the native coin is shown by traces alone, so a read of the very same
+ * block without one does not deny it. Only somebody else's transaction has neither nonce nor fee.
  */
 function mayNotShow(block: ScannedBlock, network: Network): ReturnType<typeof sql> {
   if (!block.untraced) return sql`false`;
@@ -188,7 +188,8 @@ export async function topUpsAmong(
   const found = await rows(
     em,
     sql<{ place: string }>`select hash || ':' || to_key || ':' || currency as place from sent_transactions
-      where network = ${network} and hash = any(${transfers.map(({ txHash }) => txHash)}) and purpose = 'gas'`,
+      where network = ${network} and hash = any(${transfers.map(({ txHash }) => txHash)})
+        and purpose = 'gas'`,
   );
   const places = new Set(found.map(({ place }) => place));
   const placeOf = ({ txHash, to, currency }: Transfer): string =>

@@ -1,5 +1,5 @@
-// A wallet's key can let a contract's code run at its address (EIP-7702); whoever calls it then moves its coins,
-// and the wallet itself sends nothing.
+// A wallet's key can let a contract's code run at its address (EIP-7702); whoever calls it then moves its
+// coins, and the wallet itself sends nothing.
 import { expect } from 'chai';
 import { HDNodeWallet, type TransactionLike } from 'ethers';
 import { type Contract, startTestChain, TEST_CHAIN_ID, type TestChain } from '../../../dev/support/chain.ts';

@@ -1,5 +1,5 @@
-// What lies on our addresses at each height of a chain on which strangers, customers' wallets and the gas wallet
-// send at random and blocks are replaced, beside what the ledger expects there.
+// What lies on our addresses at each height of a chain on which strangers, customers' wallets and the gas
+// wallet send at random and blocks are replaced, beside what the ledger expects there.
 import { expect } from 'chai';
 import { Wallet } from 'ethers';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// Blocks as endpoints may show them, right or wrong: what is kept of our wallets' transactions after each read.
+// Blocks as endpoints may show them, right or wrong: what each read leaves of our wallets’ sendings.
 import { expect } from 'chai';
 import { keyOfHex } from '../../../src/chains/address-key.ts';
 import type { SentByUs, TakenFromUs } from '../../../src/chains/outgoing.ts';

@@ -25,7 +25,7 @@ export type SendingStage = {
   newAddress(): Promise<AddressKey>;
   /** A stranger pays; coins unless told otherwise. */
   pay(to: AddressKey, units: bigint, asset?: 'coin' | 'token'): Promise<string>;
-  /** Whoever has the key sends; the transaction waits for a block. Throws where the node would not take it. */
+  /** Whoever has the key sends; it waits for a block. Throws where the node would not take it. */
   send(secret: string, to: AddressKey, units: bigint, asset?: 'coin' | 'token'): Promise<string>;
   /** What lies on an address at the head. */
   held(address: AddressKey): Promise<{ readonly coin: bigint; readonly token: bigint }>;
