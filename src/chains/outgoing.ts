@@ -26,8 +26,8 @@ export type SentByUs = {
 /**
  * What left one of our wallets in a transaction which that wallet did not send, summed by transaction, wallet
  * and receiver. Tokens take an allowance for it and coins code that the wallet was given; ours give and have
- * none, so it always means that somebody else used a key. It is no `SentByUs`: it has neither nonce nor fee of
- * the wallet, and can be no payout of ours.
+ * none, so it always means that somebody else used a key. It is no `SentByUs`: it has neither nonce nor fee
+ * of the wallet, and can be no payout of ours.
  */
 export type TakenFromUs = Move & { readonly txHash: string; readonly from: string };
 
