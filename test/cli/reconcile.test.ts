@@ -1,11 +1,14 @@
 import { expect } from 'chai';
 import { USDT_UNIT } from '../../dev/support/chain.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import { tronEnv } from '../../dev/support/live-chains.ts';
 import { tempDir } from '../../dev/support/parts.ts';
 import { checkBalances } from '../../src/cli/doctor/balances.ts';
 import { advanceDeposit } from '../../src/services/deposits/advance.ts';
 import { decideToFail } from '../../src/services/deposits/operator.ts';
 import { reconcileNow } from '../../src/services/reconciliation/pass.ts';
 import { startTestWatcher, type TestWatcher } from '../services/watcher/test-watcher.ts';
+import { startTronWatcher, type TronWatcher } from '../services/watcher/tron/tron-watcher.ts';
 import { type Env, gateway, oneObject, type Ran } from './support.ts';
 
 type Difference = Record<string, unknown>;
@@ -198,5 +201,50 @@ describe('command line: reconcile', function () {
     const never = await run();
     expect(never.code).to.equal(1);
     expect(never.stderr).to.match(/bsc was never watched: a running worker begins with it/);
+  });
+});
+
+/** Where balances are told of this moment alone, what the watcher has not read yet is not compared. */
+describe('command line: reconcile on a chain that keeps no old balances', function () {
+  this.timeout(90_000);
+  let live: TronWatcher;
+  let env: Env;
+
+  before(async () => {
+    live = await startTronWatcher();
+    env = {
+      ...(tronEnv(live.node, live.endpoint.url) as Env),
+      DATABASE_URL: live.deps.orm.config.get('clientUrl') ?? '',
+      DATA_DIR: await tempDir('reconcile-tron'),
+      TEMPORAL_ADDRESS: '127.0.0.1:1',
+    };
+  });
+  after(() => live?.stop());
+
+  const run = (): Promise<Ran> => gateway(['reconcile', '--network', 'tron'], env);
+  const watcherReads = (since: string) =>
+    live.rows(`update chain_cursors set polled_at = now() + ?::interval returning network`, [since]);
+  const balancesAsked = (): number =>
+    live.endpoint.requests.filter(({ path }) => path === 'walletsolidity/getaccount').length;
+
+  it('compares when a watcher that is alive has read up to what is final', async () => {
+    const to = await live.newAddress();
+    await live.finish();
+    await live.node.pay({ to, currency: 'USDT', units: 5n });
+    await live.node.mine(5);
+    await watcherReads('1 hour');
+    const running = run();
+    await eventually('the first balances', () => balancesAsked() > 0, 60_000);
+    await live.catchUp();
+    expect(await running).to.include({ code: 0, stdout: 'Every balance agrees with the ledger.\n' });
+  });
+
+  it('is refused at once where nobody reads the chain, and says what to do', async () => {
+    await live.node.mine(2);
+    await watcherReads('-1 minute');
+    const asked = balancesAsked();
+    const ran = await run();
+    expect([ran.code, balancesAsked()]).to.deep.equal([1, asked]);
+    expect(ran.stderr).to.match(/no worker reads its blocks now.*\n*.*Start a worker, and run this again/);
   });
 });

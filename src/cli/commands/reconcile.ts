@@ -87,14 +87,23 @@ async function compareChain(
   network: Network,
   signal: AbortSignal,
 ): Promise<Difference[]> {
-  const [{ chainOf }, { reconcileNow }, { compareUnscanned, unscannedBlocks }] = await Promise.all([
-    import('./chain.ts'),
-    import('../../services/reconciliation/pass.ts'),
-    import('../../services/reconciliation/unscanned.ts'),
-  ]);
+  const [{ chainOf }, { reconcileNow }, { compareUnscanned, isFollowed, unscannedBlocks }] =
+    await Promise.all([
+      import('./chain.ts'),
+      import('../../services/reconciliation/pass.ts'),
+      import('../../services/reconciliation/unscanned.ts'),
+    ]);
   const { deps } = gateway;
   const chain = await chainOf(gateway, network, signal);
-  const blocks = await unscannedBlocks(deps, chain, { signal }).catch(refused);
+  // Balances of this moment are compared when the watcher has read up to it: what it
+  // has not read yet is no end of the blocks, and without one nothing is ever compared.
+  const isOfNow = chain.reader.balances === undefined;
+  if (isOfNow && !(await isFollowed(deps, network)))
+    throw new OperatorError(
+      `Balances could not be compared: ${network} tells only those of this moment, and no worker reads its blocks now`,
+      'Start a worker, and run this again when it has caught up',
+    );
+  const blocks = isOfNow ? undefined : await unscannedBlocks(deps, chain, { signal }).catch(refused);
   // When the watcher is long behind, no endpoint tells the balances of that time
   // any more; those of now cover everything.
   const isNear = !blocks || blocks.to - blocks.from < chain.reader.pace.balanceBlocks;

@@ -55,6 +55,12 @@ export async function unscannedBlocks(
   return { from: cursor.verifiedNumber + 1, to: final.number };
 }
 
+/** Whether a watcher reads the chain now; true where none ever did, which is another thing to say. */
+export async function isFollowed(deps: Deps, network: Network): Promise<boolean> {
+  const cursor = await readCursor(deps, network);
+  return cursor === null || isAlive(deps, cursor);
+}
+
 function isAlive(deps: Deps, cursor: ChainCursor): boolean {
   return deps.now().getTime() - cursor.polledAt.getTime() < ALIVE_WITHIN_MS;
 }
