@@ -7,7 +7,7 @@ import { describeChain } from '../describe.ts';
 import type { ChainReader } from '../reader.ts';
 import { listOf, membersOf } from './block/sent-block.ts';
 import type { Budget } from './budget.ts';
-import { READS_ALL_REQUESTS } from './pace.ts';
+import { readWithin } from './pace.ts';
 import type { TronPool, TronSession } from './protocol.ts';
 import type { TronSettings } from './settings.ts';
 
@@ -82,11 +82,13 @@ async function showsInternals(session: TronSession): Promise<boolean> {
 
 function describeRequests({ settings, budget }: Opened): Finding {
   const { limit } = budget.today();
-  const detail = `at most ${settings.requestsPerSecond} a second and ${limit.toLocaleString('en-US')} a day`;
-  return good(
-    'requests_tron',
-    limit >= READS_ALL_REQUESTS
-      ? `${detail}: every block is read twice`
-      : `${detail}: only blocks that touch your addresses are read twice, because reading each twice takes ${READS_ALL_REQUESTS.toLocaleString('en-US')}; a deposit that an endpoint hides in its first answer is found by the comparison of balances only`,
+  const { allows, problem } = readWithin(limit);
+  const name = 'requests_tron';
+  const most = `at most ${settings.requestsPerSecond} a second and ${limit.toLocaleString('en-US')} a day`;
+  if (problem === undefined) return good(name, `${most}: ${allows}`);
+  return bad(
+    name,
+    `${most}: ${problem}; ${allows}`,
+    'Raise TRON_REQUESTS_PER_DAY where the key allows more, or use a node of your own, which counts nothing',
   );
 }

@@ -4,7 +4,7 @@ import { createBudget } from './budget.ts';
 import { callTronContractOver } from './contract-call.ts';
 import { describeTron } from './describe.ts';
 import { createGenesis } from './genesis.ts';
-import { READS_ALL_REQUESTS, READS_TOUCHING_REQUESTS, searchBlocksOf } from './pace.ts';
+import { READS_ALL_REQUESTS, READS_TOUCHING_REQUESTS, readWithin, searchBlocksOf } from './pace.ts';
 import { createTronPool } from './protocol.ts';
 import { createTronReader } from './reader.ts';
 import type { TronSettings } from './settings.ts';
@@ -27,9 +27,10 @@ export function openTron(settings: TronSettings, io: ChainIo): OpenChain {
     report: io.onEndpoint,
   });
   const readsAllAgain = requestsPerDay >= READS_ALL_REQUESTS;
+  const { allows, problem } = readWithin(requestsPerDay);
   if (!readsAllAgain)
     io.onRead?.(
-      `tron: TRON_REQUESTS_PER_DAY is below ${READS_ALL_REQUESTS}: only blocks that touch our addresses are read twice`,
+      `tron: TRON_REQUESTS_PER_DAY is ${requestsPerDay}: ${problem ? `${problem}; ` : ''}${allows}`,
     );
   const reserved = readsAllAgain ? READS_ALL_REQUESTS : READS_TOUCHING_REQUESTS;
   const reader = createTronReader({

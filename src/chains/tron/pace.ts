@@ -44,3 +44,17 @@ export function searchBlocksOf(requestsPerDay: number): number {
 
 /** What following takes in a day where only blocks that touch us are read a second time. */
 export const READS_TOUCHING_REQUESTS = 75_000;
+
+const figure = (requests: number): string => requests.toLocaleString('en-US');
+
+/**
+ * What a day's requests allow, in words, with what is given up where they are few; `problem` where there are
+ * days on which they do not even last for following.
+ */
+export function readWithin(requestsPerDay: number): { readonly allows: string; readonly problem?: string } {
+  if (requestsPerDay >= READS_ALL_REQUESTS) return { allows: 'every block is read twice' };
+  const allows = `only blocks that touch your addresses are read twice, because reading each twice takes ${figure(READS_ALL_REQUESTS)}; a deposit that an endpoint hides in its first answer is found by the comparison of balances only`;
+  if (requestsPerDay >= READS_TOUCHING_REQUESTS) return { allows };
+  const problem = `following takes up to ${figure(READS_TOUCHING_REQUESTS)}, so the chain may stand still until midnight (UTC)`;
+  return { allows, problem };
+}
