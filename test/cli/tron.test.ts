@@ -17,6 +17,7 @@ type Checks = { checks: { name: string; ok: boolean; detail: string }[] };
 
 const BLOCK_EVERY_MS = 250;
 const HASH = /^[0-9a-f]{64}$/;
+const API_KEY = 'key-of-the-provider-4711';
 
 describe('command line: Tron', function () {
   this.timeout(90_000);
@@ -41,7 +42,8 @@ describe('command line: Tron', function () {
       TEMPORAL_ADDRESS: (await temporal()).address,
       PORT: '0',
       DUST_FLOOR: 'none',
-      LOG_LEVEL: 'error',
+      LOG_LEVEL: 'debug',
+      TRON_API_KEY: API_KEY,
       PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1',
       SECRETS_KEY: randomBytes(32).toString('hex'),
     };
@@ -127,10 +129,36 @@ describe('command line: Tron', function () {
     );
     expect(detail('requests_tron')).to.match(/10,000,000 a day.*every block is read twice/);
     expect(detail('requests_today_tron')).to.match(/^[1-9][\d,]* of 10,000,000 requests sent today \(UTC\)$/);
-    const away = oneObject<Checks>(
-      (await gateway(['doctor', '--json'], { ...env, TRON_API_URLS: 'http://127.0.0.1:1' })).stdout,
-    );
+    const ran = await gateway(['doctor', '--json'], {
+      ...env,
+      TRON_API_URLS: `http://127.0.0.1:1/${API_KEY}`,
+    });
+    expect(ran.stderr + ran.stdout).not.to.include(API_KEY);
+    const away = oneObject<Checks>(ran.stdout);
     expect(away.checks.find(({ name }) => name === 'tron')).to.include({ ok: false });
+  });
+
+  it('has its figures in /metrics and is ready, and the key of its provider is nowhere', async () => {
+    const shown = async (path: string): Promise<string> =>
+      await (await fetch(`${String(service.ready['ops'])}${path}`)).text();
+    const heights = ['scan_height', 'head_height', 'finalized_height', 'verified_height'];
+    const counted = [...heights, 'chain_requests_today'].map(
+      (figure) => new RegExp(`^gateway_${figure}\\{network="tron"\\} [1-9]\\d*$`, 'm'),
+    );
+    const metrics = await eventually(
+      'the figures of the chain',
+      async () => {
+        const text = await shown('/metrics');
+        return counted.every((line) => line.test(text)) && text;
+      },
+      LIMIT_MS,
+    );
+    const ready = await shown('/health/ready');
+    for (const figure of ['scan_lag_blocks', 'verified_age_seconds', 'balance_differences'])
+      expect(metrics).to.include(`gateway_${figure}{network="tron"} `);
+    expect(metrics).to.match(/^gateway_rpc_endpoints\{network="tron",state="\w+"\} 1$/m);
+    expect(JSON.parse(ready)).to.include({ ready: true });
+    for (const text of [metrics, ready, service.stderr()]) expect(text).not.to.include(API_KEY);
   });
 
   it('finds with rescan what the watcher could not know, once', async () => {
