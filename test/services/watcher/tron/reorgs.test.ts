@@ -1,6 +1,7 @@
 // Blocks that are replaced before they are final, by a fork or by a node that is started again.
 import { expect } from 'chai';
 import type { AddressKey } from '../../../../src/chains/address-key.ts';
+import { decideToFail, releaseDeposit } from '../../../../src/services/deposits/operator.ts';
 import { advanced, heal, paid, secondOf, states } from './scenes.ts';
 import { startTronWatcher, type TronWatcher } from './tron-watcher.ts';
 
@@ -16,6 +17,16 @@ describe('blocks of Tron that are replaced', function () {
     const all = await live.deposits(address);
     expect(all).to.have.length(1);
     return all[0] ?? {};
+  };
+  /** What the ledger says of an address, by account; nothing where that is zero. */
+  const ledger = async (address: AddressKey): Promise<Record<string, unknown>> => {
+    const rows = await live.rows(
+      `select e.account, sum(e.amount_units)::text as sum from ledger_entries e
+       join ledger_transactions t on t.id = e.transaction_id join deposits d on d.id = t.deposit_id
+       where d.address_key = ? group by e.account having sum(e.amount_units) <> 0`,
+      [address],
+    );
+    return Object.fromEntries(rows.map(({ account, sum }) => [String(account), sum]));
   };
   /** Follows until everything is final and has the confirmations that it needs. */
   const settle = async (): Promise<void> => {
@@ -82,6 +93,30 @@ describe('blocks of Tron that are replaced', function () {
     expect(open.map((row) => [row['transaction_hash'], row['amount_units'], row['status']])).to.deep.equal([
       [txHash, '84', 'completed'],
     ]);
+  });
+
+  it('hold what an operator refused while it is in a block, and credit it once when it is released', async () => {
+    const { address, txHash } = await paid(live, { currency: 'USDT', units: 87n });
+    await live.catchUp();
+    const decision = { depositId: String((await onlyDeposit(address))['id']), by: 'Ann' };
+    await decideToFail(live.deps, { ...decision, reason: 'a sanctioned sender' });
+    expect(await ledger(address)).to.deep.equal({ chain: '-87', held: '87' });
+    for (let times = 0; times < 2; times++) {
+      await live.node.replace(1);
+      await live.catchUp();
+      expect(await onlyDeposit(address)).to.include({
+        failure_code: 'REJECTED_BY_OPERATOR',
+        block_hash: null,
+      });
+      expect(await ledger(address), 'on no address of ours any more').to.deep.equal({});
+      await live.node.again(txHash);
+      await live.node.mine();
+      await live.catchUp();
+      expect(await ledger(address)).to.deep.equal({ chain: '-87', held: '87' });
+    }
+    await settle();
+    await releaseDeposit(live.deps, { ...decision, reason: 'it was a mistake' });
+    expect(await ledger(address)).to.deep.equal({ available: '87', chain: '-87' });
   });
 
   it('are lost where the node is started again, with what came twice credited once and what is gone withdrawn', async () => {
