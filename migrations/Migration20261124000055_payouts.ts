@@ -95,7 +95,7 @@ alter table sent_transactions
       'create unique index sent_transactions_attempt_unique on sent_transactions (payout_id, purpose, attempt)',
     );
     this.addSql(
-      'create unique index sent_transactions_nonce_unique on sent_transactions (network, from_key, nonce, attempt) where purpose is not null and nonce is not null',
+      "create unique index sent_transactions_nonce_unique on sent_transactions (network, from_key, nonce, attempt) where purpose is not null and nonce is not null and (raw is not null or state <> 'dead')",
     );
     this.addSql(
       "create index sent_transactions_open_index on sent_transactions (network, created_at) where state in ('asked', 'signed', 'sent')",
@@ -103,30 +103,43 @@ alter table sent_transactions
   }
 
   override down(): void {
-    this.addSql('drop trigger payouts_guard on payouts');
+    // Where a payout was, its deposits and their books can no longer be told without it.
+    this.addSql(`
+do $$ begin
+  if exists (select 1 from payouts) then
+    raise exception 'Payouts are kept for ever. Restore a backup instead.';
+  end if;
+end $$`);
+    for (const name of [
+      'payouts_guard on payouts',
+      'payouts_no_truncate on payouts',
+      'payouts_sums on payouts',
+    ])
+      this.addSql(`drop trigger ${name}`);
     for (const name of ['deposits_payout_guard', 'deposits_payout_sums'])
       this.addSql(`drop trigger ${name} on deposits`);
+    for (const name of ['sent_transactions_terms', 'sent_transactions_no_truncate'])
+      this.addSql(`drop trigger ${name} on sent_transactions`);
     this.addSql(`
 alter table deposits drop column payout_id, drop column settled_units, drop column settlement_fee_units`);
-    this.addSql('delete from sent_transactions where hash is null');
-    this.addSql("update sent_transactions set state = 'sent' where state = 'dead'");
     this.addSql(`
 alter table sent_transactions
-  drop column payout_id, drop column attempt, drop column terms, drop column raw, drop column expires_at,
-  drop column refused, drop column signed_at, drop column sent_at, alter column hash set not null,
   drop constraint sent_transactions_state_check,
   drop constraint sent_transactions_block_check,
-  drop constraint if exists sent_transactions_signed_check,
-  drop constraint if exists sent_transactions_terms_check,
+  drop constraint sent_transactions_signed_check,
+  drop constraint sent_transactions_terms_check,
+  drop column payout_id, drop column attempt, drop column terms, drop column raw, drop column expires_at,
+  drop column refused, drop column signed_at, drop column sent_at, alter column hash set not null,
   add constraint sent_transactions_state_check
     check (state in ('signed', 'sent', 'mined', 'final', 'foreign')),
   add constraint sent_transactions_block_check
     check (block_hash is not null or state in ('signed', 'sent', 'foreign')),
   add constraint sent_transactions_terms_check check (purpose is null or
     (to_key is not null and to_address is not null and currency is not null and amount_units is not null))`);
+    this.addSql('drop index sent_transactions_open_index');
     this.addSql(GUARD_SENT_BEFORE);
     this.addSql('drop table payouts');
-    for (const name of ['guard_payout', 'guard_payout_sums', 'guard_deposit_payout'])
+    for (const name of ['guard_payout', 'guard_payout_sums', 'guard_deposit_payout', 'guard_sent_terms'])
       this.addSql(`drop function ${name}()`);
     this.addSql('alter table ledger_entries drop constraint ledger_entries_account_check');
     this.addSql(

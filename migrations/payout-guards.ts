@@ -1,15 +1,60 @@
 // What the database itself holds of payouts: whoever writes to it past the program breaks none of this.
 
-/** What was signed keeps its terms and its bytes, and its state goes forward but for a replaced block. */
+/**
+ * What was signed keeps its terms and its bytes, and its state goes forward but for a replaced block. It is asked
+ * for by a payout that is not over, on that payout's terms, and signed while each of its deposits is in a block.
+ */
 export const GUARD_SENT = `
+create function guard_sent_terms() returns trigger language plpgsql as $$
+declare
+  payout payouts%rowtype;
+begin
+  if tg_op = 'DELETE' then
+    if old.purpose is not null then
+      raise exception 'what was asked for or signed is never removed' using errcode = 'integrity_constraint_violation';
+    end if;
+    return old;
+  end if;
+  if new.purpose is null then
+    return new;
+  end if;
+  if tg_op = 'INSERT' then
+    if new.state not in ('asked', 'signed') then
+      raise exception 'a transaction of ours begins asked or signed' using errcode = 'integrity_constraint_violation';
+    end if;
+    -- Locked: a payout that is being given up in another transaction is over when this one reads it.
+    select * into payout from payouts where id = new.payout_id for no key update;
+    if payout.state is null or payout.state not in ('planned', 'paying') or payout.simulated then
+      raise exception 'transactions are for payouts that are not over' using errcode = 'integrity_constraint_violation';
+    end if;
+    if new.network <> payout.network or (new.purpose = 'payout' and (
+        (new.from_key, new.to_address, new.currency) <> (payout.address_key, payout.destination, payout.currency)
+        or new.amount_units > payout.gross_units
+        or (payout.currency = 'USDT' and new.amount_units <> payout.gross_units))) then
+      raise exception 'a payout is asked for with its own terms' using errcode = 'integrity_constraint_violation';
+    end if;
+  end if;
+  if new.purpose = 'payout' and new.raw is not null and (tg_op = 'INSERT' or old.raw is null) and exists (
+      select 1 from deposits where payout_id = new.payout_id
+        and (status <> 'completed' or block_hash is null or verified_at is null)) then
+    raise exception 'a payout is signed while all its deposits are in a block and read twice'
+      using errcode = 'integrity_constraint_violation';
+  end if;
+  return new;
+end $$;
+create trigger sent_transactions_terms before insert or update or delete on sent_transactions
+  for each row execute function guard_sent_terms();
+create trigger sent_transactions_no_truncate before truncate on sent_transactions
+  for each statement execute function refuse_change();
 create or replace function keep_sent_transaction() returns trigger language plpgsql as $$
 begin
   if (new.network, new.from_key, new.created_at) is distinct from (old.network, old.from_key, old.created_at)
      or (old.hash is not null and new.hash is distinct from old.hash) then
     raise exception 'a sent transaction keeps what it is' using errcode = 'check_violation';
   end if;
-  if (new.purpose, new.payout_id, new.attempt, new.to_key, new.currency, new.amount_units) is distinct from
-     (old.purpose, old.payout_id, old.attempt, old.to_key, old.currency, old.amount_units)
+  if (new.purpose, new.payout_id, new.attempt, new.to_key, new.to_address, new.currency, new.amount_units)
+     is distinct from
+     (old.purpose, old.payout_id, old.attempt, old.to_key, old.to_address, old.currency, old.amount_units)
      and old.purpose is not null then
     raise exception 'what was asked for keeps its terms' using errcode = 'check_violation';
   end if;
@@ -19,6 +64,10 @@ begin
   end if;
   if (old.state = 'foreign') <> (new.state = 'foreign') then
     raise exception 'what we did not sign does not become ours' using errcode = 'check_violation';
+  end if;
+  if old.state = 'final' and new.state = 'final' and (new.block_number, new.block_hash, new.ok, new.fee_units, new.moves)
+     is distinct from (old.block_number, old.block_hash, old.ok, old.fee_units, old.moves) then
+    raise exception 'what is final keeps its outcome' using errcode = 'check_violation';
   end if;
   if new.state <> old.state and not (
     (old.state = 'asked' and new.state in ('signed', 'dead'))
@@ -79,7 +128,7 @@ begin
   end if;
   if new.gross_units <> old.gross_units and not (old.state = 'planned' and new.state = 'planned'
       and not exists (select 1 from sent_transactions where payout_id = new.id and purpose = 'payout'
-        and state <> 'dead')) then
+        and (raw is not null or state <> 'dead'))) then
     raise exception 'the amount of a payout changes only before its transaction is asked for'
       using errcode = 'integrity_constraint_violation';
   end if;
@@ -130,9 +179,11 @@ declare
   payout payouts%rowtype;
 begin
   if new.payout_id is distinct from old.payout_id and old.payout_id is not null then
-    select * into payout from payouts where id = old.payout_id;
-    if payout.state in ('paying', 'settled') then
-      raise exception 'a payout that was signed keeps its deposits' using errcode = 'integrity_constraint_violation';
+    -- Locked: its transaction cannot be asked for meanwhile.
+    select * into payout from payouts where id = old.payout_id for share;
+    if payout.state in ('paying', 'settled') or (payout.state = 'planned' and exists (select 1 from sent_transactions
+        where payout_id = old.payout_id and purpose = 'payout' and (raw is not null or state <> 'dead'))) then
+      raise exception 'a payout that is asked for or signed keeps its deposits' using errcode = 'integrity_constraint_violation';
     end if;
   end if;
   if new.payout_id is null then

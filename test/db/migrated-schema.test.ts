@@ -31,6 +31,7 @@ const GUARDS: Readonly<Record<string, string>> = {
   deposits_posting_count_guard: 'deposits',
   ledger_entries_balanced: 'ledger_entries',
   ...triggers('kept', 'sent_transactions'),
+  ...triggers('terms', 'sent_transactions'),
   ...triggers('payout_guard', 'deposits'),
   ...triggers('payout_sums', 'deposits'),
   ...triggers('sums', 'payouts'),

@@ -62,7 +62,7 @@ const schema = defineEntity({
     {
       name: 'sent_transactions_nonce_unique',
       properties: ['network', 'fromKey', 'nonce', 'attempt'],
-      where: 'purpose is not null and nonce is not null',
+      where: "purpose is not null and nonce is not null and (raw is not null or state <> 'dead')",
     },
   ],
   indexes: [
