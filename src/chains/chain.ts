@@ -5,6 +5,7 @@ import type { AddressKey } from './address-key.ts';
 import type { RequestCount } from './pace.ts';
 import type { ChainReader } from './reader.ts';
 import type { EndpointStatus } from './rpc/types.ts';
+import type { Transfers } from './transfer.ts';
 
 /** How a chain writes addresses, which are 20 bytes on every chain. */
 export type ChainAddresses = {
@@ -156,6 +157,8 @@ export type Chain<Settings extends ChainSettings = ChainSettings> = {
   readonly simulatedPayout: { readonly feeUnits: bigint; readonly destination: string };
   /** What a wallet reads from a QR code. */
   paymentUri(request: PaymentRequest): string;
+  /** How transfers on it are built and signed, within what is configured. */
+  transfers(settings: Settings): Promise<Transfers>;
   /** Opens it over endpoints that are configured. */
   open(settings: Settings, io: ChainIo): Promise<OpenChain>;
 };

@@ -41,6 +41,7 @@ export const BSC: Chain<BscSettings> = {
   },
   paymentUri: ({ address, contract, units, chainId }) =>
     `ethereum:${contract}@${chainId}/transfer?address=${address}&uint256=${units}`,
+  transfers: async (settings) => (await import('./transfer.ts')).bscTransfers(settings),
   // Most of what imports this list needs facts only: the reader is loaded only by what watches the chain.
   open: async (settings, io) => (await import('./open.ts')).openBsc(settings, io),
 };

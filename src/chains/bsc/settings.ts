@@ -50,7 +50,16 @@ const VARIABLES = {
     parser: parse.decimal(9, '0.000000001', '10000'),
     default: '5',
     example: '5',
-    about: 'No effect before payouts exist: they will wait while the gas price is above this.',
+    about:
+      'The most that the signer pays for gas. No effect before payouts exist: they will wait while the gas price is above this.',
+  }),
+  BSC_MAX_GAS_LIMIT: variable({
+    group: 'bsc',
+    parser: parse.wholeNumber(21_000, 10_000_000),
+    default: '200000',
+    example: '200000',
+    about:
+      'The most gas that the signer lets one transaction use. With BSC_MAX_GAS_PRICE_GWEI it bounds what a top-up may be.',
   }),
 } as const;
 
@@ -73,5 +82,6 @@ function read(values: ValuesOf<typeof VARIABLES>) {
     usdtContract: values.BSC_USDT_CONTRACT,
     confirmations: values.BSC_CONFIRMATIONS,
     maxGasPriceWei: values.BSC_MAX_GAS_PRICE_GWEI,
+    maxGasLimit: BigInt(values.BSC_MAX_GAS_LIMIT),
   };
 }

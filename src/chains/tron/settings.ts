@@ -70,6 +70,14 @@ const VARIABLES = {
     about:
       'No effect before payouts exist: how one will pay for energy, by burning TRX of a top-up or with energy that the gas wallet has staked and delegates.',
   }),
+  TRON_MAX_FEE_LIMIT: variable({
+    group: 'tron',
+    parser: parse.decimal(6, '1', '15000'),
+    default: '50',
+    example: '50',
+    about:
+      'The most TRX that the signer lets one transfer of USDT burn for energy. It bounds what a top-up may be, too.',
+  }),
 } as const;
 
 export type TronSettings = ReturnType<typeof read>;
@@ -94,6 +102,7 @@ function read(values: ValuesOf<typeof VARIABLES>) {
     usdtContract: values.TRON_USDT_CONTRACT,
     confirmations: values.TRON_CONFIRMATIONS,
     energy: values.TRON_ENERGY,
+    maxFeeLimitSun: values.TRON_MAX_FEE_LIMIT,
   };
 }
 

@@ -1,0 +1,87 @@
+// Rows that direct money say who is paid, and where: each carries a seal that nobody can make who only writes
+// to the database. The services that write such a row seal it, and the signer verifies it.
+
+/** The key of the seals, which the database does not hold. */
+export type SealKey = {
+  /** The bytes that every seal under this key begins with. */
+  readonly mark: Uint8Array;
+  /** A hash of the text as hex that only a holder of the key can make; another one for each purpose. */
+  keyedHash(text: string, purpose: string): string;
+};
+
+/** Which merchant's money lies at an address of ours, and which of our keys it belongs to. */
+export type AddressOwner = {
+  readonly kind: 'address';
+  readonly network: string;
+  readonly addressKey: string;
+  readonly merchantId: string;
+  readonly customerId: string;
+  readonly mode: string;
+  readonly walletIndex: number;
+};
+/** Where a merchant is paid out on a network. */
+export type Destination = {
+  readonly kind: 'destination';
+  readonly network: string;
+  readonly merchantId: string;
+  readonly address: string;
+};
+export type Direction = AddressOwner | Destination;
+
+/** How a seal came about: by whoever wrote the row, or for a row that was found without one. */
+export type SealOrigin = { readonly at: Date; readonly found: boolean };
+
+const PURPOSE = 'rows that direct money';
+const HASH_BYTES = 32;
+const TIME_BYTES = 8;
+
+/** The seal of a row: the mark of its key, how it came about, and the keyed hash over both and the row. */
+export function sealDirection(key: SealKey, direction: Direction, origin: SealOrigin): Buffer {
+  const head = Buffer.concat([key.mark, originBytes(origin)]);
+  return Buffer.concat([head, hashOf(key, direction, origin)]);
+}
+
+/**
+ * How a row's seal came about; undefined where it has none that one of these keys made for this very row.
+ */
+export function readSeal(
+  keys: readonly SealKey[],
+  direction: Direction,
+  seal: Uint8Array | null | undefined,
+): SealOrigin | undefined {
+  for (const key of keys) {
+    const at = key.mark.length;
+    if (!seal || seal.length !== at + 1 + TIME_BYTES + HASH_BYTES) continue;
+    const bytes = Buffer.from(seal);
+    const found = bytes[at] === 1;
+    const origin = { at: new Date(Number(bytes.readBigInt64BE(at + 1))), found };
+    if (!Number.isNaN(origin.at.getTime()) && isSame(sealDirection(key, direction, origin), bytes)) return origin;
+  }
+  return undefined;
+}
+
+/** Without a hint of how many bytes are right. */
+function isSame(a: Buffer, b: Buffer): boolean {
+  let differing = a.length ^ b.length;
+  for (let at = 0; at < a.length; at += 1) differing |= (a[at] ?? 0) ^ (b[at] ?? 0);
+  return differing === 0;
+}
+
+function originBytes({ at, found }: SealOrigin): Buffer {
+  const bytes = Buffer.alloc(1 + TIME_BYTES);
+  bytes[0] = found ? 1 : 0;
+  bytes.writeBigInt64BE(BigInt(at.getTime()), 1);
+  return bytes;
+}
+
+function hashOf(key: SealKey, direction: Direction, { at, found }: SealOrigin): Buffer {
+  const text = JSON.stringify([...partsOf(direction), at.toISOString(), found]);
+  return Buffer.from(key.keyedHash(text, PURPOSE), 'hex');
+}
+
+function partsOf(direction: Direction): (string | number)[] {
+  const { kind, network, merchantId } = direction;
+  if (direction.kind === 'destination') return [kind, network, merchantId, direction.address];
+  const { addressKey, customerId, mode, walletIndex } = direction;
+  return [kind, network, merchantId, addressKey, customerId, mode, walletIndex];
+}
