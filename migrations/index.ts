@@ -37,6 +37,7 @@ import { Migration20261123000051_chain_identity } from './Migration2026112300005
 import { Migration20261124000053_sent } from './Migration20261124000053_sent.ts';
 import { Migration20261124000054_balances_ahead } from './Migration20261124000054_balances_ahead.ts';
 import { Migration20261124000055_payouts } from './Migration20261124000055_payouts.ts';
+import { Migration20261124000056_signer } from './Migration20261124000056_signer.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
 export const MIGRATIONS = [
@@ -82,4 +83,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261124000053_sent', class: Migration20261124000053_sent },
   { name: 'Migration20261124000054_balances_ahead', class: Migration20261124000054_balances_ahead },
   { name: 'Migration20261124000055_payouts', class: Migration20261124000055_payouts },
+  { name: 'Migration20261124000056_signer', class: Migration20261124000056_signer },
 ];

@@ -13,6 +13,7 @@ import { performOutbox, performTestOutbox } from '../services/outbox/perform.ts'
 import { type RepairRun, turnOf } from '../services/repair/actors.ts';
 import { repairDeliveries } from '../services/repair/deliveries.ts';
 import { repairDeposits, repairPayments } from '../services/repair/repair.ts';
+import { resealDirections } from '../services/secrets/directions.ts';
 import { resealSecrets } from '../services/secrets/reseal.ts';
 import { purgeStrangers } from '../services/uncredited/strangers.ts';
 import { purgeSlots } from '../services/webhooks/purge-slots.ts';
@@ -90,10 +91,15 @@ function loopsOf(deps: Deps, networks: readonly Network[]): Loop[] {
     { name: 'webhook slots', everyMs: 60 * MINUTE_MS, shared: true, work: () => purgeSlots(deps) },
     { name: 'months', everyMs: 10 * MINUTE_MS, shared: true, work: () => makeMonthsAhead(deps) },
     { name: 'old deliveries', everyMs: 10 * MINUTE_MS, shared: true, work: () => removeOldDeliveries(deps) },
-    { name: 'sealed secrets', everyMs: 10 * MINUTE_MS, shared: true, work: () => resealSecrets(deps) },
+    { name: 'sealed secrets', everyMs: 10 * MINUTE_MS, shared: true, work: () => resealAll(deps) },
     { name: 'sessions', everyMs: 5 * MINUTE_MS, shared: true, work: () => purgeSessions(deps) },
     { name: 'strange tokens', everyMs: 60 * MINUTE_MS, shared: true, work: () => purgeStrangers(deps) },
   ];
+}
+
+async function resealAll(deps: Deps): Promise<void> {
+  await resealDirections(deps);
+  await resealSecrets(deps);
 }
 
 async function startWatchers({ actors }: Deps, networks: readonly Network[]): Promise<void> {

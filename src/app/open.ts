@@ -6,6 +6,7 @@ import { CHAINS } from '../chains/index.ts';
 import { ChainMismatch } from '../chains/rpc/errors.ts';
 import type { Config } from '../config/index.ts';
 import type { Network } from '../domain/assets.ts';
+import { sealFound } from '../services/secrets/directions.ts';
 import { proveIdentity } from '../services/watcher/cursor.ts';
 import type { TemporalPlace } from '../temporal/place.ts';
 import { composeGateway, type Gateway } from './compose.ts';
@@ -79,8 +80,10 @@ export async function openGateway(
 
 async function prepareSchema(gateway: Gateway, migrates: boolean): Promise<void> {
   try {
-    if (migrates) await migrate(gateway.deps.orm);
-    else await requireCurrentSchema(gateway.deps.orm);
+    if (migrates) {
+      await migrate(gateway.deps.orm);
+      await sealFound(gateway.deps);
+    } else await requireCurrentSchema(gateway.deps.orm);
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     const reason = error instanceof Error ? error.message : String(error);

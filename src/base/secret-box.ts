@@ -20,6 +20,8 @@ export type SecretBox = {
   readonly knowsPrevious: boolean;
   /** A hash of the text as hex that cannot be made without the present key; it differs for each purpose. */
   keyedHash(text: string, purpose: string): string;
+  /** The mark and the keyed hashes of the previous key, for what was made under it; undefined without one. */
+  readonly previous: Pick<SecretBox, 'mark' | 'keyedHash'> | undefined;
 };
 
 /** The version of values without the mark of a key, which were sealed before keys could be changed. */
@@ -41,10 +43,8 @@ export function createSecretBox(key: Uint8Array, previous?: Uint8Array): SecretB
   return {
     mark,
     knowsPrevious: others.length > 0,
-    keyedHash(text, purpose) {
-      const derived = Buffer.from(hkdfSync('sha256', key, '', `keyed hash of ${purpose}`, 32));
-      return createHmac('sha256', derived).update(text, 'utf8').digest('hex');
-    },
+    keyedHash: keyedHashUnder(key),
+    previous: previous && { mark: markOf(previous), keyedHash: keyedHashUnder(previous) },
     seal(plaintext, associatedData) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
@@ -69,6 +69,13 @@ export function createSecretBox(key: Uint8Array, previous?: Uint8Array): SecretB
       }
       throw new SecretBoxError('A stored secret does not open with this SECRETS_KEY');
     },
+  };
+}
+
+function keyedHashUnder(key: Uint8Array): SecretBox['keyedHash'] {
+  return (text, purpose) => {
+    const derived = Buffer.from(hkdfSync('sha256', key, '', `keyed hash of ${purpose}`, 32));
+    return createHmac('sha256', derived).update(text, 'utf8').digest('hex');
   };
 }
 

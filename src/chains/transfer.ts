@@ -84,7 +84,9 @@ export function readTokenTransfer(data: string): { to: string; units: bigint } |
 export function wholeUnits(name: string, value: unknown, least: bigint, most: bigint): bigint {
   const units = typeof value === 'string' && /^(0|[1-9][0-9]{0,29})$/.test(value) ? BigInt(value) : undefined;
   if (units === undefined)
-    throw new WrongTerms(`${name} is not a whole number: cancel what was asked for, and let it be asked for again`);
+    throw new WrongTerms(
+      `${name} is not a whole number: cancel what was asked for, and let it be asked for again`,
+    );
   if (units < least || units > most)
     throw new WrongTerms(`${name} is ${units}, and may be from ${least} to ${most}`);
   return units;

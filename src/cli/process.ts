@@ -29,8 +29,11 @@ export type Needs = {
   readonly currentSchema?: boolean;
   /** Who acts: the name that the operator gives, else the name of their login. */
   readonly by?: string | undefined;
-  /** True for a command that seals or opens stored secrets, so that it needs the key of the gateway. */
-  readonly secrets?: true;
+  /**
+   * True for a command that seals or opens stored secrets, so that it needs the key of the gateway; `if_set`
+   * for one that does so only where SECRETS_KEY is set.
+   */
+  readonly secrets?: true | 'if_set';
 };
 
 export type Attached = {
@@ -38,7 +41,11 @@ export type Attached = {
   readonly link: TemporalLink;
   readonly uiUrl: string | null;
 };
-export type CommandGateway = Gateway & { readonly temporal: Attached | undefined };
+export type CommandGateway = Gateway & {
+  readonly temporal: Attached | undefined;
+  /** Whether secrets can be sealed and opened. */
+  readonly holdsKey?: boolean;
+};
 
 const POOL_SIZE = 4;
 const WAIT_FOR_FOLDER_MS = 15_000;
@@ -71,7 +78,9 @@ export async function withGateway<T>(
   const database = await openDatabase(config, log);
   try {
     const temporal = needs.temporal ? await locateAttached(config, log, needs.temporal) : undefined;
-    const secretsKey = needs.secrets ? await locateSecretsKey(config, log) : randomBytes(32);
+    const holdsKey =
+      needs.secrets === true || (needs.secrets === 'if_set' && config.secretsKey !== undefined);
+    const secretsKey = holdsKey ? await locateSecretsKey(config, log) : randomBytes(32);
     const environment = { databaseUrl: database.url, temporal: temporal?.place, xpubs: NO_XPUBS, secretsKey };
     const gateway = await composeGateway({ config, environment, log, name: 'cli', poolSize: POOL_SIZE });
     try {
@@ -83,10 +92,11 @@ export async function withGateway<T>(
       // Starts that follow a commit are left to the outbox of a
       // worker: here they would race with the end of this process.
       const actors = needs.temporal === 'required' ? gateway.deps.actors : undefined;
-      const secretBox = needs.secrets ? gateway.deps.secretBox : NO_BOX;
+      const secretBox = holdsKey ? gateway.deps.secretBox : NO_BOX;
       const actor = operatorOf(needs.by);
       return await work({
         ...gateway,
+        holdsKey,
         deps: { ...gateway.deps, actors, actor, secretBox },
         temporal: attached,
       });
@@ -108,6 +118,7 @@ const NO_BOX: Deps['secretBox'] = {
   keyedHash: refuseKeys,
   mark: Buffer.alloc(0),
   knowsPrevious: false,
+  previous: undefined,
 };
 const NO_XPUBS = byMode(() => byNetwork(() => ''));
 

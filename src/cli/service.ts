@@ -42,11 +42,19 @@ async function start({
 }
 
 async function migrateSchema() {
-  const [{ withGateway }, { migrate }] = await Promise.all([
+  const [{ withGateway }, { migrate }, { sealFound }] = await Promise.all([
     import('./process.ts'),
     import('../app/migrate.ts'),
+    import('../services/secrets/directions.ts'),
   ]);
-  const applied = await withGateway({ currentSchema: false }, ({ deps }) => migrate(deps.orm, progress));
+  const applied = await withGateway(
+    { currentSchema: false, secrets: 'if_set' },
+    async ({ deps, holdsKey }) => {
+      const names = await migrate(deps.orm, progress);
+      if (holdsKey) await sealFound(deps);
+      return names;
+    },
+  );
   const text = applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`;
   return { json: { applied }, text };
 }

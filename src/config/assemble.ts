@@ -5,6 +5,8 @@ import { byMode } from '../domain/assets.ts';
 import { temporalTls } from './temporal-tls.ts';
 import type { Values } from './variables/index.ts';
 
+const DAY_MS = 24 * 60 * 60_000;
+
 /** The configuration from the values of all variables, grouped by what belongs together. */
 export function assemble(values: Values, warnings: readonly string[]) {
   const dataDir = resolve(values.DATA_DIR);
@@ -40,6 +42,13 @@ export function assemble(values: Values, warnings: readonly string[]) {
     temporal: temporalOf(values),
     chains: chainsSettings(values),
     wallet: walletOf(values, dataDir),
+    signing: {
+      journalFile: resolve(values.SIGN_JOURNAL_FILE ?? join(dataDir, 'signer.journal')),
+      newDestinationAfterMs: values.SIGN_NEW_DESTINATION_AFTER ?? (production ? DAY_MS : 0),
+      /** Base units by asset; read them with `thresholdUnits`. */
+      maxPerHour: values.SIGN_MAX_PER_HOUR ?? {},
+      maxPerDay: values.SIGN_MAX_PER_DAY ?? {},
+    },
     payments: {
       minPaymentCents: values.MIN_PAYMENT_USD,
       /** Hundredths of a percent. */

@@ -40,7 +40,7 @@ export type Config = ReturnType<typeof assemble>;
 /**
  * The configuration from the environment, frozen, or a {@link ConfigError} with
  * every problem at once. An empty variable counts as unset. `role` decides what
- * production requires: a signer needs no SECRETS_KEY, an API no seed.
+ * production requires: a signer needs no Temporal, an API no seed.
  */
 export function loadConfig(given: Environment, options: { role?: ConfigRole } = {}): Config {
   const problems: string[] = [];

@@ -52,6 +52,18 @@ export function duration(min: string, max: string): Parser<number> {
   });
 }
 
+/** The same, or 0 for none. */
+export function durationOrNone(min: string, max: string): Parser<number> {
+  const one = duration(min, max);
+  return parser((text) => {
+    if (text === '0') return 0;
+    const parsed = one.safeParse(text);
+    return parsed.success
+      ? parsed.data
+      : complain(`must be 0, or a duration from ${min} to ${max} such as 24h`);
+  });
+}
+
 /**
  * `90s` → 90000; undefined for anything that is not such a
  * duration. Also for the command line's `--grace` and the like.

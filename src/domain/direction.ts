@@ -33,7 +33,8 @@ export type SealOrigin = { readonly at: Date; readonly found: boolean };
 
 const PURPOSE = 'rows that direct money';
 const HASH_BYTES = 32;
-const TIME_BYTES = 8;
+/** A time as ISO 8601 writes it, with milliseconds. */
+const TIME_BYTES = 24;
 
 /** The seal of a row: the mark of its key, how it came about, and the keyed hash over both and the row. */
 export function sealDirection(key: SealKey, direction: Direction, origin: SealOrigin): Buffer {
@@ -54,8 +55,10 @@ export function readSeal(
     if (!seal || seal.length !== at + 1 + TIME_BYTES + HASH_BYTES) continue;
     const bytes = Buffer.from(seal);
     const found = bytes[at] === 1;
-    const origin = { at: new Date(Number(bytes.readBigInt64BE(at + 1))), found };
-    if (!Number.isNaN(origin.at.getTime()) && isSame(sealDirection(key, direction, origin), bytes)) return origin;
+    const written = bytes.toString('latin1', at + 1, at + 1 + TIME_BYTES);
+    const origin = { at: new Date(written), found };
+    if (!Number.isNaN(origin.at.getTime()) && isSame(sealDirection(key, direction, origin), bytes))
+      return origin;
   }
   return undefined;
 }
@@ -68,10 +71,7 @@ function isSame(a: Buffer, b: Buffer): boolean {
 }
 
 function originBytes({ at, found }: SealOrigin): Buffer {
-  const bytes = Buffer.alloc(1 + TIME_BYTES);
-  bytes[0] = found ? 1 : 0;
-  bytes.writeBigInt64BE(BigInt(at.getTime()), 1);
-  return bytes;
+  return Buffer.concat([Buffer.of(found ? 1 : 0), Buffer.from(at.toISOString(), 'latin1')]);
 }
 
 function hashOf(key: SealKey, direction: Direction, { at, found }: SealOrigin): Buffer {

@@ -2,6 +2,7 @@ import { openGateway } from '../app/open.ts';
 import { serveApi } from '../app/serve.ts';
 import { removeRun, writeRun } from '../base/data-dir.ts';
 import type { Started, Starting } from './role.ts';
+import { signInside } from './signer.ts';
 import { startWork } from './worker.ts';
 
 /**
@@ -22,6 +23,7 @@ export async function startAll({ config, log, shutdown }: Starting): Promise<Sta
     { name: 'all', poolSize: POOL_SIZE, works: true, serves: true, embeds, migrates: true },
   );
   await startWork(opened, { log, shutdown });
+  if (embeds) await signInside({ config, log, shutdown }, opened.databaseUrl);
   const { gateway, databaseUrl, temporal, temporalUi } = opened;
   const { api, ops } = await serveApi({ gateway, config, startedAt, shutdown });
   if (embeds) {

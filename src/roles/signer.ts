@@ -1,69 +1,118 @@
-import { existsSync } from 'node:fs';
-import { locateDatabase } from '../app/process.ts';
+import { locateDatabase, locateSecretsKey } from '../app/process.ts';
 import { pause } from '../base/async/pause.ts';
-import { OperatorError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { reasonOf } from '../base/reason.ts';
-import type { Config } from '../config/index.ts';
-import { openOrm } from '../db/orm.ts';
+import { createSecretBox } from '../base/secret-box.ts';
+import { CHAINS } from '../chains/index.ts';
+import type { Transfers } from '../chains/transfer.ts';
+import { thresholdUnits } from '../config/index.ts';
+import { type Orm, openOrm } from '../db/orm.ts';
 import type { Network } from '../domain/assets.ts';
 import { publishGasWallets } from '../services/payouts/gas-wallets.ts';
-import { openWallet, readPassphraseFile, readPublicParts } from '../signer/wallet-file.ts';
+import { runSigner, type SignerDeps } from '../signer/pull/loop.ts';
+import { readPublicParts } from '../signer/wallet-file.ts';
 import type { Started, Starting } from './role.ts';
 
-const AWAKE_EVERY_MS = 60_000;
 const RETRY_MS = 5_000;
+/** One waits for news, one signs, and one says how the signer is. */
+const POOL_SIZE = 3;
 
 /**
- * Opens the seed, tells the other roles which wallets pay the chains' fees, and waits: it has nothing to sign
- * before there are payouts. It proves at the start that its files can be opened, and throws OperatorError
- * where they cannot. It has no Temporal and no port, and of the database it waits for as long as it takes.
+ * Signs what rows ask for, over a connection to PostgreSQL and nothing else: no Temporal, no chain, no port.
+ * It starts whatever is missing: a wallet that does not open, a journal that is broken or a database that is
+ * away are said, in its log and its row, and tried again.
  */
 export async function startSigner({ config, log, shutdown }: Starting): Promise<Started> {
-  const { seedFile, passphraseFile } = config.wallet;
-  if (!existsSync(seedFile))
-    throw new OperatorError(
-      `There is no wallet at ${seedFile}`,
-      'Make one with "gateway wallet new", or set WALLET_SEED_FILE',
-    );
-  const { passphrase } = await readPassphraseFile(passphraseFile);
-  const wallet = await openWallet({ file: seedFile, passphrase });
-  for (const warning of wallet.warnings) log.warn({ component: 'signer' }, warning);
-  const awake = setInterval(() => undefined, AWAKE_EVERY_MS);
-  const told = tellGasWallets(config, (await readPublicParts(seedFile)).gas, log, shutdown.signal);
-  shutdown.add('signer', async () => {
-    clearInterval(awake);
-    await told;
-  });
+  const secretsKey = await locateSecretsKey(config, log);
+  const work = signWhile({ config, log, secretsKey }, shutdown.signal);
+  shutdown.add('signer', () => work);
   return { api: null, ops: null, temporalUi: null };
 }
 
-/** Until it has worked: a top-up from a wallet that nobody was told of would look like a deposit. */
-async function tellGasWallets(
-  config: Config,
-  gas: Readonly<Record<Network, string>>,
+type Keyed = Pick<Starting, 'config' | 'log'> & { readonly secretsKey: Uint8Array };
+
+async function signWhile(keyed: Keyed, signal: AbortSignal): Promise<void> {
+  const { config, log } = keyed;
+  const orm = await insisting(log, signal, 'the database could not be opened yet', async () => {
+    const { url } = await locateDatabase(config, log, false);
+    return await openOrm({ url, poolSize: POOL_SIZE, applicationName: 'gateway signer' });
+  });
+  if (!orm) return;
+  try {
+    const problem = 'the gas wallets could not be told to the other roles yet';
+    const told = insisting(log, signal, problem, async () => {
+      const { gas } = await readPublicParts(config.wallet.seedFile);
+      await publishGasWallets({ orm, now: () => new Date() }, gas);
+    });
+    await runSigner(await signerDeps(keyed, orm), signal);
+    await told;
+  } finally {
+    await orm.close(true);
+  }
+}
+
+/**
+ * Signs within a gateway for development, over connections of its own. It opens neither wallet nor journal
+ * before something is asked for.
+ */
+export async function signInside({ config, log, shutdown }: Starting, databaseUrl: string): Promise<void> {
+  const secretsKey = await locateSecretsKey(config, log);
+  const orm = await openOrm({ url: databaseUrl, poolSize: 2, applicationName: 'gateway signer' });
+  const deps = await signerDeps({ config, log, secretsKey }, orm);
+  const work = runSigner({ ...deps, idle: true }, shutdown.signal).finally(() => orm.close(true));
+  shutdown.add('signer', () => work);
+}
+
+async function signerDeps({ config, log, secretsKey }: Keyed, orm: Orm): Promise<SignerDeps> {
+  const box = createSecretBox(secretsKey, config.previousSecretsKey);
+  const { maxPerHour, maxPerDay, newDestinationAfterMs, journalFile } = config.signing;
+  const transfers = await Promise.all(
+    CHAINS.map(
+      async (chain): Promise<[Network, Transfers]> => [
+        chain.network,
+        await chain.transfers(config.chains[chain.network]),
+      ],
+    ),
+  );
+  return {
+    orm,
+    log,
+    now: () => new Date(),
+    keys: box.previous ? [box, box.previous] : [box],
+    transfers: Object.fromEntries(transfers) as Record<Network, Transfers>,
+    limits: {
+      perHour: ({ network, currency }) => thresholdUnits(maxPerHour, network, currency),
+      perDay: ({ network, currency }) => thresholdUnits(maxPerDay, network, currency),
+    },
+    newDestinationAfterMs,
+    journalFile,
+    seedFile: config.wallet.seedFile,
+    passphraseFile: config.wallet.passphraseFile,
+    idle: false,
+  };
+}
+
+/** Until it has worked; undefined where the signal came first. Each reason is said once. */
+async function insisting<T>(
   log: Logger,
   signal: AbortSignal,
-): Promise<void> {
+  problem: string,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
   let said = '';
   while (!signal.aborted) {
     try {
-      const { url } = await locateDatabase(config, log, false);
-      const orm = await openOrm({ url, poolSize: 1, applicationName: 'gateway signer' });
-      try {
-        return await publishGasWallets({ orm, now: () => new Date() }, gas);
-      } finally {
-        await orm.close(true);
-      }
+      return await work();
     } catch (error) {
       const reason = reasonOf(error);
       if (reason !== said)
         log.warn(
           { component: 'signer', err: error },
-          'the gas wallets could not be told to the other roles yet: see that PostgreSQL answers and that "gateway migrate" has run; it is tried again every 5 s',
+          `${problem}: see that PostgreSQL answers, that "gateway migrate" has run and that the wallet file is there; it is tried again every 5 s`,
         );
       said = reason;
     }
     await pause(RETRY_MS, signal).catch(() => undefined);
   }
+  return undefined;
 }

@@ -26,6 +26,8 @@ export type SealBox = {
    * present key can make; a different one for each purpose.
    */
   keyedHash(text: string, purpose: string): string;
+  /** The same of the earlier key, for what was made under it; undefined where none is known. */
+  readonly previous: Pick<SealBox, 'mark' | 'keyedHash'> | undefined;
 };
 
 /** Temporal answered, and will not take this message however often it is sent: its own error is the cause. */

@@ -1,9 +1,10 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { HDNodeWallet, Mnemonic, wordlists } from 'ethers';
 import { OperatorError } from '../base/errors.ts';
 import type { AccountXpubs } from '../chains/account-xpubs.ts';
 import { keyOfHex } from '../chains/address-key.ts';
 import { byNetwork, chainOf } from '../chains/index.ts';
+import type { SignedTransfer, Transfer, Transfers, TransferTerms } from '../chains/transfer.ts';
 import { byMode, type Mode, type Network } from '../domain/assets.ts';
 
 /**
@@ -73,6 +74,29 @@ export function addressOf(
 ): string {
   const { address } = accountOf(root, network, account).derivePath(`0/${index}`);
   return chainOf(network).addresses.format(keyOfHex(address, 2));
+}
+
+/**
+ * Signs a transfer with the key at m/44'/COIN'/ACCOUNT'/0/index. Only its bytes leave this file; throws where
+ * the key is not the sender's.
+ */
+export function signWith(
+  root: HDNodeWallet,
+  place: { readonly network: Network; readonly account: keyof typeof ACCOUNT; readonly index: number },
+  order: { readonly transfers: Transfers; readonly transfer: Transfer; readonly terms: TransferTerms },
+): SignedTransfer {
+  const { signingKey, address } = accountOf(root, place.network, place.account).derivePath(
+    `0/${place.index}`,
+  );
+  if (keyOfHex(address, 2) !== order.transfer.from)
+    throw new Error('the key at this place of the wallet is not the key of the sender');
+  return order.transfers.sign(order.transfer, order.terms, (digest) => signingKey.sign(digest));
+}
+
+/** A hash of the text as hex that only a holder of the seed can make; another one for each purpose. */
+export function seedHash(root: HDNodeWallet, text: string, purpose: string): string {
+  const derived = Buffer.from(hkdfSync('sha256', root.privateKey, '', `keyed hash of ${purpose}`, 32));
+  return createHmac('sha256', derived).update(text, 'utf8').digest('hex');
 }
 
 function accountOf(root: HDNodeWallet, network: Network, account: keyof typeof ACCOUNT): HDNodeWallet {

@@ -4,9 +4,18 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { OperatorError } from '../base/errors.ts';
 import { byNetwork } from '../chains/index.ts';
+import type { SignedTransfer, Transfer, Transfers, TransferTerms } from '../chains/transfer.ts';
 import { type Mode, NETWORKS, type Network } from '../domain/assets.ts';
 import type { PublicParts } from './accounts.ts';
-import { addressOf, newPhrase, normalisePhrase, publicPartsOf, rootOf } from './accounts.ts';
+import {
+  addressOf,
+  newPhrase,
+  normalisePhrase,
+  publicPartsOf,
+  rootOf,
+  seedHash,
+  signWith,
+} from './accounts.ts';
 import { readPrivateFile, writePrivateFile } from './private-file.ts';
 
 export type { PublicParts } from './accounts.ts';
@@ -21,6 +30,16 @@ export type OpenWallet = {
    * compare with the stored one before anything is signed.
    */
   depositAddress(network: Network, mode: Mode, index: number): string;
+  /**
+   * Signs a transfer from a live deposit address, or from the gas wallet, and returns its bytes. Throws where
+   * the wallet's key at that place is not the sender's.
+   */
+  sign(
+    sender: { readonly network: Network; readonly account: 'live' | 'gas'; readonly index: number },
+    order: { readonly transfers: Transfers; readonly transfer: Transfer; readonly terms: TransferTerms },
+  ): SignedTransfer;
+  /** A hash of the text as hex that only a holder of the seed can make; another one for each purpose. */
+  keyedHash(text: string, purpose: string): string;
 };
 
 const MIN_PASSPHRASE_LENGTH = 12;
@@ -130,6 +149,8 @@ export async function openWallet(input: {
     publicParts: content.public,
     warnings: warning ? [warning] : [],
     depositAddress: (network, mode, index) => addressOf(root, network, mode, index),
+    sign: (sender, order) => signWith(root, sender, order),
+    keyedHash: (text, purpose) => seedHash(root, text, purpose),
   };
 }
 

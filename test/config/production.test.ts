@@ -27,13 +27,16 @@ describe('configuration in production', () => {
     ]);
     expect(missing('signer')).to.deep.equal([
       'DATABASE_URL',
-      'TEMPORAL_ADDRESS',
+      'SECRETS_KEY',
       'WALLET_SEED_FILE',
       'WALLET_PASSPHRASE_FILE',
+      'SIGN_JOURNAL_FILE',
     ]);
     expect(missing('tool')).to.deep.equal(['DATABASE_URL', 'TEMPORAL_ADDRESS']);
     expect(missing('none')).to.deep.equal([]);
-    expect(missing('all')).to.include.members([...missing('api'), ...missing('signer')]);
+    // In production nothing signs inside of another role.
+    const needs = [...missing('api'), ...missing('signer')].filter((name) => name !== 'SIGN_JOURNAL_FILE');
+    expect(missing('all')).to.include.members(needs);
   });
 
   it('asks no endpoint in the clear in production, unless it is near or named', () => {

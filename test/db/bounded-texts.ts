@@ -16,6 +16,8 @@ const CODES = [
   'operator_actions.action',
   'quotas.quota',
   'sent_transactions.purpose',
+  'signer_state.name',
+  'signer_state.sealed_code',
 ];
 /** A door (a schema of the API, an option of the command line, the configuration) refuses what is longer. */
 const REFUSED_AT_A_DOOR = [
@@ -51,7 +53,6 @@ const SENTENCES = [
   'deposits.failure_reason',
   'deposit_transitions.reason',
   'payouts.reason',
-  'sent_transactions.refused',
   'webhook_endpoints.disabled_reason',
 ];
 /** Made of parts, each of which has a bound. */
@@ -74,6 +75,8 @@ const CUT = [
   'operator_actions.origin',
   'outbox.last_error',
   'deposits.rate_source',
+  'sent_transactions.refused',
+  'signer_state.sealed_reason',
   'webhook_attempts.error',
   'webhook_attempts.response_body',
 ];

@@ -30,6 +30,7 @@ const GUARDS: Readonly<Record<string, string>> = {
   deposits_assignment_guard: 'deposits',
   deposits_posting_count_guard: 'deposits',
   ledger_entries_balanced: 'ledger_entries',
+  ...triggers('asked', 'sent_transactions'),
   ...triggers('kept', 'sent_transactions'),
   ...triggers('terms', 'sent_transactions'),
   ...triggers('payout_guard', 'deposits'),
@@ -49,6 +50,8 @@ const FUNCTIONS = [
   'prove_month_end',
   'forget_month_ends',
   'erased_event',
+  'lock_for_signing',
+  'grant_signer',
 ];
 
 describe('the migrated schema', () => {

@@ -213,6 +213,7 @@ const OF_NOBODY: ReadonlySet<string> = new Set([
   'chain_blocks',
   'gas_wallets',
   'sent_transactions',
+  'signer_state',
   'unrecognised_transfers',
   'balance_rounds',
   'balance_differences',

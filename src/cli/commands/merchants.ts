@@ -6,6 +6,7 @@ import type { MerchantView } from '../../services/merchants/merchants.ts';
 import { dollarsOrNone, type NONE, oneOf, orNull, text, time } from '../arguments.ts';
 import { addressGiven } from '../chain-arguments.ts';
 import { type Acting, acting } from '../operator.ts';
+import type { Needs } from '../process.ts';
 import { answering, group, leaf } from '../run.ts';
 import { facts, listing } from '../table.ts';
 
@@ -60,7 +61,7 @@ async function create({ options }: { options: Settings & { readonly subscription
     import('../process.ts'),
     import('../../services/merchants/merchants.ts'),
   ]);
-  const made = await withGateway({ by: options.by }, ({ deps }) =>
+  const made = await withGateway(needsOf(options), ({ deps }) =>
     createMerchant(deps, {
       ...settingsOf(options),
       name: options.name ?? '',
@@ -70,6 +71,12 @@ async function create({ options }: { options: Settings & { readonly subscription
   const json = { merchant_id: made.merchantId, keys: made.keys };
   const shown = facts({ merchant: made.merchantId, 'live key': made.keys.live, 'test key': made.keys.test });
   return { json, text: `${shown}\nThe keys are shown this once: store them now.` };
+}
+
+/** A withdraw address is sealed when it is set, so that the signer can tell who set it. */
+function needsOf(options: Settings): Needs {
+  const gives = NETWORKS.some((network) => withdrawalOf(options, network) !== undefined);
+  return gives ? { by: options.by, secrets: true } : { by: options.by };
 }
 
 async function change({ args, options }: { args: readonly string[]; options: Settings }) {
@@ -88,7 +95,7 @@ async function change({ args, options }: { args: readonly string[]; options: Set
     import('../process.ts'),
     import('../../services/merchants/merchants.ts'),
   ]);
-  const view = await withGateway({ by: options.by }, ({ deps }) =>
+  const view = await withGateway(needsOf(options), ({ deps }) =>
     updateMerchant(deps, { ...settings, merchantId: args[0] ?? '' }),
   );
   return { json: present(view), text: facts(present(view)) };

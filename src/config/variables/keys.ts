@@ -24,10 +24,10 @@ export const KEY_VARIABLES = {
     group: 'keys',
     parser: secretKey,
     secret: true,
-    production: ['all', 'api', 'worker'],
+    production: ['all', 'api', 'worker', 'signer'],
     example: 'BASE64_OF_32_RANDOM_BYTES',
     about:
-      'Encrypts the secrets in the database (of webhooks, of codes at the login, in stored answers): 32 bytes in base64 or hex (openssl rand -base64 32). Losing it loses those secrets. Unset outside production: made under DATA_DIR.',
+      'Seals the rows that say where money goes, and encrypts the secrets in the database (of webhooks, of codes at the login, in stored answers): 32 bytes in base64 or hex (openssl rand -base64 32). Losing it loses those secrets. Unset outside production: made under DATA_DIR.',
   }),
   SECRETS_KEY_PREVIOUS: variable({
     group: 'keys',
@@ -53,6 +53,34 @@ export const KEY_VARIABLES = {
     example: '/run/secrets/wallet.passphrase',
     about:
       "File with the seed file's passphrase, readable by the signer alone. Unset: wallet.passphrase in DATA_DIR.",
+  }),
+  SIGN_JOURNAL_FILE: variable({
+    group: 'keys',
+    parser: parse.filePath,
+    production: ['signer'],
+    example: '/var/lib/signer/journal',
+    about:
+      'What the signer has signed: a file that it only appends to, on a disk of its own. It is backed up apart from the database; without it the signer signs nothing more. Unset: signer.journal in DATA_DIR.',
+  }),
+  SIGN_NEW_DESTINATION_AFTER: variable({
+    group: 'keys',
+    parser: parse.durationOrNone('1s', '30d'),
+    example: '24h',
+    about:
+      'A withdraw address is paid to only this long after the signer first saw it; 0: at once. Unset: 24h in production, 0 outside.',
+  }),
+  SIGN_MAX_PER_HOUR: variable({
+    group: 'keys',
+    parser: parse.amountsByAsset,
+    example: 'USDT.bsc=10000,BNB=5',
+    about:
+      'The most that the signer signs away of an asset within any hour, top-ups included; more waits. Unset: no limit.',
+  }),
+  SIGN_MAX_PER_DAY: variable({
+    group: 'keys',
+    parser: parse.amountsByAsset,
+    example: 'USDT.bsc=50000,BNB=20',
+    about: 'The same within any 24 hours.',
   }),
 } as const;
 

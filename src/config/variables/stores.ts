@@ -20,7 +20,7 @@ export const STORE_VARIABLES = {
   TEMPORAL_ADDRESS: variable({
     group: 'stores',
     parser: parse.hostAndPort,
-    production: ['all', 'api', 'worker', 'signer', 'tool'],
+    production: ['all', 'api', 'worker', 'tool'],
     example: 'temporal:7233',
     about:
       'Temporal frontend as HOST:PORT. Unset outside production: a development server with its web interface under DATA_DIR.',

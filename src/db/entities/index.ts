@@ -39,6 +39,7 @@ import { IdempotencyAnswer } from './process/idempotency-answer.ts';
 import { LoopRun } from './process/loop-run.ts';
 import { OutboxMessage } from './process/outbox-message.ts';
 import { PartitionMonth } from './process/partition-month.ts';
+import { SignerState } from './process/signer-state.ts';
 import { Event } from './webhooks/event.ts';
 import { WebhookAttempt } from './webhooks/webhook-attempt.ts';
 import { WebhookDelivery } from './webhooks/webhook-delivery.ts';
@@ -83,6 +84,7 @@ export {
   RowCountChange,
   SentTransaction,
   Session,
+  SignerState,
   UnrecognisedDay,
   UnrecognisedTransfer,
   User,
@@ -129,6 +131,7 @@ export const ENTITIES = [
   Payout,
   SentTransaction,
   Session,
+  SignerState,
   Quota,
   RateLimit,
   RowCount,

@@ -4,6 +4,7 @@ import { Customer, DepositAddress } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { firstRow, rows, sql } from '../../db/sql.ts';
 import { NETWORKS } from '../../domain/assets.ts';
+import { sealDirection } from '../../domain/direction.ts';
 import { eventWorkflowId } from '../../domain/ids.ts';
 import { recordAction } from '../audit/record.ts';
 import type { TxDeps } from '../deps.ts';
@@ -128,16 +129,15 @@ async function insertAddresses(
   const { merchantId, mode, createdAt } = customer;
   return NETWORKS.map((network) => {
     const address = derived[network];
-    em.create(DepositAddress, {
-      id: deps.newId(),
-      customerId: customer.id,
-      merchantId,
-      mode,
-      createdAt,
-      network,
-      address,
-      addressKey: addressKeyOf(network, address),
-    });
+    const addressKey = addressKeyOf(network, address);
+    const owner = { network, addressKey, merchantId, customerId: customer.id, mode } as const;
+    const { walletIndex } = customer;
+    const seal = sealDirection(
+      deps.secretBox,
+      { kind: 'address', ...owner, walletIndex },
+      { at: createdAt, found: false },
+    );
+    em.create(DepositAddress, { id: deps.newId(), ...owner, createdAt, address, seal });
     return { network, address, createdAt };
   });
 }

@@ -4,6 +4,7 @@ import { byNetwork } from '../../chains/index.ts';
 import { Merchant, WithdrawAddress } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { NETWORKS, type Network } from '../../domain/assets.ts';
+import { sealDirection } from '../../domain/direction.ts';
 import { isoSeconds } from '../../domain/events.ts';
 import { isUuid } from '../../domain/ids.ts';
 import { formatUnits } from '../../domain/money.ts';
@@ -61,7 +62,7 @@ export async function createMerchant(
       updatedAt: now,
     });
     await em.flush();
-    await setWithdraw(em, id, withdraw);
+    await setWithdraw(em, deps, id, withdraw);
     const live = addKey(em, deps, { merchantId: id, mode: 'live', label: null });
     const test = addKey(em, deps, { merchantId: id, mode: 'test', label: null });
     const after = { ...factsOf(merchant, await withdrawOf(em, id)), live_key: live.id, test_key: test.id };
@@ -84,7 +85,7 @@ export async function updateMerchant(
     { action: 'merchant.set', merchantId: input.merchantId },
     async (merchant, em) => {
       Object.assign(merchant, settings);
-      await setWithdraw(em, merchant.id, withdraw);
+      await setWithdraw(em, deps, merchant.id, withdraw);
     },
   );
 }
@@ -191,12 +192,17 @@ function byNetworkOf(rows: readonly WithdrawAddress[]): Withdraw {
 /** Undefined leaves an address as it is, null takes it away. */
 async function setWithdraw(
   em: Em,
+  { secretBox, now }: Deps,
   merchantId: string,
   given: readonly { readonly network: Network; readonly address: string | null | undefined }[],
 ): Promise<void> {
   for (const { network, address } of given) {
     if (address === null) await em.nativeDelete(WithdrawAddress, { merchantId, network });
-    else if (address !== undefined) await em.upsert(WithdrawAddress, { merchantId, network, address });
+    else if (address !== undefined) {
+      const direction = { kind: 'destination', network, merchantId, address } as const;
+      const seal = sealDirection(secretBox, direction, { at: now(), found: false });
+      await em.upsert(WithdrawAddress, { merchantId, network, address, seal });
+    }
   }
 }
 

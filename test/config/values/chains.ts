@@ -49,6 +49,14 @@ export const CHAIN_ROWS = {
     good: [['0.05', (c) => c.chains.bsc.maxGasPriceWei, 50_000_000n]],
     bad: ['0', '-1', '1e9', '0.0000000001', '10001', '.5', '5.', '1,5'],
   },
+  BSC_MAX_GAS_LIMIT: {
+    good: [['60000', (c) => c.chains.bsc.maxGasLimit, 60_000n]],
+    bad: ['20999', '10000001', ...NUMBERS_BAD],
+  },
+  TRON_MAX_FEE_LIMIT: {
+    good: [['12.5', (c) => c.chains.tron.maxFeeLimitSun, 12_500_000n]],
+    bad: ['0', '0.9', '15001', '-1', '1e3', '1.0000001'],
+  },
   TRON_API_URLS: {
     good: [['https://api.trongrid.io', (c) => [c.chains.tron.enabled, c.chains.bsc.enabled], [true, false]]],
     bad: URLS_BAD,

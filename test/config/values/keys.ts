@@ -1,5 +1,6 @@
+import { thresholdUnits } from '../../../src/config/index.ts';
 import { SECRETS_KEY } from '../../support/repository/config-samples.ts';
-import { KEYS_BAD, type Rows, XPUB_BAD, xpub } from './samples.ts';
+import { AMOUNTS_BAD, KEYS_BAD, type Rows, XPUB_BAD, xpub } from './samples.ts';
 
 export const KEY_ROWS = {
   SECRETS_KEY: {
@@ -28,5 +29,24 @@ export const KEY_ROWS = {
   WALLET_PASSPHRASE_FILE: {
     good: [['/run/pass', (c) => c.wallet.passphraseFile, '/run/pass']],
     bad: ['x'.repeat(4097)],
+  },
+  SIGN_JOURNAL_FILE: {
+    good: [['/run/journal', (c) => c.signing.journalFile, '/run/journal']],
+    bad: ['x'.repeat(4097)],
+  },
+  SIGN_NEW_DESTINATION_AFTER: {
+    good: [
+      ['0', (c) => c.signing.newDestinationAfterMs, 0],
+      ['24h', (c) => c.signing.newDestinationAfterMs, 86_400_000],
+    ],
+    bad: ['-1', '0s', '31d', '24', 'never', '1e3s'],
+  },
+  SIGN_MAX_PER_HOUR: {
+    good: [['USDT.tron=5', (c) => thresholdUnits(c.signing.maxPerHour, 'tron', 'USDT'), 5_000_000n]],
+    bad: AMOUNTS_BAD,
+  },
+  SIGN_MAX_PER_DAY: {
+    good: [['BNB=0.5', (c) => thresholdUnits(c.signing.maxPerDay, 'bsc', 'BNB'), 5n * 10n ** 17n]],
+    bad: AMOUNTS_BAD,
   },
 } satisfies Rows;

@@ -28,12 +28,18 @@ const TABLE: Readonly<Record<string, Row>> = {
   // Needs nothing of ours: errors, logs, secrets, processes, and waiting lines.
   'src/base/': { values: [] },
   'src/domain/': { values: [], packages: [] },
+  // It reads rows itself: what a service would tell it, it could not believe.
   'src/signer/': {
     values: [
+      'src/db/',
       'src/domain/',
+      'src/base/data-dir.ts',
+      'src/base/reason.ts',
       'src/chains/account-xpubs.ts',
       'src/chains/address-key.ts',
+      'src/chains/addresses.ts',
       'src/chains/index.ts',
+      'src/chains/transfer.ts',
     ],
   },
   // What the API says: schema, type and example in one.

@@ -35,7 +35,8 @@ export function decodeMessage(bytes: Uint8Array): ReadonlyMap<number, bigint | B
     const field = Number(tag >> 3n);
     const kind = Number(tag & 7n);
     const value = next();
-    if (members.has(field) || (kind !== VARINT && kind !== BYTES)) throw new Error('not a message of a transfer');
+    if (members.has(field) || (kind !== VARINT && kind !== BYTES))
+      throw new Error('not a message of a transfer');
     if (kind === BYTES) {
       const to = at + Number(value);
       if (to > buffer.length) throw new Error('the message ends in the middle of a member');

@@ -103,7 +103,10 @@ function signed(order: Order, sign: SignDigest): SignedTransfer {
     { field: 2, value: signature },
   ]);
   const shown = read(raw, order.token);
-  if (shown.transfer.from !== order.transfer.from || !rawDataOf({ ...shown, token: order.token }).equals(rawData))
+  if (
+    shown.transfer.from !== order.transfer.from ||
+    !rawDataOf({ ...shown, token: order.token }).equals(rawData)
+  )
     throw new Error('the signed bytes do not say what was ordered');
   return { raw, hash };
 }

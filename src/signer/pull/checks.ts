@@ -1,0 +1,213 @@
+// What may be signed: every check of one row, over facts that were read under a lock. Nothing is believed
+// because somebody wrote it into the row.
+import type { AddressKey } from '../../chains/address-key.ts';
+import { addressKeyOf } from '../../chains/addresses.ts';
+import { type Transfer, type Transfers, type TransferTerms, WrongTerms } from '../../chains/transfer.ts';
+import { assetOf, NATIVE_CURRENCY } from '../../domain/assets.ts';
+import type { DepositState } from '../../domain/deposit.ts';
+import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
+import type { JournalIndex, SignedLine } from '../journal-lines.ts';
+import type { OpenWallet } from '../wallet-file.ts';
+import { provenDestination, provenOrigin, requireOldEnough, type SealJudge } from './directions.ts';
+import { placeOfTransfer, requireUnpaid } from './earlier.ts';
+import { contractKey, type DepositFacts, type Facts } from './facts.ts';
+import { requireRoom, type SignLimits } from './limits.ts';
+import { NotSigned } from './refusal.ts';
+
+/** What a decision stands on beside the facts. */
+export type Bench = {
+  readonly index: JournalIndex;
+  readonly wallet: Pick<OpenWallet, 'publicParts' | 'depositAddress'>;
+  readonly transfers: Transfers;
+  readonly judge: SealJudge;
+  readonly limits: SignLimits;
+  readonly newDestinationAfterMs: number;
+  readonly now: Date;
+};
+
+/** What is signed, and with which key. */
+export type Order = {
+  readonly transfer: Transfer;
+  readonly terms: TransferTerms;
+  readonly sender: { readonly account: 'live' | 'gas'; readonly index: number };
+  readonly depositIds: readonly string[];
+};
+
+/** More are a sign that something else is wrong. */
+const MOST_TOP_UPS = 3;
+const COMPLETED: DepositState = 'completed';
+
+/**
+ * The transfer that a row asks for, when everything about it is right. Throws {@link NotSigned} for the first
+ * thing that is not, and `Sealed` where a row was written by somebody without the key.
+ */
+export function decide(bench: Bench, facts: Facts): Order {
+  requirePayout(facts);
+  const index = requireOwner(bench, facts);
+  requireDeposits(bench, facts);
+  const destination = provenDestination(bench.judge, facts, bench.transfers.token);
+  requireOldEnough(bench.index, facts, destination, {
+    afterMs: bench.newDestinationAfterMs,
+    now: bench.now,
+  });
+  requireUnpaid(bench.index, facts);
+  if (facts.foreignHash !== null)
+    throw new NotSigned(
+      'wallet',
+      `the wallet sent ${facts.foreignHash}, which nobody signed here: see "deposit stuck", and decide with "payout accept"`,
+    );
+  const { purpose } = facts.asked;
+  const order = purpose === 'payout' ? payout(bench, facts, destination.address, index) : topUp(bench, facts);
+  requireRoom(bench.limits, bench.index, facts.asked, order.transfer.nonce, bench.now);
+  return order;
+}
+
+function requirePayout({ payout, asked }: Facts): void {
+  const { mode, simulated, state, network } = payout;
+  if (mode !== 'live' || simulated)
+    throw new NotSigned('payout', 'the payout is one of test mode, which moves no money: cancel it');
+  const may = asked.purpose === 'gas' || asked.attempt === 1 ? ['planned'] : LIVING_PAYOUTS;
+  if (!may.includes(state as (typeof LIVING_PAYOUTS)[number]))
+    throw new NotSigned(
+      'payout',
+      `the payout is ${state}: nothing is signed for it any more, so cancel what was asked for`,
+    );
+  if (network !== asked.network)
+    throw new NotSigned('payout', 'the payout is on another chain than what was asked for: cancel it');
+}
+
+/** Returns the index of the address below the wallet's account. */
+function requireOwner({ judge, wallet }: Bench, { owner, payout }: Facts): number {
+  if (!owner)
+    throw new NotSigned(
+      'payout',
+      'no customer has the address that the payout takes from: find out who wrote the payout',
+    );
+  const { address: _, seal, ...row } = owner;
+  provenOrigin(judge, { kind: 'address', ...row }, seal);
+  if (owner.mode !== 'live' || owner.merchantId !== payout.merchantId)
+    throw new NotSigned(
+      'payout',
+      'the address belongs to another merchant or to test mode: find out who wrote the payout',
+    );
+  const derived = wallet.depositAddress(owner.network, 'live', owner.walletIndex);
+  const key = addressKeyOf(owner.network, derived);
+  if (key !== owner.addressKey || key !== payout.addressKey || derived !== owner.address)
+    throw new NotSigned(
+      'wallet',
+      `${owner.address} is not the address at its place of this wallet: open the wallet that it was made from`,
+    );
+  return owner.walletIndex;
+}
+
+function requireDeposits({ transfers }: Bench, { payout, deposits }: Facts): void {
+  if (deposits.length === 0) throw new NotSigned('payout', 'the payout covers no deposit: cancel it');
+  const token = assetOf(payout.network, payout.currency).kind === 'token' ? transfers.token : null;
+  const spell = (text: string): AddressKey => addressKeyOf(payout.network, text);
+  const isPayable = (deposit: DepositFacts): boolean =>
+    deposit.merchantId === payout.merchantId &&
+    deposit.mode === 'live' &&
+    !deposit.simulated &&
+    deposit.network === payout.network &&
+    deposit.currency === payout.currency &&
+    deposit.addressKey === payout.addressKey &&
+    contractKey(spell, deposit.contractAddress) === token &&
+    deposit.status === COMPLETED &&
+    deposit.blockHash !== null &&
+    deposit.verifiedAt !== null;
+  const wrong = deposits.find((deposit) => !isPayable(deposit));
+  if (wrong)
+    throw new NotSigned(
+      'payout',
+      `deposit ${wrong.id} is not one that this payout may pay out (live, completed, read twice, of this address, merchant and asset): cancel the payout`,
+    );
+  if (contractKey(spell, payout.contractAddress) !== token)
+    throw new NotSigned('payout', 'the payout names another token than the configured one: cancel it');
+  const sum = deposits.reduce((total, { amountUnits }) => total + amountUnits, 0n);
+  if (sum !== payout.grossUnits)
+    throw new NotSigned(
+      'payout',
+      `the payout is ${payout.grossUnits} units, and its deposits are ${sum}: cancel it`,
+    );
+}
+
+function payout(bench: Bench, facts: Facts, destination: AddressKey, index: number): Order {
+  const { asked, payout: row, deposits } = facts;
+  const { kind } = assetOf(row.network, row.currency);
+  if (asked.fromKey !== row.addressKey || asked.currency !== row.currency)
+    throw new NotSigned('payout', 'what was asked for is not the transfer of its payout: cancel it');
+  if (asked.toKey !== destination)
+    throw new NotSigned(
+      'destination',
+      'what was asked for goes elsewhere than to the withdraw address of the merchant: find out who wrote the row',
+    );
+  const terms = termsOf(bench, facts, kind);
+  const kept = row.grossUnits - asked.amountUnits;
+  const { least, most } = kind === 'native' ? terms.keptBack : { least: 0n, most: 0n };
+  if (asked.amountUnits <= 0n || kept < least || kept > most)
+    throw new NotSigned(
+      'payout',
+      `it would keep ${kept} units of ${row.grossUnits} back for its fee, and may keep from ${least} to ${most}: let it be asked for again`,
+    );
+  const nonce = placeOfTransfer(bench, facts, terms);
+  const { fromKey: from, toKey: to, amountUnits: units } = asked;
+  return {
+    transfer: { from, to, kind, units, nonce },
+    terms,
+    sender: { account: 'live', index },
+    depositIds: deposits.map(({ id }) => id),
+  };
+}
+
+function topUp(bench: Bench, facts: Facts): Order {
+  const { asked, payout: row, gasWalletNoted } = facts;
+  const { transfers, wallet, index } = bench;
+  if (assetOf(row.network, row.currency).kind === 'native')
+    throw new NotSigned('payout', 'a payout of the coin pays its own fee and needs no top-up: cancel it');
+  const gas = addressKeyOf(row.network, wallet.publicParts.gas[row.network]);
+  if (
+    asked.fromKey !== gas ||
+    asked.toKey !== row.addressKey ||
+    asked.currency !== NATIVE_CURRENCY[row.network]
+  )
+    throw new NotSigned(
+      'payout',
+      'a top-up goes from the gas wallet to the address of its payout, in the coin: cancel it',
+    );
+  if (gasWalletNoted !== true)
+    throw new NotSigned(
+      'wallet',
+      'no watcher counts the gas wallet as ours yet, and would take a top-up for a deposit: see that a worker runs and watches the chain',
+    );
+  if (asked.amountUnits <= 0n || asked.amountUnits > transfers.mostTopUp)
+    throw new NotSigned(
+      'terms',
+      `a top-up of ${asked.amountUnits} units is more than one transfer can cost (${transfers.mostTopUp}): ask for less, or raise what a transfer may cost`,
+    );
+  const terms = termsOf(bench, facts, 'native');
+  const nonce = placeOfTransfer(bench, facts, terms);
+  const before = index.ofPayout('gas', row.id).filter((line) => line.nonce === null || line.nonce !== nonce);
+  if (placesOf(before) >= MOST_TOP_UPS)
+    throw new NotSigned(
+      'payout',
+      `the address was given coins ${MOST_TOP_UPS} times for this payout: find out where they went, then cancel the payout`,
+    );
+  const { fromKey: from, toKey: to, amountUnits: units } = asked;
+  return {
+    transfer: { from, to, kind: 'native', units, nonce },
+    terms,
+    sender: { account: 'gas', index: 0 },
+    depositIds: [],
+  };
+}
+
+const placesOf = (lines: readonly SignedLine[]): number =>
+  new Set(lines.map(({ nonce, attempt }) => nonce ?? `attempt ${attempt}`)).size;
+
+function termsOf({ transfers, now }: Bench, { asked }: Facts, kind: Transfer['kind']): TransferTerms {
+  try {
+    return transfers.terms(asked.terms, kind, now);
+  } catch (error) {
+    throw error instanceof WrongTerms ? new NotSigned('terms', error.message) : error;
+  }
+}

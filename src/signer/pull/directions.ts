@@ -1,0 +1,133 @@
+// Whether the rows that direct money are what those wrote who hold the key.
+
+import type { AddressKey } from '../../chains/address-key.ts';
+import { addressKeyOf } from '../../chains/addresses.ts';
+import { type Direction, readSeal, type SealKey, type SealOrigin } from '../../domain/direction.ts';
+import type { JournalIndex } from '../journal-lines.ts';
+import type { DestinationRow, Facts } from './facts.ts';
+import { NotSigned, Sealed } from './refusal.ts';
+
+/** What the seals are judged by. */
+export type SealJudge = { readonly keys: readonly SealKey[]; readonly begunAt: Date };
+
+/**
+ * How a row's seal came about. Throws {@link NotSigned} for a row without one, and {@link Sealed} where it is
+ * wrong: somebody wrote to the database who has no key.
+ */
+export function provenOrigin(
+  { keys, begunAt }: SealJudge,
+  direction: Direction,
+  seal: Uint8Array | null,
+): SealOrigin {
+  const what =
+    direction.kind === 'address'
+      ? `the address ${direction.addressKey} on ${direction.network}`
+      : `the withdraw address of merchant ${direction.merchantId} on ${direction.network}`;
+  if (seal === null)
+    throw new NotSigned(
+      'destination',
+      `${what} carries no seal, so nobody can tell who wrote it: ${next(direction)}`,
+    );
+  const origin = readSeal(keys, direction, seal);
+  if (!origin) {
+    const known = keys.some(({ mark }) => Buffer.from(seal.subarray(0, mark.length)).equals(mark));
+    throw known
+      ? new Sealed(
+          'tampered',
+          `${what} was changed by somebody who does not have SECRETS_KEY: nothing is signed. Find out who writes to the database, then ${next(direction)}`,
+        )
+      : new Sealed(
+          'key',
+          `${what} is sealed under another SECRETS_KEY than the signer's: give the signer the gateway's SECRETS_KEY, and SECRETS_KEY_PREVIOUS while it is changed`,
+        );
+  }
+  if (origin.found && origin.at > begunAt)
+    throw new NotSigned(
+      'destination',
+      `${what} was found without a seal after this signer had begun: ${next(direction)}`,
+    );
+  return origin;
+}
+
+const next = (direction: Direction): string =>
+  direction.kind === 'address'
+    ? 'compare it with a backup, and put back what was written there'
+    : 'ask the merchant for the address, and set it again with "merchant set"';
+
+const ZERO = '0'.repeat(40);
+
+/** Where a payout goes, as far as the rows of the moment say: see {@link provenOrigin}. */
+export function provenDestination(
+  judge: SealJudge,
+  { payout, destination, isOurs }: Facts,
+  token: AddressKey,
+): { readonly address: AddressKey; readonly setAt: Date } {
+  const { merchantId, network } = payout;
+  if (!destination)
+    throw new NotSigned(
+      'destination',
+      `merchant ${merchantId} has no withdraw address on ${network}: cancel the payout, and set one with "merchant set"`,
+    );
+  const { address: text, seal } = destination;
+  const { at } = provenOrigin(judge, { kind: 'destination', network, merchantId, address: text }, seal);
+  if (payout.destination !== text)
+    throw new NotSigned(
+      'destination',
+      `the merchant's withdraw address is ${text} by now, and the payout was planned to another one: cancel it, and it is planned again`,
+    );
+  const address = addressKeyOf(network, text);
+  const wrong =
+    (address === ZERO && 'the address zero, which nobody owns') ||
+    (address === token && 'the contract of the token') ||
+    (isOurs(address) && 'a wallet of this gateway') ||
+    undefined;
+  if (wrong)
+    throw new NotSigned(
+      'destination',
+      `${text} is ${wrong}: ask the merchant for an address of their own, and set it with "merchant set"`,
+    );
+  return { address, setAt: at };
+}
+
+/**
+ * Waits until the journal has known a destination for long enough, or an operator approved of it after it was
+ * set. Throws {@link NotSigned} until then, and for one that is older than one the journal knows.
+ */
+export function requireOldEnough(
+  index: JournalIndex,
+  { payout }: Facts,
+  { address, setAt }: { readonly address: AddressKey; readonly setAt: Date },
+  { afterMs, now }: { readonly afterMs: number; readonly now: Date },
+): void {
+  const { merchantId, network, destination } = payout;
+  const seen = index.destination(merchantId, network);
+  if (seen?.address !== address) throw new Error('a destination is noted before it is paid to');
+  if (setAt < new Date(seen.set_at))
+    throw new NotSigned(
+      'backup',
+      `the withdraw address ${destination} is older than what this signer has seen: was a backup restored? Ask the merchant, and set it again with "merchant set"`,
+    );
+  const until = new Date(new Date(seen.at).getTime() + afterMs);
+  const approvedAt = index.approvedAt(merchantId, network, address);
+  if (afterMs === 0 || now >= until || (approvedAt && approvedAt >= setAt)) return;
+  throw new NotSigned(
+    'new_destination',
+    `the withdraw address ${destination} is new and is paid to from ${until.toISOString()} on: ask the merchant whether it is theirs; "payout approve-destination ${merchantId} ${destination}" on the signer's machine shortens the wait`,
+  );
+}
+
+/** What the journal has to note of a withdraw address: that it is another one than it knew. */
+export function newDestination(judge: SealJudge, index: JournalIndex, row: DestinationRow) {
+  const { merchantId, network, address } = row;
+  const { at } = provenOrigin(judge, { kind: 'destination', network, merchantId, address }, row.seal);
+  const key = addressKeyOf(network, address);
+  const seen = index.destination(merchantId, network);
+  if (seen?.address === key || (seen && at < new Date(seen.set_at))) return undefined;
+  return {
+    kind: 'destination',
+    merchant_id: merchantId,
+    network,
+    address: key,
+    set_at: at.toISOString(),
+  } as const;
+}

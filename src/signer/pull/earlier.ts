@@ -1,0 +1,130 @@
+// What was signed before, and what it leaves to be signed.
+import type { Transfers, TransferTerms } from '../../chains/transfer.ts';
+import type { JournalIndex, SignedLine } from '../journal-lines.ts';
+import type { Facts, Outcome } from './facts.ts';
+import { NotSigned } from './refusal.ts';
+
+/** Another attempt in the same place has to pay this much more, in percent, or nodes refuse it. */
+const BUMP_PERCENT = 10n;
+/** The clocks of two machines differ. */
+const AFTER_EXPIRY_MS = 60_000;
+
+/** The hashes on whose outcome a signature depends. */
+export function hashesBefore(
+  index: JournalIndex,
+  { purpose, payoutId }: { readonly purpose: SignedLine['purpose']; readonly payoutId: string },
+  depositIds: readonly string[],
+): readonly string[] {
+  const lines = [...index.ofPayout(purpose, payoutId), ...depositIds.flatMap((id) => index.ofDeposit(id))];
+  return [...new Set(lines.map(({ hash }) => hash))];
+}
+
+/** True only for what final blocks have shown to have failed, or never to come. */
+const hasFailed = (outcome: Outcome | undefined): boolean =>
+  outcome?.state === 'dead' || (outcome?.state === 'final' && outcome.ok === false);
+
+/** Throws where another payout has paid one of the deposits, unless the database knows that it failed. */
+export function requireUnpaid(index: JournalIndex, { asked, deposits, outcomes }: Facts): void {
+  for (const { id } of deposits)
+    for (const line of index.ofDeposit(id)) {
+      if (line.payout_id === asked.payoutId) continue;
+      const outcome = outcomes.get(line.hash);
+      if (!outcome)
+        throw new NotSigned(
+          'backup',
+          `deposit ${id} was paid by ${line.hash}, which the database does not know: was a backup restored? Nothing is paid twice; take it up from the chain`,
+        );
+      if (!hasFailed(outcome))
+        throw new NotSigned(
+          'earlier',
+          `deposit ${id} was paid by ${line.hash} of payout ${line.payout_id}, which is ${outcome.state}: wait until final blocks say that it failed`,
+        );
+    }
+}
+
+/**
+ * The nonce of a transfer: that of the attempt which it replaces, or the next one of the sender. Null on a
+ * chain without. Throws {@link NotSigned} while an earlier attempt may still land that it does not replace,
+ * and where it pays too little to replace one.
+ */
+export function placeOfTransfer(
+  { index, transfers, now }: { index: JournalIndex; transfers: Transfers; now: Date },
+  facts: Facts,
+  terms: TransferTerms,
+): number | null {
+  const { asked, outcomes, lastNonce } = facts;
+  const before = index.ofPayout(asked.purpose, asked.payoutId);
+  const skipped = before.find(({ attempt }) => attempt >= asked.attempt);
+  if (skipped)
+    throw new NotSigned(
+      'backup',
+      `attempt ${skipped.attempt} of it was signed as ${skipped.hash}: was a backup restored? Let the next attempt be asked for`,
+    );
+  if (!transfers.hasNonce) {
+    for (const line of before) requireOver(line, outcomes.get(line.hash), asked.purpose, now);
+    return null;
+  }
+  const open = replaced(asked.purpose, before, outcomes);
+  if (!open) return nextNonce(index, facts, terms, lastNonce);
+  const highest = before
+    .filter(({ nonce }) => nonce === open.nonce)
+    .reduce((most, { price }) => (price !== null && price > most ? price : most), 0n);
+  const least = (highest * (100n + BUMP_PERCENT) + 99n) / 100n;
+  if (terms.price === null || terms.price < least)
+    throw new NotSigned(
+      'terms',
+      `it replaces ${open.hash} and has to pay at least ${least} for gas: ask for it with a higher price`,
+    );
+  return open.nonce;
+}
+
+/**
+ * The attempt whose place is taken again. All attempts of a payout share one, so that one of them lands at
+ * most; a top-up replaces the one before only while that may still land.
+ */
+function replaced(
+  purpose: SignedLine['purpose'],
+  before: readonly SignedLine[],
+  outcomes: Facts['outcomes'],
+): SignedLine | undefined {
+  if (purpose === 'payout') return before[0];
+  const last = before.at(-1);
+  const outcome = last && outcomes.get(last.hash);
+  const isOver = outcome !== undefined && (outcome.state === 'final' || outcome.state === 'dead');
+  return isOver ? undefined : last;
+}
+
+function nextNonce(
+  index: JournalIndex,
+  { asked }: Facts,
+  { chainNonce }: TransferTerms,
+  lastNonce: number | null,
+): number {
+  const last = Math.max(lastNonce ?? -1, index.lastNonce(asked.network, asked.fromKey) ?? -1);
+  // What the chain shows counts only for a wallet that was used before this gateway had it.
+  return last >= 0 ? last + 1 : (chainNonce ?? 0);
+}
+
+/** Where transactions have no place, only their end says that another one may be signed. */
+function requireOver(
+  line: SignedLine,
+  outcome: Outcome | undefined,
+  purpose: SignedLine['purpose'],
+  now: Date,
+): void {
+  if (!outcome)
+    throw new NotSigned(
+      'backup',
+      `an earlier attempt was signed as ${line.hash}, which the database does not know: was a backup restored? Take it up from the chain`,
+    );
+  if (purpose === 'gas' && outcome.state === 'final') return;
+  if (!hasFailed(outcome))
+    throw new NotSigned(
+      'earlier',
+      `${line.hash} is ${outcome.state}: wait until final blocks say that it failed`,
+    );
+  const over =
+    line.expires_at === null ? now : new Date(new Date(line.expires_at).getTime() + AFTER_EXPIRY_MS);
+  if (outcome.state === 'dead' && over > now)
+    throw new NotSigned('earlier', `${line.hash} can land until ${over.toISOString()}: wait until then`);
+}

@@ -1,0 +1,65 @@
+import type { JournalIndex, SignedLine } from '../journal-lines.ts';
+import type { Asked } from './facts.ts';
+import { NotSigned } from './refusal.ts';
+
+/** The most that is signed away of an asset, in base units; undefined means no limit. */
+export type SignLimits = {
+  perHour(asset: Pick<Asked, 'network' | 'currency'>): bigint | undefined;
+  perDay(asset: Pick<Asked, 'network' | 'currency'>): bigint | undefined;
+};
+
+const HOUR_MS = 60 * 60_000;
+
+/**
+ * Throws {@link NotSigned} where a transfer would bring what the journal has signed within an hour, or 24,
+ * above its limit. Attempts in one place count once, with the largest of them.
+ */
+export function requireRoom(
+  limits: SignLimits,
+  index: JournalIndex,
+  asked: Asked,
+  nonce: number | null,
+  now: Date,
+): void {
+  const windows = [
+    { name: 'SIGN_MAX_PER_HOUR', ms: HOUR_MS, most: limits.perHour(asked) },
+    { name: 'SIGN_MAX_PER_DAY', ms: 24 * HOUR_MS, most: limits.perDay(asked) },
+  ];
+  for (const { name, ms, most } of windows) {
+    if (most === undefined) continue;
+    const wanted = {
+      payout_id: asked.payoutId,
+      purpose: asked.purpose,
+      attempt: asked.attempt,
+      nonce,
+      amount: asked.amountUnits,
+    };
+    const since = now.getTime() - ms;
+    const within = index.signed.filter(
+      (line) =>
+        line.network === asked.network &&
+        line.currency === asked.currency &&
+        new Date(line.at).getTime() > since,
+    );
+    const sum = sumOf([...within, wanted]);
+    if (sum > most)
+      throw new NotSigned(
+        'limit',
+        asked.amountUnits > most
+          ? `${asked.amountUnits} units of ${asked.currency} are more than ${name} allows at all (${most}): raise it if that is right`
+          : `with it ${sum} units of ${asked.currency} would be signed away within ${ms / HOUR_MS} h, and ${name} allows ${most}: it is signed when there is room, or raise the limit`,
+      );
+  }
+}
+
+type Counted = Pick<SignedLine, 'payout_id' | 'purpose' | 'attempt' | 'nonce' | 'amount'>;
+
+function sumOf(lines: readonly Counted[]): bigint {
+  const largest = new Map<string, bigint>();
+  for (const { payout_id, purpose, attempt, nonce, amount } of lines) {
+    const place = `${payout_id}:${purpose}:${nonce ?? `attempt ${attempt}`}`;
+    const known = largest.get(place) ?? 0n;
+    if (amount > known) largest.set(place, amount);
+  }
+  return [...largest.values()].reduce((sum, amount) => sum + amount, 0n);
+}

@@ -1,0 +1,217 @@
+// The signer at work: it opens its wallet and its journal, and signs what rows ask for. It talks to
+// PostgreSQL and to nothing else.
+import { OperatorError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import { reasonOf } from '../../base/reason.ts';
+import type { Em } from '../../db/orm.ts';
+import { type Journal, JournalBroken, JournalHeld, openJournal } from '../journal.ts';
+import { type OpenWallet, openWallet, readPassphraseFile } from '../wallet-file.ts';
+import { takeApprovals } from './approvals.ts';
+import { newDestination } from './directions.ts';
+import { askedIds, destinationsAfter } from './facts.ts';
+import { listening } from './listen.ts';
+import { NotSigned, Sealed } from './refusal.ts';
+import { type OpenSigner, type SignResult, signAsked } from './sign.ts';
+import { noteState, takeOver } from './state.ts';
+
+export type SignerDeps = Omit<OpenSigner, 'wallet' | 'journal'> & {
+  readonly log: Logger;
+  readonly seedFile: string;
+  readonly passphraseFile: string;
+  readonly journalFile: string;
+  /** True to open nothing before something is asked for. */
+  readonly idle: boolean;
+  /** Unset: 5 s. How often it looks without having been told. */
+  readonly pollMs?: number | undefined;
+  /** Unset: 10 s. When it tries again what it refused, and to open what was closed. */
+  readonly retryMs?: number | undefined;
+};
+
+type Opened = { readonly wallet: OpenWallet; readonly journal: Journal };
+
+const POLL_MS = 5_000;
+const RETRY_MS = 10_000;
+const DESTINATIONS_MS = 60_000;
+const PAGE = 50;
+const MOST_RESTING = 10_000;
+
+/**
+ * Signs until the signal aborts. Whatever is missing or wrong is said, in the log and in its row, and tried
+ * again; it throws nothing.
+ */
+export async function runSigner(deps: SignerDeps, signal: AbortSignal): Promise<void> {
+  const signer = new Signer(deps);
+  const bell = listening(deps.orm, 'signer');
+  try {
+    while (!signal.aborted) {
+      await signer.turn(signal);
+      await bell.wait(deps.pollMs ?? POLL_MS, signal);
+    }
+  } finally {
+    await bell.close();
+    await signer.close();
+  }
+}
+
+class Signer {
+  readonly #deps: SignerDeps;
+  #opened: Opened | undefined;
+  #said = '';
+  /** Why it could not be opened, until it is tried again: each try costs a second of work. */
+  #closed: { readonly error: unknown; readonly until: number } | undefined;
+  #destinationsAt = 0;
+  /** When each refused row is tried again. */
+  readonly #resting = new Map<string, number>();
+
+  constructor(deps: SignerDeps) {
+    this.#deps = deps;
+  }
+
+  /** Signs what waits; says in its row how it is. */
+  async turn(signal: AbortSignal): Promise<void> {
+    const { orm, now } = this.#deps;
+    try {
+      const waiting = await this.#waiting(orm.em.fork());
+      if (waiting.length > 0 || !this.#deps.idle) await this.#work(waiting, signal);
+      await noteState(orm.em.fork(), now(), undefined);
+      this.#said = '';
+    } catch (error) {
+      await this.#stop(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    await opened?.journal.close().catch(() => undefined);
+  }
+
+  async #work(waiting: readonly string[], signal: AbortSignal): Promise<void> {
+    const { now } = this.#deps;
+    const opened = await this.#open();
+    const the: OpenSigner = { ...this.#deps, ...opened };
+    await takeApprovals(opened.journal, opened.wallet, now());
+    await this.#noteDestinations(the, waiting.length > 0);
+    for (const id of waiting) {
+      if (signal.aborted) return;
+      this.#tell(await signAsked(the, id), id);
+    }
+  }
+
+  async #waiting(em: Em): Promise<string[]> {
+    const nowMs = performance.now();
+    for (const [id, until] of this.#resting) if (until <= nowMs) this.#resting.delete(id);
+    return await askedIds(em, [...this.#resting.keys()], PAGE);
+  }
+
+  #tell(result: SignResult, id: string): void {
+    const { log, retryMs = RETRY_MS } = this.#deps;
+    if (result.kind === 'signed') {
+      const { asked, hash, again } = result;
+      const { purpose, payoutId, network, attempt } = asked;
+      log.info(
+        { component: 'signer', purpose, payout: payoutId, network, attempt, transaction: hash },
+        again ? 'stored again what was signed before' : 'signed',
+      );
+    }
+    if (result.kind !== 'refused') return;
+    if (this.#resting.size < MOST_RESTING) this.#resting.set(id, performance.now() + retryMs);
+    const { asked, refusal } = result;
+    log.warn(
+      { component: 'signer', purpose: asked.purpose, payout: asked.payoutId, code: refusal.code },
+      `not signed: ${refusal.message}`,
+    );
+  }
+
+  /**
+   * Every withdraw address, so that the journal knows each from the day on which it was set, and one that was
+   * changed without the key is noticed before anything is paid to anybody.
+   */
+  async #noteDestinations(the: OpenSigner, atOnce: boolean): Promise<void> {
+    const nowMs = performance.now();
+    if (!atOnce && nowMs < this.#destinationsAt) return;
+    const { journal, keys, orm, now } = the;
+    const judge = { keys, begunAt: journal.index.begunAt };
+    const em = orm.em.fork();
+    for (let after: Awaited<ReturnType<typeof destinationsAfter>>[number] | undefined; ; ) {
+      const page = await destinationsAfter(em, after, 1_000);
+      for (const row of page) {
+        const seen = unlessRefused(() => newDestination(judge, journal.index, row));
+        if (seen) await journal.append(seen, now());
+      }
+      after = page.at(-1);
+      if (!after) break;
+    }
+    this.#destinationsAt = nowMs + DESTINATIONS_MS;
+  }
+
+  async #open(): Promise<Opened> {
+    if (this.#opened) return this.#opened;
+    if (this.#closed && performance.now() < this.#closed.until) throw this.#closed.error;
+    try {
+      this.#opened = await this.#openAll();
+      return this.#opened;
+    } catch (error) {
+      this.#closed = { error, until: performance.now() + (this.#deps.retryMs ?? RETRY_MS) };
+      throw error;
+    }
+  }
+
+  async #openAll(): Promise<Opened> {
+    const { orm, now, seedFile, passphraseFile, journalFile, log } = this.#deps;
+    const journal = await sealing('journal', openJournal({ file: journalFile, now: now() }));
+    try {
+      if (journal.repairedBytes > 0)
+        log.warn(
+          { component: 'signer', bytes: journal.repairedBytes },
+          'the last line of the journal was not written to its end and was taken away: nothing was signed by it',
+        );
+      const { passphrase } = await sealing('wallet', readPassphraseFile(passphraseFile));
+      const wallet = await sealing('wallet', openWallet({ file: seedFile, passphrase }));
+      for (const warning of wallet.warnings) log.warn({ component: 'signer' }, warning);
+      await takeOver(orm.em.fork(), journal, now());
+      return { wallet, journal };
+    } catch (error) {
+      await journal.close();
+      throw error;
+    }
+  }
+
+  /** Says why nothing is signed; what is wrong with the signer's own things is looked at again from the start. */
+  async #stop(error: unknown): Promise<void> {
+    const { log, orm, now } = this.#deps;
+    const sealed = error instanceof Sealed ? error : undefined;
+    const isBroken = error instanceof JournalBroken;
+    const reason = reasonOf(error);
+    if (reason !== this.#said) {
+      if (sealed)
+        log.error({ component: 'signer', code: sealed.code }, `sealed, signs nothing: ${sealed.message}`);
+      else log.warn({ component: 'signer', err: error }, 'could not look for work; it is tried again');
+      if (sealed?.code === 'tampered')
+        await this.#opened?.journal.append({ kind: 'alarm', reason: sealed.message.slice(0, 500) }, now());
+    }
+    this.#said = reason;
+    if (sealed || isBroken) await this.close();
+    // Another process has the journal: how the signer is, that one says.
+    const says = sealed && !(sealed.cause instanceof JournalHeld);
+    if (says) await noteState(orm.em.fork(), now(), sealed).catch(() => undefined);
+  }
+}
+
+async function sealing<T>(code: 'wallet' | 'journal', work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof OperatorError ? new Sealed(code, error.message, { cause: error }) : error;
+  }
+}
+
+/** A row that nothing may be paid to is told where something is asked for, and stops nobody else. */
+function unlessRefused<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof NotSigned) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,163 @@
+// One row at a time: read under locks, decided, written to the journal, stored.
+import type { Transfers } from '../../chains/transfer.ts';
+import type { Em, Orm } from '../../db/orm.ts';
+import { run, sql } from '../../db/sql.ts';
+import type { Network } from '../../domain/assets.ts';
+import type { SealKey } from '../../domain/direction.ts';
+import type { Journal } from '../journal.ts';
+import type { SignedLine } from '../journal-lines.ts';
+import type { OpenWallet } from '../wallet-file.ts';
+import { decide, type Order } from './checks.ts';
+import { newDestination } from './directions.ts';
+import { hashesBefore } from './earlier.ts';
+import { type Asked, type Facts, lockAsked, readFacts } from './facts.ts';
+import type { SignLimits } from './limits.ts';
+import { NotSigned } from './refusal.ts';
+import { holdState, noteLine } from './state.ts';
+
+/** What a signer signs with, once it is open. */
+export type OpenSigner = {
+  readonly orm: Orm;
+  readonly now: () => Date;
+  readonly wallet: OpenWallet;
+  readonly journal: Journal;
+  readonly keys: readonly SealKey[];
+  readonly transfers: Readonly<Record<Network, Transfers>>;
+  readonly limits: SignLimits;
+  readonly newDestinationAfterMs: number;
+};
+
+export type SignResult =
+  | { readonly kind: 'signed'; readonly asked: Asked; readonly hash: string; readonly again: boolean }
+  | { readonly kind: 'refused'; readonly asked: Asked; readonly refusal: NotSigned }
+  /** Somebody else has it, or it waits no more. */
+  | { readonly kind: 'gone' };
+
+/**
+ * Signs what waits under an id, or says why not. The bytes are in the journal, on the disk, before the
+ * transaction commits: whatever happens then, they are the only ones that are ever signed for it. A row that
+ * is refused stays `asked`, and is tried again; only who asked can give it up. Throws `Sealed`, and everything
+ * that is no refusal; nothing is stored then.
+ */
+export async function signAsked(the: OpenSigner, id: string): Promise<SignResult> {
+  return await the.orm.em.fork().transactional(async (em): Promise<SignResult> => {
+    await holdState(em, the.journal);
+    const asked = await lockAsked(em, id);
+    if (!asked) return { kind: 'gone' };
+    try {
+      return await signLocked(the, em, asked);
+    } catch (error) {
+      if (!(error instanceof NotSigned)) throw error;
+      const refused = `${error.code}: ${error.message}`.slice(0, 500);
+      await run(
+        em,
+        sql`update sent_transactions set refused = ${refused} where id = ${id} and refused is distinct from ${refused}`,
+      );
+      return { kind: 'refused', asked, refusal: error };
+    }
+  });
+}
+
+async function signLocked(the: OpenSigner, em: Em, asked: Asked): Promise<SignResult> {
+  const { journal, now } = the;
+  const known = journal.index
+    .ofPayout(asked.purpose, asked.payoutId)
+    .find((line) => line.attempt === asked.attempt);
+  if (known) {
+    requireSame(known, asked);
+    await store(em, journal, asked, known, await journal.raw(known.hash), new Date(known.at));
+    return { kind: 'signed', asked, hash: known.hash, again: true };
+  }
+  const at = now();
+  const facts = await readFacts(em, asked, (ids) => hashesBefore(journal.index, asked, ids));
+  await noteDestination(the, facts, at);
+  const { wallet, keys, limits, newDestinationAfterMs } = the;
+  const transfers = the.transfers[asked.network];
+  const judge = { keys, begunAt: journal.index.begunAt };
+  const order = decide(
+    { index: journal.index, wallet, transfers, judge, limits, newDestinationAfterMs, now: at },
+    facts,
+  );
+  const { line, raw } = await signOrder(the, facts, order, at);
+  await store(em, journal, asked, line, raw, at);
+  return { kind: 'signed', asked, hash: line.hash, again: false };
+}
+
+async function noteDestination(
+  { journal, keys }: OpenSigner,
+  { payout, destination }: Facts,
+  at: Date,
+): Promise<void> {
+  if (!destination) return;
+  const { merchantId, network } = payout;
+  const judge = { keys, begunAt: journal.index.begunAt };
+  const seen = newDestination(judge, journal.index, { merchantId, network, ...destination });
+  if (seen) await journal.append(seen, at);
+}
+
+async function signOrder(
+  { wallet, journal, transfers }: OpenSigner,
+  { asked, payout }: Facts,
+  { transfer, terms, sender, depositIds }: Order,
+  at: Date,
+): Promise<{ line: SignedLine; raw: Buffer }> {
+  const { network } = asked;
+  const { raw, hash } = wallet.sign(
+    { network, ...sender },
+    { transfers: transfers[network], transfer, terms },
+  );
+  const line = await journal.append(
+    {
+      kind: 'signed',
+      network,
+      purpose: asked.purpose,
+      payout_id: asked.payoutId,
+      attempt: asked.attempt,
+      merchant_id: payout.merchantId,
+      deposits: [...depositIds],
+      from: transfer.from,
+      to: transfer.to,
+      currency: asked.currency,
+      amount: transfer.units.toString(),
+      price: terms.price?.toString() ?? null,
+      nonce: transfer.nonce,
+      expires_at: terms.expiresAt?.toISOString() ?? null,
+      hash,
+      raw: raw.toString('hex'),
+    },
+    at,
+  );
+  if (line.kind !== 'signed') throw new Error('the journal has written another line');
+  return { line, raw };
+}
+
+/** What was signed once is stored again, and nothing else is ever signed in its place. */
+function requireSame(line: SignedLine, asked: Asked): void {
+  const same =
+    line.network === asked.network &&
+    line.from === asked.fromKey &&
+    line.to === asked.toKey &&
+    line.currency === asked.currency &&
+    line.amount === asked.amountUnits;
+  if (!same)
+    throw new NotSigned(
+      'backup',
+      `${line.hash} was signed for it, with another amount or receiver: was a backup restored? Take it up from the chain`,
+    );
+}
+
+async function store(
+  em: Em,
+  journal: Journal,
+  { id }: Asked,
+  line: SignedLine,
+  raw: Buffer,
+  signedAt: Date,
+): Promise<void> {
+  await run(
+    em,
+    sql`update sent_transactions set state = 'signed', nonce = ${line.nonce}, raw = ${raw}, hash = ${line.hash},
+      expires_at = ${line.expires_at}::timestamptz, signed_at = ${signedAt}, refused = null where id = ${id}`,
+  );
+  await noteLine(em, journal, signedAt);
+}

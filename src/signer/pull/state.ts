@@ -1,0 +1,101 @@
+// The one row in which the signer says how it is, and which journal has signed for this database.
+import type { Em } from '../../db/orm.ts';
+import { firstRow, rows, run, sql } from '../../db/sql.ts';
+import type { Journal } from '../journal.ts';
+import { Sealed } from './refusal.ts';
+
+type State = {
+  readonly journal: string | null;
+  readonly line: number | null;
+  readonly lineHash: string | null;
+};
+
+/** Says that a signer is there, and why it signs nothing, if so. */
+export async function noteState(em: Em, now: Date, sealed: Sealed | undefined): Promise<void> {
+  const [code, reason, since] = sealed
+    ? [sealed.code, sealed.message.slice(0, 500), now]
+    : [null, null, null];
+  await run(
+    em,
+    sql`insert into signer_state as s (name, seen_at, sealed_code, sealed_reason, sealed_since)
+      values ('signer', ${now}, ${code}, ${reason}, ${since}::timestamptz)
+      on conflict (name) do update set seen_at = excluded.seen_at, sealed_code = excluded.sealed_code,
+        sealed_reason = excluded.sealed_reason, sealed_since = case when excluded.sealed_code is null then null
+          else coalesce(s.sealed_since, excluded.sealed_since) end`,
+  );
+}
+
+/**
+ * Proves that the journal knows all that was signed for this database, and takes the database over for it.
+ * Throws {@link Sealed} where something was signed that it does not know: it is missing, or an older one.
+ */
+export async function takeOver(em: Em, journal: Journal, now: Date): Promise<void> {
+  await noteState(em, now, undefined);
+  await em.transactional(async (tx) => {
+    const state = await lockState(tx);
+    requireAncestor(state, journal, { others: true });
+    for (let after = ''; ; ) {
+      const page: readonly { hash: string }[] = await rows(
+        tx,
+        sql<{ hash: string }>`select hash from sent_transactions where raw is not null and hash > ${after}
+          order by hash limit 10000`,
+      );
+      const unknown = page.find(({ hash }) => journal.index.placeOf(hash) === undefined);
+      if (unknown)
+        throw new Sealed(
+          'journal',
+          `${unknown.hash} was signed for this database and is not in the journal ${journal.file}: restore the newest journal; without it nobody knows what was signed`,
+        );
+      const last = page.at(-1);
+      if (!last) break;
+      after = last.hash;
+    }
+    await noteLine(tx, journal);
+  });
+}
+
+/**
+ * Locks the row until the end of the transaction, so that of two signers one signs at a time. Throws
+ * {@link Sealed} where another journal has signed since.
+ */
+export async function holdState(em: Em, journal: Journal): Promise<void> {
+  requireAncestor(await lockState(em), journal, { others: false });
+}
+
+/** Notes how far the journal is, in the transaction of a signature. */
+export async function noteLine(em: Em, journal: Journal, signedAt: Date | null = null): Promise<void> {
+  await run(
+    em,
+    sql`update signer_state set journal = ${journal.index.id}, line = ${journal.length()},
+      line_hash = ${journal.head()}, signed_at = coalesce(${signedAt}::timestamptz, signed_at)
+      where name = 'signer'`,
+  );
+}
+
+async function lockState(em: Em): Promise<State> {
+  const state = await firstRow(
+    em,
+    sql<State>`select journal, line, line_hash from signer_state where name = 'signer' for update`,
+  );
+  return state ?? { journal: null, line: null, lineHash: null };
+}
+
+function requireAncestor(
+  { journal: id, line, lineHash }: State,
+  journal: Journal,
+  { others }: { others: boolean },
+): void {
+  if (id === null || line === null) return;
+  if (id !== journal.index.id) {
+    if (others) return;
+    throw new Sealed(
+      'journal',
+      `another signer, with a journal of its own, took this database over: stop one of the two`,
+    );
+  }
+  if (journal.index.hashes[line - 1] === lineHash) return;
+  throw new Sealed(
+    'journal',
+    `the journal ${journal.file} is older than what it has signed for this database, which knows ${line} lines of it: restore the newest journal`,
+  );
+}
