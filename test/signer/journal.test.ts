@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { tempDir } from '../../dev/support/parts.ts';
+import { keyOfHex } from '../../src/chains/address-key.ts';
+import { type Journal, JournalBroken, JournalHeld, openJournal } from '../../src/signer/journal.ts';
+import type { JournalEntry } from '../../src/signer/journal-lines.ts';
+
+const NOW = new Date('2026-11-24T12:00:00.000Z');
+const FROM = keyOfHex('aa'.repeat(20));
+const MERCHANT = randomUUID();
+
+type Signed = Extract<JournalEntry, { kind: 'signed' }>;
+let hashes = 0;
+const signed = (change: Partial<Signed> = {}): Signed => {
+  hashes += 1;
+  return {
+    kind: 'signed',
+    network: 'bsc',
+    purpose: 'payout',
+    payout_id: randomUUID(),
+    attempt: 1,
+    merchant_id: MERCHANT,
+    deposits: [randomUUID()],
+    from: FROM,
+    to: 'bb'.repeat(20),
+    currency: 'USDT',
+    amount: '1000',
+    price: '5',
+    nonce: hashes,
+    expires_at: null,
+    hash: `0x${hashes.toString(16).padStart(64, '0')}`,
+    raw: `f8${hashes.toString(16).padStart(8, '0')}`,
+    ...change,
+  };
+};
+
+async function thrown(work: Promise<unknown>): Promise<Error> {
+  try {
+    await work;
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('it did not throw');
+}
+
+describe("the signer's journal", () => {
+  let file: string;
+  const opened: Journal[] = [];
+  const open = async (): Promise<Journal> => {
+    const journal = await openJournal({ file, now: NOW });
+    opened.push(journal);
+    return journal;
+  };
+  beforeEach(async () => {
+    file = join(await tempDir('journal'), 'deep', 'journal');
+  });
+  afterEach(async () => {
+    for (const journal of opened.splice(0)) await journal.close().catch(() => undefined);
+  });
+
+  it('remembers whatever was written, across any number of openings', async () => {
+    const step = fc.oneof(
+      fc.record({
+        amount: fc.bigInt(0n, 2n ** 200n).map(String),
+        raw: fc.uint8Array({ minLength: 1, maxLength: 90 }),
+      }),
+      fc.constant('open' as const),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        file = join(await tempDir('journal'), 'journal');
+        let journal = await openJournal({ file, now: NOW });
+        const wrote: Signed[] = [];
+        for (const one of [...steps, 'open' as const]) {
+          if (one === 'open') {
+            const [id, head, length] = [journal.index.id, journal.head(), journal.length()];
+            await journal.close();
+            journal = await openJournal({ file, now: NOW });
+            expect([journal.index.id, journal.head(), journal.length()]).to.deep.equal([id, head, length]);
+            expect(journal.repairedBytes).to.equal(0);
+          } else {
+            const entry = signed({ amount: one.amount, raw: Buffer.from(one.raw).toString('hex') });
+            await journal.append(entry, NOW);
+            wrote.push(entry);
+          }
+        }
+        for (const entry of wrote) {
+          expect((await journal.raw(entry.hash)).toString('hex')).to.equal(entry.raw);
+          expect(journal.index.ofDeposit(entry.deposits[0] ?? '')[0]?.amount).to.equal(BigInt(entry.amount));
+          expect(journal.index.ofPayout('payout', entry.payout_id).map(({ hash }) => hash)).to.deep.equal([
+            entry.hash,
+          ]);
+        }
+        expect(journal.index.signed).to.have.length(wrote.length);
+        await journal.close();
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('is readable by its owner alone', async () => {
+    await open();
+    expect(statSync(file).mode & 0o777).to.equal(0o600);
+  });
+
+  it('takes away a last line that was not written to its end, whatever is left of it, and nothing else', async () => {
+    const first = await open();
+    const kept = signed();
+    await first.append(kept, NOW);
+    const whole = statSync(file).size;
+    await first.append(signed(), NOW);
+    await first.close();
+    const full = statSync(file).size;
+    const bytes = readFileSync(file);
+    for (const size of [whole + 1, Math.floor((whole + full) / 2), full - 2, full - 1]) {
+      writeFileSync(file, bytes);
+      truncateSync(file, size);
+      const journal = await open();
+      expect(journal.repairedBytes, `${size}`).to.equal(size - whole);
+      expect(statSync(file).size).to.equal(whole);
+      expect(journal.index.signed.map(({ hash }) => hash)).to.deep.equal([kept.hash]);
+      const next = signed();
+      await journal.append(next, NOW);
+      await journal.close();
+      const again = await open();
+      expect(again.index.signed.map(({ hash }) => hash)).to.deep.equal([kept.hash, next.hash]);
+      await again.close();
+    }
+  });
+
+  it('is broken by a changed, a missing, a doubled and a strange line', async () => {
+    const journal = await open();
+    for (let n = 0; n < 4; n += 1) await journal.append(signed(), NOW);
+    await journal.close();
+    const lines = readFileSync(file, 'utf8').split('\n');
+    const changes: Record<string, (all: string[]) => string[]> = {
+      changed: (all) =>
+        all.map((line, n) => (n === 2 ? line.replace('"amount":"1000"', '"amount":"1001"') : line)),
+      missing: (all) => all.toSpliced(2, 1),
+      'missing at the start': (all) => all.slice(1),
+      doubled: (all) => all.toSpliced(2, 0, all[2] ?? ''),
+      swapped: (all) => all.map((line, n) => all[n === 1 ? 2 : n === 2 ? 1 : n] ?? line),
+      strange: (all) => all.toSpliced(5, 0, '{}'),
+      empty: (all) => all.toSpliced(3, 0, ''),
+    };
+    for (const [name, change] of Object.entries(changes)) {
+      writeFileSync(file, change(lines).join('\n'));
+      const error = await thrown(open());
+      expect(error, name).to.be.instanceOf(JournalBroken);
+      expect(error.message, name).to.match(/^Line \d+ of .*Restore the journal from its backup/);
+    }
+    writeFileSync(file, lines.join('\n'));
+    expect((await open()).length()).to.equal(5);
+  });
+
+  it('is held by one process at a time, and free again when that one ends', async () => {
+    const first = await open();
+    expect(await thrown(open())).to.be.instanceOf(JournalHeld);
+    await first.close();
+    expect((await open()).index.id).to.equal(first.index.id);
+  });
+
+  it('writes nothing more after a line that could not be written', async () => {
+    const journal = await open();
+    await journal.append(signed(), NOW);
+    const size = statSync(file).size;
+    const wrong = { ...signed(), raw: 'not hex' } as Signed;
+    expect((await thrown(journal.append(wrong, NOW))).message).to.contain('could not be read again');
+    expect(statSync(file).size).to.equal(size);
+    await journal.append(signed(), NOW);
+    appendFileSync(file, 'somebody else wrote here\n');
+    await journal.append(signed(), NOW);
+    await journal.close();
+    expect(await thrown(open())).to.be.instanceOf(JournalBroken);
+  });
+
+  it('tells the newest destination and approval, and the highest nonce', async () => {
+    const journal = await open();
+    const destination = (address: string, at: Date) =>
+      journal.append(
+        { kind: 'destination', merchant_id: MERCHANT, network: 'bsc', address, set_at: at.toISOString() },
+        at,
+      );
+    await destination('11'.repeat(20), NOW);
+    await destination('22'.repeat(20), new Date(NOW.getTime() + 5));
+    expect(journal.index.destination(MERCHANT, 'bsc')?.address).to.equal('22'.repeat(20));
+    expect(journal.index.destination(MERCHANT, 'tron')).to.equal(undefined);
+    await journal.append(signed({ nonce: 7 }), NOW);
+    await journal.append(signed({ nonce: 3 }), NOW);
+    expect(journal.index.lastNonce('bsc', FROM)).to.equal(7);
+    expect(journal.index.lastNonce('tron', FROM)).to.equal(undefined);
+  });
+});
