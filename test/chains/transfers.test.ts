@@ -61,6 +61,7 @@ describe('transfers as they are built', () => {
         expect(BSC.read(signed.raw)).to.deep.equal({ transfer, given, hash: signed.hash });
         const data = `0xa9059cbb${to.padStart(64, '0')}${units.toString(16).padStart(64, '0')}`;
         const asWallet = await new Wallet(KEY).signTransaction({
+          type: 0,
           chainId: 56,
           nonce,
           gasLimit: given.gas_limit,

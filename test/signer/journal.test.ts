@@ -163,7 +163,7 @@ describe("the signer's journal", () => {
     expect((await open()).index.id).to.equal(first.index.id);
   });
 
-  it('writes nothing more after a line that could not be written', async () => {
+  it('writes no line that it could not read again, and is broken where somebody else wrote', async () => {
     const journal = await open();
     await journal.append(signed(), NOW);
     const size = statSync(file).size;

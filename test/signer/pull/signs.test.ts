@@ -22,11 +22,7 @@ describe('the signer', function () {
   });
   after(() => the?.stop());
 
-  const settled = async (id: string) =>
-    await eventually('the row being decided', async () => {
-      const row = await the.row(id);
-      return row['state'] !== 'asked' || row['refused'] !== null ? row : undefined;
-    });
+  const settled = (id: string) => the.decided(id);
   const bytesOf = (row: Record<string, unknown>): Buffer => row['raw'] as Buffer;
 
   it('signs payouts of every asset, and stores the bytes that its journal holds', async () => {

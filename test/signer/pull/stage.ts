@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { eventually } from '../../../dev/support/eventually.ts';
 import { SECRETS_KEY } from '../../../dev/support/live-gateway.ts';
 import { migratedDatabase, tempDir } from '../../../dev/support/parts.ts';
 import { TEST_PHRASE } from '../../../dev/support/test-wallet.ts';
@@ -76,9 +77,13 @@ export async function startSignerStage() {
   return {
     ...{ database, deps, files, gas, lines, merchantId, sql, folder },
     ...moneyOf(deps, merchantId, sql),
+    /** Writes as nobody may: past every guard of the database. */
+    force: (text: string, params: unknown[] = []) => forced(deps, text, params),
+    /** The row of what was asked for, once it is signed or refused. */
+    decided: (id: string) => decided(sql, id),
     /** Sets the withdraw address as an operator does. */
-    setDestination: (network: Network, address: string) =>
-      updateMerchant(deps, { merchantId, withdraw: { [network]: address } }),
+    setDestination: (network: Network, address: string, of = merchantId) =>
+      updateMerchant(deps, { merchantId: of, withdraw: { [network]: address } }),
     signerDeps: (change: Partial<SignerDeps> = {}) => signerDepsOf(deps.orm, files, lines, change),
     /** Runs a signer in this process until `stop`. */
     async signer(change: Partial<SignerDeps> = {}) {
@@ -101,6 +106,20 @@ export async function startSignerStage() {
 
 type Sql = <T = Row>(text: string, params?: unknown[]) => Promise<T[]>;
 type TestDeps = Awaited<ReturnType<typeof testDeps>>;
+
+async function forced(deps: TestDeps, text: string, params: unknown[]): Promise<void> {
+  await deps.orm.em.fork().transactional(async (em) => {
+    await em.execute("set local session_replication_role = 'replica'");
+    await em.execute(text, params);
+  });
+}
+
+async function decided(sql: Sql, id: string): Promise<Row> {
+  return await eventually('the row being decided', async () => {
+    const [row] = await sql('select * from sent_transactions where id = ?', [id]);
+    return row && (row['state'] !== 'asked' || row['refused'] !== null) ? row : undefined;
+  });
+}
 
 async function signerDepsOf(
   orm: TestDeps['orm'],
@@ -148,15 +167,18 @@ function moneyOf(deps: TestDeps, merchantId: string, sql: Sql) {
     return await deps.orm.em.fork().findOneOrFail(DepositAddress, { customerId: id, network });
   };
   /** Plans a payout of everything at an address. */
-  const plan = async ({ network, addressKey }: DepositAddress, currency: Currency, of = merchantId) => {
-    const destination = (
-      await sql<{ address: string }>(
-        'select address from withdraw_addresses where merchant_id = ? and network = ?',
-        [of, network],
-      )
-    )[0]?.address;
+  const plan = async (
+    { network, addressKey }: DepositAddress,
+    currency: Currency,
+    of = merchantId,
+    destination = '',
+  ) => {
+    const [set] = await sql<{ address: string }>(
+      'select address from withdraw_addresses where merchant_id = ? and network = ?',
+      [of, network],
+    );
     const payout = await transact(deps, ({ em }) =>
-      planPayout(em, deps, { network, addressKey, currency, destination: destination ?? '' }),
+      planPayout(em, deps, { network, addressKey, currency, destination: set?.address ?? destination }),
     );
     if (!payout) throw new Error('there is nothing to pay out');
     return payout;
