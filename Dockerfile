@@ -16,6 +16,8 @@ COPY activities ./activities
 COPY migrations ./migrations
 # The workflows' bundle, so that a worker on a read-only disk need not build it at each start.
 RUN node -e "import('./src/temporal/workflow-bundle.ts').then((module) => module.workflowBundle())"
+# The signer's journal lies on a volume, which begins as this folder is.
+RUN mkdir -p /var/lib/signer && chown node:node /var/lib/signer && chmod 700 /var/lib/signer
 USER node
 EXPOSE 8080
 ENTRYPOINT ["node", "src/bin.mjs"]

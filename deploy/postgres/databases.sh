@@ -1,12 +1,13 @@
 #!/bin/bash
 # Runs once, when the volume is empty: each program has a role and databases of its own and cannot read the other's. Of the gateway's, the
-# owner makes and changes tables ("gateway migrate"), the service reads and writes rows, the reader looks.
+# owner makes and changes tables ("gateway migrate"), the service reads and writes rows, the reader looks, the signer writes what it signed.
 set -euo pipefail
 psql -v ON_ERROR_STOP=1 -U postgres -d postgres -v owner_password="$GATEWAY_OWNER_DB_PASSWORD" -v reader_password="$GATEWAY_READER_DB_PASSWORD" \
-  -v gateway_password="$GATEWAY_DB_PASSWORD" -v temporal_password="$TEMPORAL_DB_PASSWORD" <<'SQL'
+  -v signer_password="$GATEWAY_SIGNER_DB_PASSWORD" -v gateway_password="$GATEWAY_DB_PASSWORD" -v temporal_password="$TEMPORAL_DB_PASSWORD" <<'SQL'
 create role gateway_owner login password :'owner_password';
 create role gateway login password :'gateway_password';
 create role gateway_reader login password :'reader_password';
+create role gateway_signer login password :'signer_password';
 create role temporal login password :'temporal_password';
 -- Values stand in statements, and the details of an error repeat rows: the server's log shows neither.
 alter role gateway_owner set log_min_error_statement = 'panic';
@@ -15,15 +16,18 @@ alter role gateway set log_min_error_statement = 'panic';
 alter role gateway set log_error_verbosity = 'terse';
 alter role gateway_reader set log_min_error_statement = 'panic';
 alter role gateway_reader set log_error_verbosity = 'terse';
+alter role gateway_signer set log_min_error_statement = 'panic';
+alter role gateway_signer set log_error_verbosity = 'terse';
 create database gateway owner gateway_owner;
 create database temporal owner temporal;
 create database temporal_visibility owner temporal;
 revoke connect on database gateway, temporal, temporal_visibility from public;
 revoke temporary on database gateway from public;
-grant connect on database gateway to gateway, gateway_reader;
+grant connect on database gateway to gateway, gateway_reader, gateway_signer;
 \connect gateway
 -- Every table that the owner will ever make, also the months that the service has made for it.
 alter default privileges for role gateway_owner grant select, insert, update, delete on tables to gateway;
 alter default privileges for role gateway_owner grant usage, select on sequences to gateway;
 alter default privileges for role gateway_owner grant select on tables to gateway_reader;
+-- What the signer may, the migration that made its tables grants: columns, not tables.
 SQL

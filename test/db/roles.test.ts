@@ -160,6 +160,32 @@ describe('the roles of the database, as they are shipped', function () {
     expect(ran.stderr).to.not.include('LOG_LEVEL');
   });
 
+  it('let the signer read what it checks, write what it signed, and nothing else', async () => {
+    await owner.em.fork().execute("select grant_signer('gw_signer')");
+    const signer = await open(urlOf('gw_signer'));
+    for (const sql of [
+      'select id, amount_units from deposits',
+      'select * from withdraw_addresses',
+      'update sent_transactions set refused = refused',
+      'select lock_for_signing(gen_random_uuid())',
+    ])
+      expect(await refusal(signer, sql), sql).to.equal('was done');
+    for (const sql of [
+      'select email from customers',
+      'select * from users',
+      'select * from webhook_endpoints',
+      'update withdraw_addresses set address = address',
+      'update deposit_addresses set seal = null',
+      'update deposits set payout_id = null',
+      'update payouts set reason = null',
+      'update sent_transactions set to_key = to_key',
+      'delete from sent_transactions',
+      'create table more (one int)',
+    ])
+      expect(await refusal(signer, sql), sql).to.match(/permission denied/);
+    expect(await refusal(reader, 'select lock_for_signing(gen_random_uuid())')).to.match(/permission denied/);
+  });
+
   it('let the reader look at everything and change nothing', async () => {
     await requireCurrentSchema(reader);
     const deps = await testDeps(urlOf('gw_reader'), []);

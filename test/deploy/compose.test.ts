@@ -162,9 +162,20 @@ describe('the compose file', () => {
       const files = name === 'signer' ? ['wallet.json', 'wallet.passphrase'] : [];
       expect(service.secrets ?? [], name).to.deep.equal(files);
     }
-    for (const secret of ['SECRETS_KEY', 'BSC_RPC_URLS'])
-      expect(variablesOf('deploy/signer.env.example')).to.not.include(secret);
-    expect(services['signer']?.profiles).to.deep.equal(['payouts']);
+    for (const other of ['BSC_RPC_URLS', 'TRON_API_URLS', 'TEMPORAL_ADDRESS', 'PUBLIC_URL'])
+      expect(variablesOf('deploy/signer.env.example')).to.not.include(other);
+    expect(read('deploy/signer.env.example')).to.match(/^DATABASE_URL=postgres:\/\/gateway_signer:/m);
+    expect(services['signer']?.profiles).to.equal(undefined);
+    expect(services['signer']?.ports).to.equal(undefined);
+  });
+
+  it('keeps what the signer has signed on a volume of its own, which its user can write', () => {
+    for (const [name, service] of Object.entries(services)) {
+      const volumes = (service.volumes ?? []).filter((volume) => volume.startsWith('journal:'));
+      expect(volumes, name).to.deep.equal(name === 'signer' ? ['journal:/var/lib/signer'] : []);
+    }
+    expect(services['signer']?.environment?.['SIGN_JOURNAL_FILE']).to.match(/^\/var\/lib\/signer\//);
+    expect(read('Dockerfile')).to.include('chown node:node /var/lib/signer');
   });
 
   it('holds no secret itself, and its secrets are ignored by git and by the image', () => {

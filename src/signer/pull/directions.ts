@@ -101,12 +101,12 @@ export function requireOldEnough(
 ): void {
   const { merchantId, network, destination } = payout;
   const seen = index.destination(merchantId, network);
-  if (seen?.address !== address) throw new Error('a destination is noted before it is paid to');
-  if (setAt < new Date(seen.set_at))
+  if (seen && setAt < new Date(seen.set_at))
     throw new NotSigned(
       'backup',
       `the withdraw address ${destination} is older than what this signer has seen: was a backup restored? Ask the merchant, and set it again with "merchant set"`,
     );
+  if (seen?.address !== address) throw new Error('a destination is noted before it is paid to');
   const until = new Date(new Date(seen.at).getTime() + afterMs);
   const approvedAt = index.approvedAt(merchantId, network, address);
   if (afterMs === 0 || now >= until || (approvedAt && approvedAt >= setAt)) return;

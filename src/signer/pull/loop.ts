@@ -94,8 +94,29 @@ class Signer {
     await this.#noteDestinations(the, waiting.length > 0);
     for (const id of waiting) {
       if (signal.aborted) return;
-      this.#tell(await signAsked(the, id), id);
+      this.#tell(await this.#sign(the, id), id);
     }
+  }
+
+  /** What goes wrong with one row keeps no other from being signed. */
+  async #sign(the: OpenSigner, id: string): Promise<SignResult> {
+    try {
+      return await signAsked(the, id);
+    } catch (error) {
+      if (error instanceof Sealed || error instanceof JournalBroken) throw error;
+      const { log } = this.#deps;
+      log.error(
+        { component: 'signer', err: error, row: id },
+        'a row could not be looked at; it is tried again',
+      );
+      this.#rest(id);
+      return { kind: 'gone' };
+    }
+  }
+
+  #rest(id: string): void {
+    if (this.#resting.size < MOST_RESTING)
+      this.#resting.set(id, performance.now() + (this.#deps.retryMs ?? RETRY_MS));
   }
 
   async #waiting(em: Em): Promise<string[]> {
@@ -105,7 +126,7 @@ class Signer {
   }
 
   #tell(result: SignResult, id: string): void {
-    const { log, retryMs = RETRY_MS } = this.#deps;
+    const { log } = this.#deps;
     if (result.kind === 'signed') {
       const { asked, hash, again } = result;
       const { purpose, payoutId, network, attempt } = asked;
@@ -115,7 +136,7 @@ class Signer {
       );
     }
     if (result.kind !== 'refused') return;
-    if (this.#resting.size < MOST_RESTING) this.#resting.set(id, performance.now() + retryMs);
+    this.#rest(id);
     const { asked, refusal } = result;
     log.warn(
       { component: 'signer', purpose: asked.purpose, payout: asked.payoutId, code: refusal.code },

@@ -96,6 +96,9 @@ export async function startSignerStage() {
       stops.push(stop);
       return { stop };
     },
+    async stopSigners() {
+      await Promise.all(stops.map((stop) => stop()));
+    },
     async stop() {
       await Promise.all(stops.map((stop) => stop()));
       await deps.orm.close(true);
