@@ -7,7 +7,7 @@ export class Migration20261124000056_signer extends Migration {
     this.addSql('alter table withdraw_addresses add column seal bytea null');
     this.addSql(`
 create table signer_state (
-  name varchar(6) primary key constraint signer_state_name_check check (name = 'signer'),
+  name varchar(6) primary key,
   journal uuid null,
   line int null constraint signer_state_line_check check (line > 0),
   line_hash varchar(64) null,

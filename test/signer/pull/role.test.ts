@@ -82,7 +82,8 @@ describe("the signer's role in the database", function () {
     );
     expect(more).to.deep.equal([]);
     const sequences = await the.sql(
-      `select relname from pg_class where relkind = 'S' and has_sequence_privilege(?, oid, 'usage,update')`,
+      `select sequencename as name from pg_sequences
+       where has_sequence_privilege(?, format('%I.%I', schemaname, sequencename), 'usage,update')`,
       [role],
     );
     expect(sequences).to.deep.equal([]);

@@ -19,7 +19,6 @@ const schema = defineEntity({
     signedAt: p.datetime().columnType('timestamptz').nullable(),
   },
   checks: [
-    { name: 'signer_state_name_check', expression: "name = 'signer'" },
     { name: 'signer_state_line_check', expression: 'line > 0' },
     {
       name: 'signer_state_sealed_check',
