@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { locateDatabase, locateSecretsKey } from '../app/process.ts';
 import { pause } from '../base/async/pause.ts';
+import { OperatorError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { reasonOf } from '../base/reason.ts';
 import { createSecretBox } from '../base/secret-box.ts';
@@ -19,10 +21,16 @@ const POOL_SIZE = 3;
 
 /**
  * Signs what rows ask for, over a connection to PostgreSQL and nothing else: no Temporal, no chain, no port.
- * It starts whatever is missing: a wallet that does not open, a journal that is broken or a database that is
- * away are said, in its log and its row, and tried again.
+ * Throws OperatorError where there is no wallet file. A wallet that does not open, a journal that is broken
+ * and a database that is away are said, in its log and its row, and tried again.
  */
 export async function startSigner({ config, log, shutdown }: Starting): Promise<Started> {
+  const { seedFile } = config.wallet;
+  if (!existsSync(seedFile))
+    throw new OperatorError(
+      `There is no wallet at ${seedFile}`,
+      'Make one with "gateway wallet new", or set WALLET_SEED_FILE',
+    );
   const secretsKey = await locateSecretsKey(config, log);
   const work = signWhile({ config, log, secretsKey }, shutdown.signal);
   shutdown.add('signer', () => work);

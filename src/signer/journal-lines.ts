@@ -59,6 +59,7 @@ const lineSchema = z.discriminatedUnion('kind', [
     network,
     address: key,
     approved_at: z.iso.datetime(),
+    by_name: z.string().max(120).nullable(),
   }),
   z.strictObject({ ...common, kind: z.literal('alarm'), reason: z.string().max(500) }),
 ]);

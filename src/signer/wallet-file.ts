@@ -92,12 +92,7 @@ export async function createWallet(input: {
   readonly phrase?: string;
   readonly now: Date;
 }): Promise<{ phrase: string; publicParts: PublicParts; keptOldFile: string | undefined }> {
-  if (input.passphrase.length < MIN_PASSPHRASE_LENGTH) {
-    throw new OperatorError(
-      `The passphrase is shorter than ${MIN_PASSPHRASE_LENGTH} characters`,
-      'Choose a longer one',
-    );
-  }
+  requireLong(input.passphrase);
   const phrase = input.phrase === undefined ? newPhrase() : normalisePhrase(input.phrase);
   const publicParts = publicPartsOf(rootOf(phrase));
   const sealed = await seal(phrase, input.passphrase, publicParts, input.now);
@@ -123,21 +118,7 @@ export async function openWallet(input: {
   readonly passphrase: string;
 }): Promise<OpenWallet> {
   const { content, warning } = await readWalletFile(input.file);
-  const key = await deriveKey(input.passphrase, content.kdf);
-  const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(content.cipher.nonce, 'hex'), {
-    authTagLength: 16,
-  });
-  decipher.setAAD(boundParts(content));
-  decipher.setAuthTag(Buffer.from(content.cipher.tag, 'hex'));
-  let phrase: string;
-  try {
-    phrase = Buffer.concat([decipher.update(content.cipher.text, 'hex'), decipher.final()]).toString('utf8');
-  } catch {
-    throw new OperatorError(
-      `${input.file} does not open: the passphrase is wrong or the file was changed`,
-      'Check WALLET_PASSPHRASE_FILE, or restore the file from its backup',
-    );
-  }
+  const phrase = await phraseIn(content, input);
   const root = rootOf(phrase);
   if (!isDeepStrictEqual(publicPartsOf(root), content.public)) {
     throw new OperatorError(
@@ -152,6 +133,23 @@ export async function openWallet(input: {
     sign: (sender, order) => signWith(root, sender, order),
     keyedHash: (text, purpose) => seedHash(root, text, purpose),
   };
+}
+
+/**
+ * Encrypts the seed again under another passphrase, in one step: the file opens with the one or with the
+ * other at any moment. Throws an OperatorError as {@link openWallet} does, and for a passphrase that is short.
+ */
+export async function rotatePassphrase(input: {
+  readonly file: string;
+  readonly passphrase: string;
+  readonly next: string;
+}): Promise<void> {
+  requireLong(input.next);
+  await openWallet(input);
+  const { content } = await readWalletFile(input.file);
+  const phrase = await phraseIn(content, input);
+  const sealed = await seal(phrase, input.next, content.public, new Date(content.created_at));
+  await writePrivateFile(input.file, `${JSON.stringify(sealed, null, 2)}\n`, { replace: true });
 }
 
 /** The public part, without a passphrase. Only {@link openWallet} proves it. */
@@ -181,6 +179,34 @@ export async function readPassphraseFile(
   if (passphrase === '')
     throw new OperatorError(`${file} is empty`, 'Write the passphrase of the wallet into it');
   return { passphrase, warning };
+}
+
+function requireLong(passphrase: string): void {
+  if (passphrase.length >= MIN_PASSPHRASE_LENGTH) return;
+  throw new OperatorError(
+    `The passphrase is shorter than ${MIN_PASSPHRASE_LENGTH} characters`,
+    'Choose a longer one',
+  );
+}
+
+async function phraseIn(
+  content: WalletFile,
+  { file, passphrase }: { readonly file: string; readonly passphrase: string },
+): Promise<string> {
+  const key = await deriveKey(passphrase, content.kdf);
+  const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(content.cipher.nonce, 'hex'), {
+    authTagLength: 16,
+  });
+  decipher.setAAD(boundParts(content));
+  decipher.setAuthTag(Buffer.from(content.cipher.tag, 'hex'));
+  try {
+    return Buffer.concat([decipher.update(content.cipher.text, 'hex'), decipher.final()]).toString('utf8');
+  } catch {
+    throw new OperatorError(
+      `${file} does not open: the passphrase is wrong or the file was changed`,
+      'Check WALLET_PASSPHRASE_FILE, or restore the file from its backup',
+    );
+  }
 }
 
 async function seal(

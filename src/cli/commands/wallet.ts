@@ -14,6 +14,12 @@ const PHRASE = {
   nextAction: 'Give 12 to 24 words on one line',
 } as const;
 
+const PASSPHRASE = {
+  name: 'new passphrase',
+  maxBytes: 4096,
+  nextAction: 'Give one line of 12 to 1,000 characters',
+} as const;
+
 /** `wallet`: works on the files of the wallet alone, without a database. */
 export function addWalletCommands(program: Command): void {
   const wallet = group(program, 'wallet', 'the encrypted seed that all addresses come from');
@@ -24,6 +30,11 @@ export function addWalletCommands(program: Command): void {
   leaf(wallet, 'check', 'reads a phrase on stdin and proves that it restores the same addresses').action(
     answering(check),
   );
+  leaf(
+    wallet,
+    'rotate-passphrase',
+    'reads a new passphrase on stdin and encrypts the seed with it; WALLET_PASSPHRASE_FILE holds the old one',
+  ).action(answering(rotate));
 }
 
 async function makeNew({ options }: { options: { readonly force?: true } }) {
@@ -69,6 +80,19 @@ async function check() {
     json: { ok, xpub, gas },
     text: ok ? `The phrase restores ${seedFile} with all its addresses.` : 'The phrase does not fit.',
     problem,
+  };
+}
+
+async function rotate() {
+  const { readPassphraseFile, rotatePassphrase } = await load();
+  const { seedFile, passphraseFile } = await walletConfig();
+  const { passphrase } = await readPassphraseFile(passphraseFile);
+  const next = (await readSecret(PASSPHRASE)).replace(/\r?\n$/, '');
+  await rotatePassphrase({ file: seedFile, passphrase, next });
+  return {
+    json: { ok: true, file: seedFile },
+    text: `${seedFile} opens with the new passphrase alone.`,
+    next: `Write the new passphrase into ${passphraseFile} now: a signer that is started before is sealed. Copies of the file, backups too, still open with the old one.`,
   };
 }
 

@@ -12,6 +12,7 @@ import { reachTemporal } from '../reach.ts';
 import { checkBalances } from './balances.ts';
 import { checkMonths } from './months.ts';
 import { checkRequests } from './requests.ts';
+import { checkSigner } from './signer.ts';
 import { hasTable } from './tables.ts';
 import { checkTexts } from './texts.ts';
 
@@ -44,6 +45,7 @@ export async function checkDatabase(config: Config, run: Run | undefined, log: L
       ...(await checkRequests(em, config)),
       ...(await checkMonths(em, new Date())),
       await checkTexts(em),
+      ...(await checkSigner(em)),
     ];
   } catch (error) {
     log.debug({ err: error }, 'the database could not be examined');

@@ -12,6 +12,7 @@ const approvalSchema = z.strictObject({
   network: z.enum(NETWORKS),
   address: z.string().regex(/^[0-9a-f]{40}$/),
   approved_at: z.iso.datetime(),
+  by_name: z.string().max(120).nullable(),
   seal: z.string().regex(/^[0-9a-f]{64}$/),
 });
 type Approval = Omit<z.output<typeof approvalSchema>, 'seal'>;
@@ -19,8 +20,11 @@ type Sealing = Pick<OpenWallet, 'keyedHash'>;
 
 const fileOf = (journalFile: string): string => `${journalFile}.approvals`;
 
-const sealOf = (wallet: Sealing, { merchant_id, network, address, approved_at }: Approval): string =>
-  wallet.keyedHash(JSON.stringify([merchant_id, network, address, approved_at]), 'approved destinations');
+const sealOf = (wallet: Sealing, approval: Approval): string => {
+  const { merchant_id, network, address, approved_at, by_name } = approval;
+  const text = JSON.stringify([merchant_id, network, address, approved_at, by_name]);
+  return wallet.keyedHash(text, 'approved destinations');
+};
 
 /** Writes an approval for the signer that has this journal, whether it runs or not. */
 export async function approve(journalFile: string, wallet: Sealing, approval: Approval): Promise<void> {

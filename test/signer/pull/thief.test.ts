@@ -226,6 +226,7 @@ describe('a withdraw address', function () {
       merchant_id: the.merchantId,
       network: 'bsc' as const,
       address: addressKeyOf('bsc', DESTINATIONS.bsc[0]),
+      by_name: 'Ann',
       approved_at: new Date(nowMs - 2_000 * HOUR_MS).toISOString(),
     };
     const file = `${the.files.journalFile}.approvals`;
