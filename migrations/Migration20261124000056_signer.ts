@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What the signer needs: seals on the rows that direct money, its own state, and a role that writes little. */
+/** What the signer needs: seals on rows that direct money, its own state, a role that writes little. */
 export class Migration20261124000056_signer extends Migration {
   override up(): void {
     this.addSql('alter table deposit_addresses add column seal bytea null');
@@ -41,8 +41,8 @@ create table signer_state (
 }
 
 /**
- * Holds a payout and its deposits as they are until the caller's transaction ends. The signer may lock what it
- * may not write; the owner's rights are used for nothing else.
+ * Holds a payout and its deposits as they are until the caller's transaction ends. The signer may lock what
+ * it may not write; the owner's rights are used for nothing else.
  */
 const LOCK = `
 create function lock_for_signing(payout uuid) returns void language plpgsql security definer

@@ -49,7 +49,7 @@ export type Transfers = {
   readonly token: AddressKey;
   /** The most that an address may be given to pay for one transfer, in base units of the coin. */
   readonly mostTopUp: bigint;
-  /** Reads terms as somebody else wrote them. Throws {@link WrongTerms} for what is missing or above a limit. */
+  /** Reads terms as somebody else wrote them. Throws {@link WrongTerms} for what is missing or too much. */
   terms(given: unknown, kind: Transfer['kind'], now: Date): TransferTerms;
   /**
    * Builds and signs a transfer. The bytes are read again before they are returned; throws where they do not
@@ -92,7 +92,7 @@ export function wholeUnits(name: string, value: unknown, least: bigint, most: bi
   return units;
 }
 
-/** The members of untrusted terms. Throws {@link WrongTerms} for everything else and for members nobody knows. */
+/** The members of untrusted terms. Throws {@link WrongTerms} for all else, and for members nobody knows. */
 export function membersOf(given: unknown, known: readonly string[]): Readonly<Record<string, unknown>> {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw new WrongTerms('it was asked for without terms: cancel it, and let it be asked for again');

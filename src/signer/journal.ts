@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { chmod, type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Lock, tryLock } from '../base/data-dir.ts';
 import { OperatorError } from '../base/errors.ts';
@@ -29,8 +29,8 @@ const LINE_END = 0x0a;
 const MAX_LINE_BYTES = 1 << 22;
 
 /**
- * What the signer has signed and seen, in a file that it only ever appends to. Each line holds the hash of the
- * line before, so none can be changed or taken out unseen. One process at a time holds it.
+ * What the signer has signed and seen, in a file that it only ever appends to. Each line holds the hash of
+ * the line before, so none can be changed or taken out unseen. One process at a time holds it.
  */
 export type Journal = {
   readonly file: string;
@@ -67,6 +67,7 @@ export async function openJournal({ file, now }: { file: string; now: Date }): P
     );
   let handle: FileHandle | undefined;
   try {
+    await chmod(`${file}.lock`, 0o600);
     handle = await open(file, 'a+', 0o600);
     const read = await readLines(file, handle);
     const { size } = await handle.stat();

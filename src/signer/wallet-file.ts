@@ -136,8 +136,8 @@ export async function openWallet(input: {
 }
 
 /**
- * Encrypts the seed again under another passphrase, in one step: the file opens with the one or with the
- * other at any moment. Throws an OperatorError as {@link openWallet} does, and for a passphrase that is short.
+ * Encrypts the seed again under another passphrase, in one step: at any moment the file opens with the one or
+ * with the other. Throws an OperatorError as {@link openWallet} does, and for a passphrase that is short.
  */
 export async function rotatePassphrase(input: {
   readonly file: string;

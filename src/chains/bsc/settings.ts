@@ -55,7 +55,7 @@ const VARIABLES = {
   }),
   BSC_MAX_GAS_LIMIT: variable({
     group: 'bsc',
-    parser: parse.wholeNumber(21_000, 10_000_000),
+    parser: parse.decimal(0, '21000', '10000000'),
     default: '200000',
     example: '200000',
     about:
@@ -82,6 +82,6 @@ function read(values: ValuesOf<typeof VARIABLES>) {
     usdtContract: values.BSC_USDT_CONTRACT,
     confirmations: values.BSC_CONFIRMATIONS,
     maxGasPriceWei: values.BSC_MAX_GAS_PRICE_GWEI,
-    maxGasLimit: BigInt(values.BSC_MAX_GAS_LIMIT),
+    maxGasLimit: values.BSC_MAX_GAS_LIMIT,
   };
 }

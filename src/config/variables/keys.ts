@@ -69,19 +69,6 @@ export const KEY_VARIABLES = {
     about:
       'A withdraw address is paid to only this long after the signer first saw it; 0: at once. Unset: 24h in production, 0 outside.',
   }),
-  SIGN_MAX_PER_HOUR: variable({
-    group: 'keys',
-    parser: parse.amountsByAsset,
-    example: 'USDT.bsc=10000,BNB=5',
-    about:
-      'The most that the signer signs away of an asset within any hour, top-ups included; more waits. Unset: no limit.',
-  }),
-  SIGN_MAX_PER_DAY: variable({
-    group: 'keys',
-    parser: parse.amountsByAsset,
-    example: 'USDT.bsc=50000,BNB=20',
-    about: 'The same within any 24 hours.',
-  }),
 } as const;
 
 type XpubVariables = Readonly<Record<XpubVariable, Variable<string>>>;

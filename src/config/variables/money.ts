@@ -57,6 +57,19 @@ export const MONEY_VARIABLES = {
     about:
       'No effect before payouts exist: one will wait while its chain fees would exceed this share of its amount.',
   }),
+  SIGN_MAX_PER_HOUR: variable({
+    group: 'money',
+    parser: parse.amountsByAsset,
+    example: 'USDT.bsc=10000,BNB=5',
+    about:
+      'The most that the signer signs away of an asset within any hour, top-ups included; more waits. Unset: no limit.',
+  }),
+  SIGN_MAX_PER_DAY: variable({
+    group: 'money',
+    parser: parse.amountsByAsset,
+    example: 'USDT.bsc=50000,BNB=20',
+    about: 'The same within any 24 hours.',
+  }),
   PRICE_SOURCE: variable({
     group: 'prices',
     parser: parse.priceSource,

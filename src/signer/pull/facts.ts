@@ -108,8 +108,8 @@ export async function lockAsked(em: Em, id: string): Promise<Asked | undefined> 
   const asked = await firstRow(
     em,
     sql<Omit<Asked, 'amountUnits'> & { units: string }>`
-      select id, network, purpose, payout_id, attempt, from_key, to_key, currency, amount_units::text as units,
-        terms from sent_transactions where id = ${id} and state = 'asked' for update skip locked`,
+      select id, network, purpose, payout_id, attempt, from_key, to_key, currency,
+        amount_units::text as units, terms from sent_transactions where id = ${id} and state = 'asked' for update skip locked`,
   );
   return asked && { ...asked, amountUnits: BigInt(asked.units) };
 }
@@ -132,7 +132,8 @@ export async function readFacts(
     em,
     sql<{ key: string }>`select address_key as key from deposit_addresses
         where network = ${network} and address_key = ${asked.toKey}
-      union all select address_key from gas_wallets where network = ${network} and address_key = ${asked.toKey}`,
+      union all select address_key from gas_wallets
+        where network = ${network} and address_key = ${asked.toKey}`,
   );
   const sender = await firstRow(
     em,

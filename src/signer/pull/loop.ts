@@ -198,7 +198,7 @@ class Signer {
     }
   }
 
-  /** Says why nothing is signed; what is wrong with the signer's own things is looked at again from the start. */
+  /** Says why nothing is signed; the signer's own things are then opened again from the start. */
   async #stop(error: unknown): Promise<void> {
     const { log, orm, now } = this.#deps;
     const sealed = error instanceof Sealed ? error : undefined;

@@ -3,7 +3,7 @@ import type { Transfers } from '../../chains/transfer.ts';
 import type { Em, Orm } from '../../db/orm.ts';
 import { run, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
-import type { SealKey } from '../../domain/direction.ts';
+import type { SealKey } from '../../domain/payouts/direction.ts';
 import type { Journal } from '../journal.ts';
 import type { SignedLine } from '../journal-lines.ts';
 import type { OpenWallet } from '../wallet-file.ts';
@@ -36,8 +36,8 @@ export type SignResult =
 /**
  * Signs what waits under an id, or says why not. The bytes are in the journal, on the disk, before the
  * transaction commits: whatever happens then, they are the only ones that are ever signed for it. A row that
- * is refused stays `asked`, and is tried again; only who asked can give it up. Throws `Sealed`, and everything
- * that is no refusal; nothing is stored then.
+ * is refused stays `asked`, and is tried again: only who asked can give it up. Throws `Sealed`, and all that
+ * is no refusal; nothing is stored then.
  */
 export async function signAsked(the: OpenSigner, id: string): Promise<SignResult> {
   return await the.orm.em.fork().transactional(async (em): Promise<SignResult> => {
@@ -51,7 +51,8 @@ export async function signAsked(the: OpenSigner, id: string): Promise<SignResult
       const refused = `${error.code}: ${error.message}`.slice(0, 500);
       await run(
         em,
-        sql`update sent_transactions set refused = ${refused} where id = ${id} and refused is distinct from ${refused}`,
+        sql`update sent_transactions set refused = ${refused}
+          where id = ${id} and refused is distinct from ${refused}`,
       );
       return { kind: 'refused', asked, refusal: error };
     }
@@ -156,8 +157,8 @@ async function store(
 ): Promise<void> {
   await run(
     em,
-    sql`update sent_transactions set state = 'signed', nonce = ${line.nonce}, raw = ${raw}, hash = ${line.hash},
-      expires_at = ${line.expires_at}::timestamptz, signed_at = ${signedAt}, refused = null where id = ${id}`,
+    sql`update sent_transactions set state = 'signed', nonce = ${line.nonce}, raw = ${raw},
+      hash = ${line.hash}, expires_at = ${line.expires_at}::timestamptz, signed_at = ${signedAt}, refused = null where id = ${id}`,
   );
   await noteLine(em, journal, signedAt);
 }

@@ -75,7 +75,14 @@ export async function startSignerStage() {
   await sql('update gas_wallets set noted_at = now()');
   const stops: (() => Promise<void>)[] = [];
   return {
-    ...{ database, deps, files, gas, lines, merchantId, sql, folder },
+    database,
+    deps,
+    files,
+    gas,
+    lines,
+    merchantId,
+    sql,
+    folder,
     ...moneyOf(deps, merchantId, sql),
     /** Writes as nobody may: past every guard of the database. */
     force: (text: string, params: unknown[] = []) => forced(deps, text, params),
@@ -134,7 +141,8 @@ async function signerDepsOf(
     void lines.push({ level, text, fields: fields as Record<string, unknown> });
   const log = { info: write('info'), warn: write('warn'), error: write('error'), debug: write('debug') };
   return {
-    ...{ orm, ...files },
+    orm,
+    ...files,
     log: log as unknown as SignerDeps['log'],
     now: () => new Date(),
     keys: [createSecretBox(SECRETS_KEY)],
@@ -200,9 +208,16 @@ function moneyOf(deps: TestDeps, merchantId: string, sql: Sql) {
     const [from, to] =
       purpose === 'gas' ? [gas?.address ?? '', payout.address] : [payout.address, payout.destination];
     const row: Row = {
-      ...{ id, network, purpose, attempt, state: 'asked', payout_id: payout.id },
-      ...{ from_address: from, from_key: addressKeyOf(network, from) },
-      ...{ to_address: to, to_key: addressKeyOf(network, to) },
+      id,
+      network,
+      purpose,
+      attempt,
+      state: 'asked',
+      payout_id: payout.id,
+      from_address: from,
+      from_key: addressKeyOf(network, from),
+      to_address: to,
+      to_key: addressKeyOf(network, to),
       currency: purpose === 'gas' ? NATIVE_CURRENCY[network] : payout.currency,
       amount_units: String(asking.units ?? (purpose === 'gas' ? 1_000_000n : defaultUnits(payout, terms))),
       terms: JSON.stringify(terms),
@@ -256,7 +271,13 @@ async function recorded(
   const { network, mode, merchantId, customerId, address, addressKey } = place;
   const { deposit } = await transact(deps, (tx) =>
     recordDeposit(tx, deps, {
-      ...{ mode, merchantId, customerId, network, currency, address, addressKey },
+      mode,
+      merchantId,
+      customerId,
+      network,
+      currency,
+      address,
+      addressKey,
       simulated: false,
       fromAddress: null,
       transactionHash: `0x${randomBytes(32).toString('hex')}`,

@@ -4,7 +4,7 @@ import { eventually } from '../../../dev/support/eventually.ts';
 import { SECRETS_KEY } from '../../../dev/support/live-gateway.ts';
 import { createSecretBox } from '../../../src/base/secret-box.ts';
 import { addressKeyOf } from '../../../src/chains/addresses.ts';
-import { sealDirection } from '../../../src/domain/direction.ts';
+import { sealDirection } from '../../../src/domain/payouts/direction.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
 import { resealDirections, sealFound } from '../../../src/services/secrets/directions.ts';
 import { approve } from '../../../src/signer/pull/approvals.ts';

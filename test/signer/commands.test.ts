@@ -2,8 +2,8 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../../dev/support/eventually.ts';
 import { openWallet } from '../../src/signer/wallet-file.ts';
-import { DESTINATIONS, PASSPHRASE, type SignerStage, startSignerStage } from '../signer/pull/stage.ts';
-import { gateway } from './support.ts';
+import { gateway } from '../cli/support.ts';
+import { DESTINATIONS, PASSPHRASE, type SignerStage, startSignerStage } from './pull/stage.ts';
 
 describe('command line: the signer', function () {
   this.timeout(120_000);

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import { SigningKey, Wallet } from 'ethers';
 import fc from 'fast-check';
 import { TronWeb } from 'tronweb';
-import { type AddressKey, hexAddress, keyOfHex } from '../../src/chains/address-key.ts';
-import { bscTransfers } from '../../src/chains/bsc/transfer.ts';
-import type { SignDigest, Transfer, Transfers } from '../../src/chains/transfer.ts';
-import { TRON_ADDRESSES } from '../../src/chains/tron/addresses.ts';
-import { tronTransfers } from '../../src/chains/tron/transfer/transfer.ts';
-import { assetOf, type Network } from '../../src/domain/assets.ts';
+import { type AddressKey, hexAddress, keyOfHex } from '../../../src/chains/address-key.ts';
+import { bscTransfers } from '../../../src/chains/bsc/transfer.ts';
+import type { SignDigest, Transfer, Transfers } from '../../../src/chains/transfer.ts';
+import { TRON_ADDRESSES } from '../../../src/chains/tron/addresses.ts';
+import { tronTransfers } from '../../../src/chains/tron/transfer/transfer.ts';
+import { assetOf, type Network } from '../../../src/domain/assets.ts';
 
 const USDT = {
   bsc: '0x55d398326f99059fF775485246999027B3197955',
