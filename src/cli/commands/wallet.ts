@@ -84,7 +84,7 @@ async function check() {
 }
 
 async function rotate() {
-  const { readPassphraseFile, rotatePassphrase } = await load();
+  const { readPassphraseFile, rotatePassphrase } = await import('../../signer/wallet-file.ts');
   const { seedFile, passphraseFile } = await walletConfig();
   const { passphrase } = await readPassphraseFile(passphraseFile);
   const next = (await readSecret(PASSPHRASE)).replace(/\r?\n$/, '');

@@ -32,7 +32,8 @@ type Table = {
 const ADDRESSES: Table = {
   name: 'deposit_addresses',
   from: sql`(select a.id::text as id, a.network, a.merchant_id, a.address, a.address_key,
-      a.customer_id, a.mode, c.wallet_index, a.seal from deposit_addresses a join customers c on c.id = a.customer_id)`,
+      a.customer_id, a.mode, c.wallet_index, a.seal
+      from deposit_addresses a join customers c on c.id = a.customer_id)`,
   id: sql`t.id::text`,
   of: ({ network, addressKey, merchantId, customerId, mode, walletIndex }) => ({
     kind: 'address',

@@ -109,7 +109,8 @@ export async function lockAsked(em: Em, id: string): Promise<Asked | undefined> 
     em,
     sql<Omit<Asked, 'amountUnits'> & { units: string }>`
       select id, network, purpose, payout_id, attempt, from_key, to_key, currency,
-        amount_units::text as units, terms from sent_transactions where id = ${id} and state = 'asked' for update skip locked`,
+        amount_units::text as units, terms from sent_transactions
+        where id = ${id} and state = 'asked' for update skip locked`,
   );
   return asked && { ...asked, amountUnits: BigInt(asked.units) };
 }

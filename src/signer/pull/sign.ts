@@ -158,7 +158,8 @@ async function store(
   await run(
     em,
     sql`update sent_transactions set state = 'signed', nonce = ${line.nonce}, raw = ${raw},
-      hash = ${line.hash}, expires_at = ${line.expires_at}::timestamptz, signed_at = ${signedAt}, refused = null where id = ${id}`,
+      hash = ${line.hash}, expires_at = ${line.expires_at}::timestamptz, signed_at = ${signedAt},
+      refused = null where id = ${id}`,
   );
   await noteLine(em, journal, signedAt);
 }

@@ -21,7 +21,8 @@ export async function noteState(em: Em, now: Date, sealed: Sealed | undefined): 
       values ('signer', ${now}, ${code}, ${reason}, ${since}::timestamptz)
       on conflict (name) do update set seen_at = excluded.seen_at, sealed_code = excluded.sealed_code,
         sealed_reason = excluded.sealed_reason, sealed_since = case
-          when excluded.sealed_code is null then null else coalesce(s.sealed_since, excluded.sealed_since) end`,
+          when excluded.sealed_code is null then null
+          else coalesce(s.sealed_since, excluded.sealed_since) end`,
   );
 }
 

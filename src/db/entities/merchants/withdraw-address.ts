@@ -9,7 +9,7 @@ const schema = defineEntity({
     merchantId: () => p.manyToOne(Merchant).mapToPk().fieldName('merchant_id').primary(),
     network: p.string().length(8).$type<Network>().primary(),
     address: p.string().length(64),
-    /** Who made this row what it is; see docs/adr/0032. Null for one that is older than seals. */
+    /** Who made this row what it is; see docs/adr/0033. Null for one that is older than seals. */
     seal: p.blob().nullable(),
   },
 });
