@@ -10,6 +10,7 @@ import type { Config } from '../../config/index.ts';
 import { WebhookEndpoint } from '../../db/entities/index.ts';
 import { openOrm } from '../../db/orm.ts';
 import { MODES, NETWORKS } from '../../domain/assets.ts';
+import { countOldSeals } from '../../services/secrets/directions.ts';
 import { countLeft } from '../../services/secrets/reseal.ts';
 import { resolveAccountXpubs } from '../../signer/account-xpubs.ts';
 import { fileExists, readPrivateFile } from '../../signer/private-file.ts';
@@ -122,7 +123,9 @@ async function readStored(
     const newest = await orm.em
       .fork()
       .findOne(WebhookEndpoint, { deletedAt: null }, { orderBy: { createdAt: 'desc' } });
-    const left = secretBox.knowsPrevious ? await countLeft({ orm, secretBox }) : 0;
+    const left = secretBox.knowsPrevious
+      ? (await countLeft({ orm, secretBox })) + (await countOldSeals({ orm, secretBox }))
+      : 0;
     if (!newest) return secretBox.knowsPrevious ? { opens: true, left } : undefined;
     return { opens: opens(secretBox, newest), left };
   } catch (error) {

@@ -96,6 +96,18 @@ export async function resealDirections(deps: Pick<Deps, 'orm' | 'secretBox'>): P
   return sealed;
 }
 
+/** How many rows carry a seal that is not under the present key. Reads whole tables. */
+export async function countOldSeals(deps: Pick<Deps, 'orm' | 'secretBox'>): Promise<number> {
+  const { mark } = deps.secretBox;
+  let left = 0;
+  for (const { name } of [ADDRESSES, DESTINATIONS]) {
+    const old = sql<{ left: number }>`select count(*)::int as left from ${sql.table(name)}
+      where substring(seal from 1 for ${mark.length}) <> ${mark}`;
+    left += (await firstRow(deps.orm.em.fork(), old))?.left ?? 0;
+  }
+  return left;
+}
+
 function renewed(present: SealKey, previous: SealKey, direction: Direction, seal: Buffer | null) {
   const origin: SealOrigin | undefined = readSeal([previous], direction, seal);
   return origin && sealDirection(present, direction, origin);

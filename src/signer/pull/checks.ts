@@ -50,7 +50,7 @@ export function decide(bench: Bench, facts: Facts): Order {
     afterMs: bench.newDestinationAfterMs,
     now: bench.now,
   });
-  requireUnpaid(bench.index, facts);
+  requireUnpaid(bench, facts);
   if (facts.foreignHash !== null)
     throw new NotSigned(
       'wallet',

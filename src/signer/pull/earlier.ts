@@ -19,12 +19,33 @@ export function hashesBefore(
   return [...new Set(lines.map(({ hash }) => hash))];
 }
 
-/** True only for what final blocks have shown to have failed, or never to come. */
-const hasFailed = (outcome: Outcome | undefined): boolean =>
-  outcome?.state === 'dead' || (outcome?.state === 'final' && outcome.ok === false);
+/**
+ * Throws unless a transaction has failed for good: final blocks show that it failed, that another one took its
+ * place, or, where transactions have no place, that its time is over without it.
+ */
+function requireFailed(line: SignedLine, outcome: Outcome, now: Date): void {
+  if (outcome.state === 'final' && outcome.ok === false) return;
+  if (outcome.state !== 'dead')
+    throw new NotSigned(
+      'earlier',
+      `${line.hash} of payout ${line.payout_id} is ${outcome.state}: wait until final blocks say that it failed`,
+    );
+  if (line.nonce !== null && !outcome.replaced)
+    throw new NotSigned(
+      'earlier',
+      `${line.hash} is called dead, and no block shows another transaction in its place: it can land still, so wait`,
+    );
+  const over =
+    line.expires_at === null ? now : new Date(new Date(line.expires_at).getTime() + AFTER_EXPIRY_MS);
+  if (over > now)
+    throw new NotSigned('earlier', `${line.hash} can land until ${over.toISOString()}: wait until then`);
+}
 
 /** Throws where another payout has paid one of the deposits, unless the database knows that it failed. */
-export function requireUnpaid(index: JournalIndex, { asked, deposits, outcomes }: Facts): void {
+export function requireUnpaid(
+  { index, now }: { readonly index: JournalIndex; readonly now: Date },
+  { asked, deposits, outcomes }: Facts,
+): void {
   for (const { id } of deposits)
     for (const line of index.ofDeposit(id)) {
       if (line.payout_id === asked.payoutId) continue;
@@ -34,11 +55,7 @@ export function requireUnpaid(index: JournalIndex, { asked, deposits, outcomes }
           'backup',
           `deposit ${id} was paid by ${line.hash}, which the database does not know: was a backup restored? Nothing is paid twice; take it up from the chain`,
         );
-      if (!hasFailed(outcome))
-        throw new NotSigned(
-          'earlier',
-          `deposit ${id} was paid by ${line.hash} of payout ${line.payout_id}, which is ${outcome.state}: wait until final blocks say that it failed`,
-        );
+      requireFailed(line, outcome, now);
     }
 }
 
@@ -118,13 +135,5 @@ function requireOver(
       `an earlier attempt was signed as ${line.hash}, which the database does not know: was a backup restored? Take it up from the chain`,
     );
   if (purpose === 'gas' && outcome.state === 'final') return;
-  if (!hasFailed(outcome))
-    throw new NotSigned(
-      'earlier',
-      `${line.hash} is ${outcome.state}: wait until final blocks say that it failed`,
-    );
-  const over =
-    line.expires_at === null ? now : new Date(new Date(line.expires_at).getTime() + AFTER_EXPIRY_MS);
-  if (outcome.state === 'dead' && over > now)
-    throw new NotSigned('earlier', `${line.hash} can land until ${over.toISOString()}: wait until then`);
+  requireFailed(line, outcome, now);
 }

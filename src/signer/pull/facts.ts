@@ -62,7 +62,12 @@ export type OwnerFacts = {
 export type DestinationFacts = { readonly address: string; readonly seal: Buffer | null };
 
 /** What the database says of a transaction that the journal has signed. */
-export type Outcome = { readonly state: string; readonly ok: boolean | null };
+export type Outcome = {
+  readonly state: string;
+  readonly ok: boolean | null;
+  /** Whether another transaction took its place, in a block that was read twice. */
+  readonly replaced: boolean;
+};
 
 export type Facts = {
   readonly asked: Asked;
@@ -200,8 +205,10 @@ async function outcomesOf(
   if (hashes.length === 0) return new Map();
   const found = await rows(
     em,
-    sql<Outcome & { hash: string }>`select hash, state, ok from sent_transactions
-      where network = ${network} and hash = any(${hashes})`,
+    sql<Outcome & { hash: string }>`select s.hash, s.state, s.ok, exists (select 1 from sent_transactions o
+          where o.network = s.network and o.from_key = s.from_key and o.nonce = s.nonce and o.hash <> s.hash
+            and o.block_hash is not null and o.verified_at is not null) as replaced
+      from sent_transactions s where s.network = ${network} and s.hash = any(${hashes})`,
   );
   return new Map(found.map((row) => [row.hash, row]));
 }

@@ -186,13 +186,15 @@ describe('a signer that is sealed', function () {
     };
     const next = await covered();
     const second = await the.ask(next);
-    expect((await the.decided(second))['refused']).to.match(
-      /^earlier: deposit .* was paid by .*, which is signed/,
+    expect((await the.decided(second))['refused']).to.match(/^earlier: 0x.* of payout .* is signed: wait/);
+    await the.force("update sent_transactions set state = 'dead' where id = ?", [id]);
+    await eventually('the dead one', async () =>
+      /is called dead, and no block shows another/.test(String((await the.row(second))['refused'])),
     );
     const block = "block_number = 1, block_hash = 'b', fee_units = 1, moves = '[]'";
     await the.force(`update sent_transactions set state = 'final', ok = true, ${block} where id = ?`, [id]);
     await eventually('the final one', async () =>
-      /which is final: wait/.test(String((await the.row(second))['refused'])),
+      / is final: wait/.test(String((await the.row(second))['refused'])),
     );
     await the.force('update sent_transactions set ok = false where id = ?', [id]);
     await signed(second);

@@ -104,7 +104,7 @@ describe('the signer', function () {
     const later = { expiration: Date.now() + 1_200_000 };
     const second = await the.ask(payout, { attempt: 2, terms: termsOf('tron', 'TRX', later) });
     expect((await settled(second))['refused']).to.match(
-      /^earlier: [0-9a-f]{64} is signed: wait until final blocks/,
+      /^earlier: [0-9a-f]{64} of payout .* is signed: wait until final blocks/,
     );
     await the.sql("update sent_transactions set state = 'dead' where id = ?", [id]);
     await eventually('the time of the first', async () =>
