@@ -15,7 +15,8 @@ export function hashesBefore(
   { purpose, payoutId }: { readonly purpose: SignedLine['purpose']; readonly payoutId: string },
   depositIds: readonly string[],
 ): readonly string[] {
-  const lines = [...index.ofPayout(purpose, payoutId), ...depositIds.flatMap((id) => index.ofDeposit(id))];
+  const ofDeposits = depositIds.flatMap((id) => index.ofDeposit(id));
+  const lines = [...index.ofPayout(purpose, payoutId), ...ofDeposits];
   return [...new Set(lines.map(({ hash }) => hash))];
 }
 
