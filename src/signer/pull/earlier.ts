@@ -21,8 +21,8 @@ export function hashesBefore(
 }
 
 /**
- * Throws unless a transaction has failed for good: final blocks show that it failed, that another one took its
- * place, or, where transactions have no place, that its time is over without it.
+ * Throws unless a transaction has failed for good: final blocks show that it failed, that another one took
+ * its place, or, where transactions have no place, that its time is over without it.
  */
 function requireFailed(line: SignedLine, outcome: Outcome, now: Date): void {
   if (outcome.state === 'final' && outcome.ok === false) return;
