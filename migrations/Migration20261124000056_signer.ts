@@ -52,7 +52,7 @@ declare
 begin
   select quote_ident(n.nspname) into home from pg_proc p join pg_namespace n on n.oid = p.pronamespace
     where p.proname = 'lock_for_signing' and p.proowner = (select oid from pg_roles where rolname = current_user);
-  execute format('select 1 from %s.deposits where payout_id = $1 order by created_at, id for share', home)
+  execute format('select 1 from %s.deposits where payout_id = $1 order by id for share', home)
     using payout;
   execute format('select 1 from %s.payouts where id = $1 for share', home) using payout;
 end $$`;

@@ -68,16 +68,6 @@ export type CustomerExists = {
   } | null;
 };
 
-/** What was paid out to you for one deposit. */
-export type Settlement = {
-  transaction_hash: string;
-  destination: string;
-  amount: string;
-  fee_amount: string;
-  fee_currency: Currency;
-  settled_at: string;
-};
-
 export type Deposit = {
   id: string;
   customer_id: string;
@@ -103,7 +93,14 @@ export type Deposit = {
   failure_code: FailureCode | null;
   failure_reason: string | null;
   payment_token: string | null;
-  settlement: Settlement | null;
+  settlement: {
+    transaction_hash: string;
+    destination: string;
+    amount: string;
+    fee_amount: string;
+    fee_currency: Currency;
+    settled_at: string;
+  } | null;
   sequence: number;
   is_live: boolean;
   detected_at: string;

@@ -106,6 +106,7 @@ export class JournalIndex {
   readonly #byDeposit = new Map<string, SignedLine[]>();
   readonly #lastNonce = new Map<string, number>();
   readonly #destinations = new Map<string, DestinationLine>();
+  readonly #changed = new Set<string>();
   readonly #approvals = new Map<string, Date>();
 
   /** Takes a line over. */
@@ -115,10 +116,16 @@ export class JournalIndex {
       this.id = line.journal;
       this.begunAt = new Date(line.at);
     }
-    if (line.kind === 'destination') this.#destinations.set(`${line.merchant_id}:${line.network}`, line);
+    if (line.kind === 'destination') this.#addDestination(line);
     if (line.kind === 'approved')
       this.#approvals.set(`${line.merchant_id}:${line.network}:${line.address}`, new Date(line.approved_at));
     if (line.kind === 'signed') this.#addSigned(line, place);
+  }
+
+  #addDestination(line: DestinationLine): void {
+    const place = `${line.merchant_id}:${line.network}`;
+    if (this.#destinations.has(place)) this.#changed.add(place);
+    this.#destinations.set(place, line);
   }
 
   #addSigned({ raw: _, ...line }: Extract<JournalLine, { kind: 'signed' }>, place: Place): void {
@@ -149,6 +156,11 @@ export class JournalIndex {
   /** The destination of a merchant as it was seen last. */
   destination(merchantId: string, network: Network): DestinationLine | undefined {
     return this.#destinations.get(`${merchantId}:${network}`);
+  }
+
+  /** Whether a merchant's destination is another one than the first that was seen. */
+  hasChangedDestination(merchantId: string, network: Network): boolean {
+    return this.#changed.has(`${merchantId}:${network}`);
   }
 
   /** When an operator approved of a destination last. */

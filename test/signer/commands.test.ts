@@ -22,15 +22,21 @@ describe('command line: the signer', function () {
 
   it('approves of a withdraw address, for the signer that runs', async () => {
     await the.signer({ newDestinationAfterMs: 86_400_000 });
-    const place = await the.place('tron');
-    await the.deposit(place, 'USDT', 5n);
-    const id = await the.ask(await the.plan(place, 'USDT'));
+    const asked = async () => {
+      const place = await the.place('tron');
+      await the.deposit(place, 'USDT', 5n);
+      return await the.ask(await the.plan(place, 'USDT'));
+    };
+    const first = await asked();
+    await eventually('the first destination', async () => (await the.row(first))['state'] === 'signed');
+    await the.setDestination('tron', DESTINATIONS.tron[1]);
+    const id = await asked();
     expect((await the.decided(id))['refused']).to.match(/approve-destination/);
     const args = [
       'payout',
       'approve-destination',
       the.merchantId,
-      DESTINATIONS.tron[0],
+      DESTINATIONS.tron[1],
       '--by',
       'Ann',
       '--json',
@@ -41,7 +47,7 @@ describe('command line: the signer', function () {
       ok: true,
       merchant_id: the.merchantId,
       network: 'tron',
-      address: DESTINATIONS.tron[0],
+      address: DESTINATIONS.tron[1],
     });
     await eventually('the signature', async () => (await the.row(id))['state'] === 'signed');
     expect(readFileSync(the.files.journalFile, 'utf8')).to.match(/"kind":"approved".*"by_name":"Ann"/);

@@ -67,7 +67,7 @@ export const KEY_VARIABLES = {
     parser: parse.durationOrNone('1s', '30d'),
     example: '24h',
     about:
-      'A withdraw address is paid to only this long after the signer first saw it; 0: at once. Unset: 24h in production, 0 outside.',
+      'A changed withdraw address is paid to only this long after the signer first saw it; 0: at once. A first one is paid to at once. Unset: 24h in production, 0 outside.',
   }),
 } as const;
 

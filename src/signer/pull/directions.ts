@@ -90,8 +90,8 @@ export function provenDestination(
 }
 
 /**
- * Waits until the journal has known a destination for long enough, or an operator approved of it after it was
- * set. Throws {@link NotSigned} until then, and for one that is older than one the journal knows.
+ * Waits until the journal has known a changed destination for long enough, or an operator approved of it after
+ * it was set; a merchant's first is paid to at once. Throws {@link NotSigned} until then, and for one that is older than one the journal knows.
  */
 export function requireOldEnough(
   index: JournalIndex,
@@ -109,7 +109,8 @@ export function requireOldEnough(
   if (seen?.address !== address) throw new Error('a destination is noted before it is paid to');
   const until = new Date(new Date(seen.at).getTime() + afterMs);
   const approvedAt = index.approvedAt(merchantId, network, address);
-  if (afterMs === 0 || now >= until || (approvedAt && approvedAt >= setAt)) return;
+  const isFirst = !index.hasChangedDestination(merchantId, network);
+  if (afterMs === 0 || isFirst || now >= until || (approvedAt && approvedAt >= setAt)) return;
   throw new NotSigned(
     'new_destination',
     `the withdraw address ${destination} is new and is paid to from ${until.toISOString()} on: ask the merchant whether it is theirs; "payout approve-destination ${merchantId} ${destination}" on the signer's machine shortens the wait`,
