@@ -87,12 +87,23 @@ export type Facts = {
   readonly outcomes: ReadonlyMap<string, Outcome>;
 };
 
-/** Ids of what waits to be signed, oldest first, without those that were refused a moment ago. */
-export async function askedIds(em: Em, but: readonly string[], limit: number): Promise<string[]> {
+/** Ids of what was asked for and never refused, oldest first, without those that could not be looked at. */
+export async function freshIds(em: Em, but: readonly string[], limit: number): Promise<string[]> {
   const found = await rows(
     em,
-    sql<{ id: string }>`select id from sent_transactions where state = 'asked' and not (id = any(${but}))
-      order by created_at, id limit ${limit}`,
+    sql<{ id: string }>`select id from sent_transactions
+      where state = 'asked' and refused is null and not (id = any(${but})) order by created_at, id limit ${limit}`,
+  );
+  return found.map(({ id }) => id);
+}
+
+/** Ids of what was refused and still waits, a page at a time; undefined begins at the first. */
+export async function refusedIds(em: Em, after: string | undefined, limit: number): Promise<string[]> {
+  const beyond = after === undefined ? sql<boolean>`true` : sql<boolean>`id > ${after}::uuid`;
+  const found = await rows(
+    em,
+    sql<{ id: string }>`select id from sent_transactions
+      where state = 'asked' and refused is not null and ${beyond} order by id limit ${limit}`,
   );
   return found.map(({ id }) => id);
 }

@@ -3,13 +3,13 @@
 import { OperatorError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { reasonOf } from '../../base/reason.ts';
-import type { Em } from '../../db/orm.ts';
 import { type Journal, JournalBroken, JournalHeld, openJournal } from '../journal.ts';
 import { type OpenWallet, openWallet, readPassphraseFile } from '../wallet-file.ts';
 import { takeApprovals } from './approvals.ts';
 import { newDestination } from './directions.ts';
-import { askedIds, destinationsAfter } from './facts.ts';
+import { destinationsAfter } from './facts.ts';
 import { listening } from './listen.ts';
+import { Queue } from './queue.ts';
 import { NotSigned, Sealed } from './refusal.ts';
 import { type OpenSigner, type SignResult, signAsked } from './sign.ts';
 import { noteState, takeOver } from './state.ts';
@@ -32,8 +32,8 @@ type Opened = { readonly wallet: OpenWallet; readonly journal: Journal };
 const POLL_MS = 5_000;
 const RETRY_MS = 10_000;
 const DESTINATIONS_MS = 60_000;
-const PAGE = 50;
-const MOST_RESTING = 10_000;
+/** Under load, every address is not read for every row. */
+const DESTINATIONS_BUSY_MS = 1_000;
 
 /**
  * Signs until the signal aborts. Whatever is missing or wrong is said, in the log and in its row, and tried
@@ -44,7 +44,7 @@ export async function runSigner(deps: SignerDeps, signal: AbortSignal): Promise<
   const bell = listening(deps.orm, 'signer');
   try {
     while (!signal.aborted) {
-      await signer.turn(signal);
+      if (await signer.turn(signal)) continue;
       await bell.wait(deps.pollMs ?? POLL_MS, signal);
     }
   } finally {
@@ -60,23 +60,26 @@ class Signer {
   /** Why it could not be opened, until it is tried again: each try costs a second of work. */
   #closed: { readonly error: unknown; readonly until: number } | undefined;
   #destinationsAt = 0;
-  /** When each refused row is tried again. */
-  readonly #resting = new Map<string, number>();
+  readonly #queue: Queue;
 
   constructor(deps: SignerDeps) {
     this.#deps = deps;
+    this.#queue = new Queue(deps.retryMs ?? RETRY_MS);
   }
 
-  /** Signs what waits; says in its row how it is. */
-  async turn(signal: AbortSignal): Promise<void> {
+  /** Signs what waits; says in its row how it is. Returns whether more waits than it has looked at. */
+  async turn(signal: AbortSignal): Promise<boolean> {
     const { orm, now } = this.#deps;
     try {
-      const waiting = await this.#waiting(orm.em.fork());
+      const { fresh, again, more } = await this.#queue.next(orm.em.fork());
+      const waiting = [...fresh, ...again];
       if (waiting.length > 0 || !this.#deps.idle) await this.#work(waiting, signal);
       await noteState(orm.em.fork(), now(), undefined);
       this.#said = '';
+      return more;
     } catch (error) {
       await this.#stop(error);
+      return false;
     }
   }
 
@@ -109,20 +112,9 @@ class Signer {
         { component: 'signer', err: error, row: id },
         'a row could not be looked at; it is tried again',
       );
-      this.#rest(id);
+      this.#queue.rest(id);
       return { kind: 'gone' };
     }
-  }
-
-  #rest(id: string): void {
-    if (this.#resting.size < MOST_RESTING)
-      this.#resting.set(id, performance.now() + (this.#deps.retryMs ?? RETRY_MS));
-  }
-
-  async #waiting(em: Em): Promise<string[]> {
-    const nowMs = performance.now();
-    for (const [id, until] of this.#resting) if (until <= nowMs) this.#resting.delete(id);
-    return await askedIds(em, [...this.#resting.keys()], PAGE);
   }
 
   #tell(result: SignResult, id: string): void {
@@ -135,8 +127,8 @@ class Signer {
         again ? 'stored again what was signed before' : 'signed',
       );
     }
-    if (result.kind !== 'refused') return;
-    this.#rest(id);
+    if (result.kind === 'gone') this.#queue.rest(id);
+    if (result.kind !== 'refused' || !result.isNews) return;
     const { asked, refusal } = result;
     log.warn(
       { component: 'signer', purpose: asked.purpose, payout: asked.payoutId, code: refusal.code },
@@ -150,7 +142,10 @@ class Signer {
    */
   async #noteDestinations(the: OpenSigner, atOnce: boolean): Promise<void> {
     const nowMs = performance.now();
-    if (!atOnce && nowMs < this.#destinationsAt) return;
+    if (
+      nowMs < (atOnce ? this.#destinationsAt - DESTINATIONS_MS + DESTINATIONS_BUSY_MS : this.#destinationsAt)
+    )
+      return;
     const { journal, keys, orm, now } = the;
     const judge = { keys, begunAt: journal.index.begunAt };
     const em = orm.em.fork();

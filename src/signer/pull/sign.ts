@@ -29,7 +29,13 @@ export type OpenSigner = {
 
 export type SignResult =
   | { readonly kind: 'signed'; readonly asked: Asked; readonly hash: string; readonly again: boolean }
-  | { readonly kind: 'refused'; readonly asked: Asked; readonly refusal: NotSigned }
+  /** `isNews` is false where its row said so before. */
+  | {
+      readonly kind: 'refused';
+      readonly asked: Asked;
+      readonly refusal: NotSigned;
+      readonly isNews: boolean;
+    }
   /** Somebody else has it, or it waits no more. */
   | { readonly kind: 'gone' };
 
@@ -49,12 +55,12 @@ export async function signAsked(the: OpenSigner, id: string): Promise<SignResult
     } catch (error) {
       if (!(error instanceof NotSigned)) throw error;
       const refused = `${error.code}: ${error.message}`.slice(0, 500);
-      await run(
+      const changed = await run(
         em,
         sql`update sent_transactions set refused = ${refused}
           where id = ${id} and refused is distinct from ${refused}`,
       );
-      return { kind: 'refused', asked, refusal: error };
+      return { kind: 'refused', asked, refusal: error, isNews: changed > 0 };
     }
   });
 }
