@@ -3,6 +3,7 @@ import { chmod, type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Lock, tryLock } from '../base/data-dir.ts';
 import { OperatorError } from '../base/errors.ts';
+import { reasonOf } from '../base/reason.ts';
 import {
   hashOfLine,
   type JournalEntry,
@@ -57,7 +58,21 @@ export type Journal = {
  * Opens the journal, or begins one where there is no file. A last line that was not written to its end, which
  * nobody can have acted upon, is taken away. Throws {@link JournalHeld} and {@link JournalBroken}.
  */
-export async function openJournal({ file, now }: { file: string; now: Date }): Promise<Journal> {
+export async function openJournal(input: { file: string; now: Date }): Promise<Journal> {
+  try {
+    return await opened(input);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    const { file } = input;
+    throw new JournalBroken(
+      `The signer's journal ${file} cannot be opened for writing (${reasonOf(error)})`,
+      'Let the signer write to the file and its folder, and see that their disk has room',
+      { cause: error },
+    );
+  }
+}
+
+async function opened({ file, now }: { file: string; now: Date }): Promise<Journal> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const lock = tryLock(`${file}.lock`);
   if (!lock)
@@ -71,15 +86,12 @@ export async function openJournal({ file, now }: { file: string; now: Date }): P
     handle = await open(file, 'a+', 0o600);
     const read = await readLines(file, handle);
     const { size } = await handle.stat();
-    if (size > read.end) {
-      await handle.truncate(read.end);
-      await handle.sync();
-    }
+    if (size > read.end) await handle.truncate(read.end);
+    // A signer that was killed has written its last line, and perhaps not through to the disk.
+    await handle.sync();
+    await syncFolder(dirname(file));
     const journal = journalOver({ file, handle, lock, ...read, repairedBytes: size - read.end });
-    if (journal.isNew) {
-      await journal.append({ kind: 'begun', journal: randomUUID() }, now);
-      await syncFolder(dirname(file));
-    }
+    if (journal.isNew) await journal.append({ kind: 'begun', journal: randomUUID() }, now);
     return journal;
   } catch (error) {
     await handle?.close();
@@ -103,10 +115,7 @@ function journalOver({ file, handle, lock, index, end, repairedBytes }: Opened):
   let last: Promise<unknown> = Promise.resolve();
   const head = (): string => index.hashes.at(-1) ?? NO_LINE;
   const write = async (entry: JournalEntry, at: Date): Promise<JournalLine> => {
-    if (failed !== undefined)
-      throw new JournalBroken(`The journal ${file} could not be written`, 'See that its disk has room', {
-        cause: failed,
-      });
+    if (failed !== undefined) throw unwritten(file, failed);
     const text = lineText(entry, { n: index.hashes.length + 1, at, previous: head() });
     const line = parseLine(text);
     if (!line) throw new Error('a line that could not be read again is not written');
@@ -118,7 +127,7 @@ function journalOver({ file, handle, lock, index, end, repairedBytes }: Opened):
       await handle.datasync();
     } catch (error) {
       failed = error;
-      throw error;
+      throw unwritten(file, error);
     }
     index.add(line, hashOfLine(text), { at: size, length: bytes.length - 1 });
     size += bytes.length;
@@ -187,6 +196,14 @@ function takeLine(file: string, index: JournalIndex, bytes: Buffer, place: Place
   const follows = line?.n === n && line.previous === (index.hashes.at(-1) ?? NO_LINE);
   if (!line || !follows || (line.kind === 'begun') !== (n === 1)) throw broken(file, n);
   index.add(line, hashOfLine(text), place);
+}
+
+function unwritten(file: string, cause: unknown): JournalBroken {
+  return new JournalBroken(
+    `The signer's journal ${file} could not be written (${reasonOf(cause)})`,
+    'See that its disk has room and can be written',
+    { cause },
+  );
 }
 
 function broken(file: string, n: number): JournalBroken {

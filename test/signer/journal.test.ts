@@ -177,6 +177,22 @@ describe("the signer's journal", () => {
     expect(await thrown(open())).to.be.instanceOf(JournalBroken);
   });
 
+  it('that cannot be opened or written says where, and what to do', async () => {
+    const journal = await open();
+    await journal.close();
+    expect(await thrown(journal.append(signed(), NOW)))
+      .to.be.instanceOf(JournalBroken)
+      .with.property('message')
+      .that.matches(/^The signer's journal .*journal could not be written \(.*See that its disk has room/);
+    file = join(file, 'journal');
+    expect(await thrown(open()))
+      .to.be.instanceOf(JournalBroken)
+      .with.property('message')
+      .that.matches(
+        /cannot be opened for writing \(E[A-Z]+.*Let the signer write to the file and its folder/,
+      );
+  });
+
   it('tells the newest destination and approval, and the highest nonce', async () => {
     const journal = await open();
     const destination = (address: string, at: Date) =>

@@ -29,7 +29,8 @@ const sealOf = (wallet: Sealing, approval: Approval): string => {
 /** Writes an approval for the signer that has this journal, whether it runs or not. */
 export async function approve(journalFile: string, wallet: Sealing, approval: Approval): Promise<void> {
   const line = { ...approval, seal: sealOf(wallet, approval) };
-  await appendFile(fileOf(journalFile), `${JSON.stringify(line)}\n`, { mode: 0o600 });
+  // A line before it that was not written to its end takes it not with it.
+  await appendFile(fileOf(journalFile), `\n${JSON.stringify(line)}\n`, { mode: 0o600 });
 }
 
 /**

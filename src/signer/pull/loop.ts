@@ -57,6 +57,7 @@ class Signer {
   readonly #deps: SignerDeps;
   #opened: Opened | undefined;
   #said = '';
+  #unread = '';
   /** Why it could not be opened, until it is tried again: each try costs a second of work. */
   #closed: { readonly error: unknown; readonly until: number } | undefined;
   #destinationsAt = 0;
@@ -90,14 +91,31 @@ class Signer {
   }
 
   async #work(waiting: readonly string[], signal: AbortSignal): Promise<void> {
-    const { now } = this.#deps;
     const opened = await this.#open();
     const the: OpenSigner = { ...this.#deps, ...opened };
-    await takeApprovals(opened.journal, opened.wallet, now());
+    await this.#takeApprovals(opened);
     await this.#noteDestinations(the, waiting.length > 0);
     for (const id of waiting) {
       if (signal.aborted) return;
       this.#tell(await this.#sign(the, id), id);
+    }
+  }
+
+  /** Approvals that cannot be read keep nobody waiting who needs none. */
+  async #takeApprovals({ journal, wallet }: Opened): Promise<void> {
+    const { log, now } = this.#deps;
+    try {
+      await takeApprovals(journal, wallet, now());
+      this.#unread = '';
+    } catch (error) {
+      if (error instanceof JournalBroken) throw error;
+      const reason = reasonOf(error);
+      if (reason !== this.#unread)
+        log.error(
+          { component: 'signer', err: error },
+          'approved withdraw addresses cannot be read, so none counts: let the signer read the file beside its journal',
+        );
+      this.#unread = reason;
     }
   }
 
@@ -161,9 +179,19 @@ class Signer {
     this.#destinationsAt = nowMs + DESTINATIONS_MS;
   }
 
+  /** A journal that cannot take an alarm has the same one in the log. */
+  async #noteAlarm(reason: string): Promise<void> {
+    const noted = this.#opened?.journal.append(
+      { kind: 'alarm', reason: reason.slice(0, 500) },
+      this.#deps.now(),
+    );
+    await noted?.catch(() => undefined);
+  }
+
   async #open(): Promise<Opened> {
     if (this.#opened) return this.#opened;
     if (this.#closed && performance.now() < this.#closed.until) throw this.#closed.error;
+    this.#closed = undefined;
     try {
       this.#opened = await this.#openAll();
       return this.#opened;
@@ -196,22 +224,29 @@ class Signer {
   /** Says why nothing is signed; the signer's own things are then opened again from the start. */
   async #stop(error: unknown): Promise<void> {
     const { log, orm, now } = this.#deps;
-    const sealed = error instanceof Sealed ? error : undefined;
-    const isBroken = error instanceof JournalBroken;
+    const sealed = sealOf(error);
     const reason = reasonOf(error);
     if (reason !== this.#said) {
       if (sealed)
         log.error({ component: 'signer', code: sealed.code }, `sealed, signs nothing: ${sealed.message}`);
       else log.warn({ component: 'signer', err: error }, 'could not look for work; it is tried again');
-      if (sealed?.code === 'tampered')
-        await this.#opened?.journal.append({ kind: 'alarm', reason: sealed.message.slice(0, 500) }, now());
+      if (sealed?.code === 'tampered') await this.#noteAlarm(sealed.message);
     }
     this.#said = reason;
-    if (sealed || isBroken) await this.close();
+    if (sealed) {
+      await this.close();
+      this.#closed ??= { error, until: performance.now() + (this.#deps.retryMs ?? RETRY_MS) };
+    }
     // Another process has the journal: how the signer is, that one says.
     const says = sealed && !(sealed.cause instanceof JournalHeld);
     if (says) await noteState(orm.em.fork(), now(), sealed).catch(() => undefined);
   }
+}
+
+/** Why nothing at all can be signed; undefined for what goes by itself. */
+function sealOf(error: unknown): Sealed | undefined {
+  if (error instanceof Sealed) return error;
+  return error instanceof JournalBroken ? new Sealed('journal', error.message, { cause: error }) : undefined;
 }
 
 async function sealing<T>(code: 'wallet' | 'journal', work: Promise<T>): Promise<T> {

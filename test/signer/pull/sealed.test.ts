@@ -1,4 +1,4 @@
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
@@ -58,6 +58,25 @@ describe('a signer that is sealed', function () {
     await sealed('wallet', /There is no wallet file/);
     copyFileSync(`${seedFile}.away`, seedFile);
     await signed(id);
+  });
+
+  it('because its journal cannot be written says so in its row, and signs when it can', async () => {
+    const { journalFile } = the.files;
+    mkdirSync(journalFile);
+    const { id } = await asked();
+    await the.signer();
+    await sealed('journal', /cannot be opened for writing .*Let the signer write/);
+    rmSync(journalFile, { recursive: true });
+    await signed(id);
+  });
+
+  it('no more signs what needs no approval while approvals cannot be read', async () => {
+    mkdirSync(`${the.files.journalFile}.approvals`);
+    const { id } = await asked();
+    await the.signer();
+    await signed(id);
+    const told = the.lines.filter(({ text }) => /^approved withdraw addresses cannot be read/.test(text));
+    expect(told).to.have.length(1);
   });
 
   it('because its journal is missing beside signed rows signs nothing, until the newest one is back', async () => {
