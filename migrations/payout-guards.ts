@@ -1,8 +1,9 @@
 // What the database itself holds of payouts: whoever writes to it past the program breaks none of this.
 
 /**
- * What was signed keeps its terms and its bytes, and its state goes forward but for a replaced block. It is asked
- * for by a payout that is not over, on that payout's terms, and signed while each of its deposits is in a block.
+ * What was signed keeps its terms and its bytes, and its state goes forward but for a replaced block. It is
+ * asked for by a payout that is not over, on that payout's terms, and signed while each of its deposits is in
+ * a block.
  */
 export const GUARD_SENT = `
 create function guard_sent_terms() returns trigger language plpgsql as $$

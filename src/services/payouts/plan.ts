@@ -14,7 +14,12 @@ export type PayoutPlace = {
   readonly currency: Currency;
 };
 
-const IN_ORDER = { orderBy: { createdAt: 'asc', id: 'asc' } } as const;
+/** Rows of deposits are locked in this order by everybody who locks several: nobody waits in a circle. */
+const LOCKED = {
+  orderBy: { id: 'asc' },
+  lockMode: LockMode.PESSIMISTIC_WRITE,
+  refresh: true,
+} as const;
 
 /**
  * How many deposits a payout covers at most: its settling is one transaction, which writes a few rows for
@@ -98,7 +103,7 @@ export async function release(em: Em, deps: TxDeps, deposits: readonly Deposit[]
 
 /** The deposits that a payout covers, in the order in which its parts are given, locked. */
 export async function lockCovered(em: Em, payoutId: string): Promise<Deposit[]> {
-  return await em.find(Deposit, { payoutId }, { ...IN_ORDER, lockMode: LockMode.PESSIMISTIC_WRITE });
+  return inOrder(await em.find(Deposit, { payoutId }, LOCKED));
 }
 
 /** The payout, locked after its deposits; throws where it is in another state than the caller read. */
@@ -135,13 +140,17 @@ async function lockPayable(
     disableIdentityMap: true,
   });
   const id = { $in: largest.map((deposit) => deposit.id) };
-  return await em.find(Deposit, { ...payable, id }, { ...IN_ORDER, lockMode: LockMode.PESSIMISTIC_WRITE });
+  return inOrder(await em.find(Deposit, { ...payable, id }, LOCKED));
 }
 
 async function cover(em: Em, deps: TxDeps, payout: Payout, deposits: readonly Deposit[]): Promise<void> {
   for (const deposit of deposits) Object.assign(deposit, { payoutId: payout.id, updatedAt: deps.now() });
   await em.flush();
 }
+
+/** The oldest first: of what a payout leaves over, they get their unit first. */
+const inOrder = (deposits: readonly Deposit[]): Deposit[] =>
+  deposits.toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime() || (a.id < b.id ? -1 : 1));
 
 const sumOf = (deposits: readonly Deposit[]): bigint =>
   deposits.reduce((sum, { amountUnits }) => sum + amountUnits, 0n);

@@ -145,11 +145,13 @@ async function goBack(deps: Deps, cursor: ChainCursor, ancestor: Place, headNumb
     const unbound = await rows(
       tx.em,
       sql<{ id: string; status: string }>`
-        update deposits set block_hash = null, verified_at = null, updated_at = ${now},
-          alarmed_at = case when status in ('completed', 'settled') then ${now} else alarmed_at end
-        where network = ${cursor.network} and mode = 'live' and block_number > ${ancestor.number}
-          and block_hash is not null
-        returning id, status`,
+        with locked as (select id from deposits
+          where network = ${cursor.network} and mode = 'live' and block_number > ${ancestor.number}
+            and block_hash is not null order by id for no key update)
+        update deposits d set block_hash = null, verified_at = null, updated_at = ${now},
+          alarmed_at = case when d.status in ('completed', 'settled') then ${now} else d.alarmed_at end
+        from locked where d.id = locked.id
+        returning d.id, d.status`,
     );
     await unbindSentAbove(tx.em, deps, cursor.network, ancestor.number);
     const forgotten = await forgetAbove(tx.em, cursor.network, ancestor.number);

@@ -66,8 +66,9 @@ export async function markVerified(
   if (there.length > 0) {
     await run(
       em,
-      sql`update deposits set verified_at = ${now} where id = any(${idsOf(there)}::uuid[])
-        and block_hash = ${block.hash} and verified_at is null`,
+      sql`with locked as (select id from deposits where id = any(${idsOf(there)}::uuid[])
+          and block_hash = ${block.hash} and verified_at is null order by id for no key update)
+        update deposits d set verified_at = ${now} from locked where d.id = locked.id`,
     );
   }
   if (gone.length > 0) await unbind(em, deps, block, gone);
@@ -129,8 +130,9 @@ async function unbind(em: Em, deps: Deps, block: ScannedBlock, gone: readonly Bo
   const ids = idsOf(gone);
   await run(
     em,
-    sql`update deposits set block_hash = null, verified_at = null, updated_at = ${deps.now()}
-      where id = any(${ids}::uuid[])`,
+    sql`with locked as (select id from deposits where id = any(${ids}::uuid[]) order by id for no key update)
+      update deposits d set block_hash = null, verified_at = null, updated_at = ${deps.now()}
+      from locked where d.id = locked.id`,
   );
   await withdrawReplaced(em, deps, ids);
   for (const row of gone)
