@@ -90,8 +90,9 @@ export function provenDestination(
 }
 
 /**
- * Waits until the journal has known a changed destination for long enough, or an operator approved of it after
- * it was set; a merchant's first is paid to at once. Throws {@link NotSigned} until then, and for one that is older than one the journal knows.
+ * Waits until the journal has known a changed destination for long enough, or an operator approved of it
+ * after it was set; a merchant's first is paid to at once. Throws {@link NotSigned} until then, and for one
+ * that is older than one the journal knows.
  */
 export function requireOldEnough(
   index: JournalIndex,

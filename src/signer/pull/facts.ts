@@ -92,7 +92,8 @@ export async function freshIds(em: Em, but: readonly string[], limit: number): P
   const found = await rows(
     em,
     sql<{ id: string }>`select id from sent_transactions
-      where state = 'asked' and refused is null and not (id = any(${but})) order by created_at, id limit ${limit}`,
+      where state = 'asked' and refused is null and not (id = any(${but}))
+      order by created_at, id limit ${limit}`,
   );
   return found.map(({ id }) => id);
 }

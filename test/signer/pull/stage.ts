@@ -26,6 +26,7 @@ import { transact } from '../../../src/services/transact.ts';
 import { runSigner, type SignerDeps } from '../../../src/signer/pull/loop.ts';
 import { createWallet, readPublicParts } from '../../../src/signer/wallet-file.ts';
 import { type LoggedLine, testDeps } from '../../support/gateway.ts';
+import { forced, insertForced } from './forced.ts';
 
 export const PASSPHRASE = 'a passphrase that is nowhere else: 7f3a';
 /** Two that belong to nobody here, on each chain. */
@@ -116,13 +117,6 @@ export async function startSignerStage() {
 
 type Sql = <T = Row>(text: string, params?: unknown[]) => Promise<T[]>;
 type TestDeps = Awaited<ReturnType<typeof testDeps>>;
-
-async function forced(deps: TestDeps, text: string, params: unknown[]): Promise<void> {
-  await deps.orm.em.fork().transactional(async (em) => {
-    await em.execute("set local session_replication_role = 'replica'");
-    await em.execute(text, params);
-  });
-}
 
 async function decided(sql: Sql, id: string): Promise<Row> {
   return await eventually('the row being decided', async () => {
@@ -223,15 +217,7 @@ function moneyOf(deps: TestDeps, merchantId: string, sql: Sql) {
       terms: JSON.stringify(terms),
       ...asking.change,
     };
-    const names = Object.keys(row);
-    // Past the database's own guards, which refuse most of what the signer has to refuse by itself.
-    await forced(
-      deps,
-      `insert into sent_transactions (${names.join(', ')}, created_at, updated_at)
-       values (${names.map(() => '?').join(', ')}, now(), now())`,
-      Object.values(row),
-    );
-    await sql("select pg_notify('signer', '')");
+    await insertForced(deps, row);
     return id;
   };
   const row = async (id: string): Promise<Row> =>
