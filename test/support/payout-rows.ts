@@ -54,10 +54,10 @@ export const signed = (
   { text: "update payouts set state = 'paying' where id = ? and state = 'planned'", params: [payoutId] },
 ];
 
-/** The block that holds everything that was signed for a payout, read twice. */
+/** A block that holds everything that was signed for a payout, read twice; no watcher of a test reads it. */
 export const final = (payoutId: string, { ok = true, feeUnits = 7n } = {}): Statement[] => [
   {
-    text: `update sent_transactions set state = 'mined', block_number = 9, block_hash = '0x9', ok = ?,
+    text: `update sent_transactions set state = 'mined', block_number = -1, block_hash = '0x9', ok = ?,
         fee_units = ?, moves = '[]' where payout_id = ?`,
     params: [ok, feeUnits.toString(), payoutId],
   },

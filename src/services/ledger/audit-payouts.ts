@@ -33,7 +33,10 @@ const NATIVES = sql.join(
   NETWORKS.map((network) => sql`(${sql.lit(network)}, ${sql.lit(NATIVE_CURRENCY[network])})`),
 );
 
-/** A payout's whole, what it paid and what that cost, each against what its deposits say. */
+/**
+ * A payout's whole, what it paid and what that cost, each against what its deposits say; and what blocks show
+ * that it paid: twice where two of its transactions succeeded, nothing where it failed.
+ */
 const sums = (range: Range): Statement<unknown> => sql`
   select null::uuid as deposit_id, null::uuid as ledger_transaction_id, p.id as payout_id, p.merchant_id,
     p.mode, p.network, sides.currency, sides.account, sides.expected::text as expected,
@@ -47,8 +50,9 @@ const sums = (range: Range): Statement<unknown> => sql`
     from deposits d where d.payout_id = p.id
   ) parts
   cross join lateral (
-    select coalesce(max(s.amount_units), 0) as net from sent_transactions s
-    where s.payout_id = p.id and s.purpose = 'payout' and s.hash = p.transaction_hash
+    select coalesce(sum(s.amount_units), 0) as net,
+      coalesce(bool_or(s.hash = p.transaction_hash), false) as told from sent_transactions s
+    where s.payout_id = p.id and s.purpose = 'payout' and s.ok and s.block_hash is not null
   ) paid
   cross join lateral (values
     (p.currency, null::varchar,
@@ -57,7 +61,9 @@ const sums = (range: Range): Statement<unknown> => sql`
     (p.currency, 'settled', coalesce(p.net_units, 0), parts.net),
     (coin.currency, 'fees', coalesce(p.fee_units, 0), parts.fee),
     (p.currency, 'chain', coalesce(p.net_units, 0),
-      case when p.simulated then coalesce(p.net_units, 0) else paid.net end)
+      case when p.simulated or p.state = any(${LIVING_PAYOUTS}) then coalesce(p.net_units, 0)
+        -- Named by another hash, it is not what merchants were told.
+        when p.state = 'settled' and not paid.told then 0 else paid.net end)
   ) as sides (currency, account, expected, found)
   where ${isIn(range, 'p.id')} and sides.expected <> sides.found`;
 

@@ -74,4 +74,26 @@ describe('the books of payouts', function () {
       await restoreBooks(world);
     }
   });
+
+  it('name a payout that was paid twice, one that failed and was paid after all, and one that blocks do not show', async () => {
+    const { payout_id: payoutId } = await rowOf('settled');
+    const again = `insert into sent_transactions select (jsonb_populate_record(s, jsonb_build_object(
+        'id', gen_random_uuid(), 'hash', 'again', 'attempt', 2))).*
+      from sent_transactions s where payout_id = '${payoutId}' and attempt = 1`;
+    await byHand(again);
+    expect(short(await differences()), 'twice').to.deep.equal([['payout', 'chain', UNITS, 2n * UNITS]]);
+    await byHand(`delete from sent_transactions where hash = 'again'`);
+    await byHand(
+      `update sent_transactions set state = 'sent', block_hash = null, block_number = null, ok = null,
+        verified_at = null, fee_units = null, moves = null where payout_id = '${payoutId}'`,
+    );
+    expect(short(await differences()), 'in no block').to.deep.equal([['payout', 'chain', UNITS, 0n]]);
+    await byHand(
+      `update sent_transactions set state = 'final', block_hash = '0x9', block_number = 9, ok = true,
+        verified_at = now(), fee_units = 7, moves = '[]' where payout_id = '${payoutId}'`,
+      `update payouts set state = 'failed', reason = 'test', net_units = null, fee_units = null,
+        transaction_hash = null, settled_at = null where id = '${payoutId}'`,
+    );
+    expect(short(await differences()), 'failed').to.deep.include(['payout', 'chain', 0n, UNITS]);
+  });
 });
