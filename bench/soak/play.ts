@@ -28,6 +28,8 @@ export type Play = {
    * a time, and on each chain one transaction is mined twice at a time.
    */
   readonly turns: Map<Turn, Promise<void>>;
+  /** How many have a turn or wait for it. */
+  readonly queued: Map<Turn, number>;
 };
 
 const CUSTOMER_WITHIN_MS = 130_000;
@@ -35,7 +37,7 @@ const CUSTOMER_WITHIN_MS = 130_000;
 /** Begins a run over a stage that stands. */
 export function beginPlay(stage: Stage): Play {
   const done: Done = { counts: new Map(), problems: [], simulated: [], log: [] };
-  return { stage, done, beganMs: Date.now(), customers: new Map(), turns: new Map() };
+  return { stage, done, beganMs: Date.now(), customers: new Map(), turns: new Map(), queued: new Map() };
 }
 
 /** One more of these in the report. */
@@ -65,7 +67,9 @@ export async function customerOf(play: Play, number: number): Promise<Customer> 
 
 /** Does the work when what had this turn before is over, however that ended. */
 export async function inTurn(play: Play, whose: Turn, work: () => Promise<void>): Promise<void> {
-  const turn = (play.turns.get(whose) ?? Promise.resolve()).then(work);
+  const queue = (change: number) => play.queued.set(whose, (play.queued.get(whose) ?? 0) + change);
+  queue(1);
+  const turn = (play.turns.get(whose) ?? Promise.resolve()).then(work).finally(() => queue(-1));
   play.turns.set(
     whose,
     turn.catch(() => undefined),

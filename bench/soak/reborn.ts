@@ -13,6 +13,8 @@ const TRIES = 8;
  * From then on the chain waits for the watcher: on a busy machine it may be some blocks behind for minutes.
  */
 const CHAIN_WAITS_AFTER_TRIES = 3;
+/** On a busy machine one takes longer than the next one waits to begin; the queue would outlast the run. */
+const MAX_QUEUED = 3;
 const SEEN_WITHIN_MS = 20_000;
 const WITHDRAWN_WITHIN_MS = 90_000;
 const LOOK_EVERY_MS = 150;
@@ -25,6 +27,10 @@ const LOOK_EVERY_MS = 150;
  */
 export function beReborn(play: Play, payment: PayAction): Promise<void> {
   const { network } = payment;
+  if ((play.queued.get(`reborn ${network}`) ?? 0) >= MAX_QUEUED) {
+    count(play, `${network} not withdrawn: those before it took too long`);
+    return Promise.resolve();
+  }
   return inTurn(play, `reborn ${network}`, async () => {
     const people = await Promise.all(payment.customers.map((number) => customerOf(play, number)));
     const chain = chainOn(play.stage, network);
