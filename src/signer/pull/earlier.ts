@@ -6,6 +6,11 @@ import { NotSigned } from './refusal.ts';
 
 /** Another attempt in the same place has to pay this much more, in percent, or nodes refuse it. */
 const BUMP_PERCENT = 10n;
+/**
+ * How many transactions that are not in the journal may stand before one: a place once taken is never given
+ * back, so a false number would keep a wallet from ever sending again. The gas wallet may have served before.
+ */
+const MOST_UNKNOWN = { payout: 1_000, gas: 1_000_000 } as const;
 /** The clocks of two machines differ. */
 const AFTER_EXPIRY_MS = 60_000;
 
@@ -72,6 +77,18 @@ export function placeOfTransfer(
 ): number | null {
   const { asked, outcomes, lastNonce } = facts;
   const before = index.ofPayout(asked.purpose, asked.payoutId);
+  const strange = before.find(
+    ({ network, from, to, currency }) =>
+      network !== asked.network ||
+      from !== asked.fromKey ||
+      to !== asked.toKey ||
+      currency !== asked.currency,
+  );
+  if (strange)
+    throw new NotSigned(
+      'backup',
+      `${strange.hash} was signed for this payout, from or to another wallet: find out who wrote the payout`,
+    );
   const skipped = before.find(({ attempt }) => attempt >= asked.attempt);
   if (skipped)
     throw new NotSigned(
@@ -118,9 +135,16 @@ function nextNonce(
   { chainNonce }: TransferTerms,
   lastNonce: number | null,
 ): number {
-  const last = Math.max(lastNonce ?? -1, index.lastNonce(asked.network, asked.fromKey) ?? -1);
+  const own = index.lastNonce(asked.network, asked.fromKey) ?? -1;
+  const last = Math.max(lastNonce ?? -1, own);
   // What the chain shows counts only for a wallet that was used before this gateway had it.
-  return last >= 0 ? last + 1 : (chainNonce ?? 0);
+  const next = last >= 0 ? last + 1 : (chainNonce ?? 0);
+  if (next - own - 1 > MOST_UNKNOWN[asked.purpose])
+    throw new NotSigned(
+      'wallet',
+      `its nonce would be ${next}, and this signer knows the wallet up to ${own}: look the wallet up on the chain, and find out who wrote that number`,
+    );
+  return next;
 }
 
 /** Where transactions have no place, only their end says that another one may be signed. */
