@@ -104,6 +104,7 @@ export class JournalIndex {
   readonly #places = new Map<string, Place>();
   readonly #byPayout = new Map<string, SignedLine[]>();
   readonly #byDeposit = new Map<string, SignedLine[]>();
+  readonly #topUps = new Map<string, SignedLine[]>();
   readonly #lastNonce = new Map<string, number>();
   readonly #destinations = new Map<string, DestinationLine>();
   readonly #changed = new Set<string>();
@@ -122,10 +123,13 @@ export class JournalIndex {
     if (line.kind === 'signed') this.#addSigned(line, place);
   }
 
+  /** An address that was set again is as old as before, and no other one than it was. */
   #addDestination(line: DestinationLine): void {
-    const place = `${line.merchant_id}:${line.network}`;
-    if (this.#destinations.has(place)) this.#changed.add(place);
-    this.#destinations.set(place, line);
+    const name = `${line.merchant_id}:${line.network}`;
+    const known = this.#destinations.get(name);
+    const isSame = known?.address === line.address;
+    if (known && !isSame) this.#changed.add(name);
+    this.#destinations.set(name, isSame ? { ...line, at: known.at } : line);
   }
 
   #addSigned({ raw: _, ...line }: Extract<JournalLine, { kind: 'signed' }>, place: Place): void {
@@ -134,6 +138,8 @@ export class JournalIndex {
     push(this.#byPayout, `${line.purpose}:${line.payout_id}`, line);
     for (const deposit of line.deposits) push(this.#byDeposit, deposit, line);
     const wallet = `${line.network}:${line.from}`;
+    if (line.purpose === 'gas') push(this.#topUps, `${line.network}:${line.to}`, line);
+    else this.#topUps.delete(wallet);
     if (line.nonce !== null)
       this.#lastNonce.set(wallet, Math.max(line.nonce, this.#lastNonce.get(wallet) ?? 0));
   }
@@ -146,6 +152,11 @@ export class JournalIndex {
   /** What was signed that pays a deposit out, in order. */
   ofDeposit(depositId: string): readonly SignedLine[] {
     return this.#byDeposit.get(depositId) ?? [];
+  }
+
+  /** What an address was given since something was last paid out of it, whatever for. */
+  topUps(network: Network, to: AddressKey): readonly SignedLine[] {
+    return this.#topUps.get(`${network}:${to}`) ?? [];
   }
 
   /** The highest nonce that was signed for a wallet. */

@@ -186,11 +186,12 @@ function topUp(bench: Bench, facts: Facts): Order {
     );
   const terms = termsOf(bench, facts, 'native');
   const nonce = placeOfTransfer(bench, facts, terms);
-  const before = index.ofPayout('gas', row.id).filter((line) => line.nonce === null || line.nonce !== nonce);
+  const given = index.topUps(row.network, row.addressKey);
+  const before = given.filter((line) => line.nonce === null || line.nonce !== nonce);
   if (placesOf(before) >= MOST_TOP_UPS)
     throw new NotSigned(
       'payout',
-      `the address was given coins ${MOST_TOP_UPS} times for this payout: find out where they went, then cancel the payout`,
+      `the address was given coins ${MOST_TOP_UPS} times and has paid nothing out since: find out where they went, then cancel the payout`,
     );
   const { fromKey: from, toKey: to, amountUnits: units } = asked;
   return {
@@ -202,7 +203,7 @@ function topUp(bench: Bench, facts: Facts): Order {
 }
 
 const placesOf = (lines: readonly SignedLine[]): number =>
-  new Set(lines.map(({ nonce, attempt }) => nonce ?? `attempt ${attempt}`)).size;
+  new Set(lines.map(({ payout_id, nonce, attempt }) => nonce ?? `${payout_id}:${attempt}`)).size;
 
 function termsOf({ transfers, now }: Bench, { asked }: Facts, kind: Transfer['kind']): TransferTerms {
   try {

@@ -118,13 +118,17 @@ export function requireOldEnough(
   );
 }
 
-/** What the journal has to note of a withdraw address: that it is another one than it knew. */
+/**
+ * What the journal has to note of a withdraw address: that it is another one than it knew, or was set again,
+ * so that none which was set in between can be put back.
+ */
 export function newDestination(judge: SealJudge, index: JournalIndex, row: DestinationRow) {
   const { merchantId, network, address } = row;
   const { at } = provenOrigin(judge, { kind: 'destination', network, merchantId, address }, row.seal);
   const key = addressKeyOf(network, address);
   const seen = index.destination(merchantId, network);
-  if (seen?.address === key || (seen && at < new Date(seen.set_at))) return undefined;
+  if (seen && (at < new Date(seen.set_at) || (seen.address === key && at <= new Date(seen.set_at))))
+    return undefined;
   return {
     kind: 'destination',
     merchant_id: merchantId,
