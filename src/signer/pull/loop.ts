@@ -32,8 +32,6 @@ type Opened = { readonly wallet: OpenWallet; readonly journal: Journal };
 const POLL_MS = 5_000;
 const RETRY_MS = 10_000;
 const DESTINATIONS_MS = 60_000;
-/** Under load, every address is not read for every row. */
-const DESTINATIONS_BUSY_MS = 1_000;
 
 /**
  * Signs until the signal aborts. Whatever is missing or wrong is said, in the log and in its row, and tried
