@@ -158,10 +158,7 @@ class Signer {
    */
   async #noteDestinations(the: OpenSigner, atOnce: boolean): Promise<void> {
     const nowMs = performance.now();
-    if (
-      nowMs < (atOnce ? this.#destinationsAt - DESTINATIONS_MS + DESTINATIONS_BUSY_MS : this.#destinationsAt)
-    )
-      return;
+    if (!atOnce && nowMs < this.#destinationsAt) return;
     const { journal, keys, orm, now } = the;
     const judge = { keys, begunAt: journal.index.begunAt };
     const em = orm.em.fork();
