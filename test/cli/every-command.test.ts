@@ -98,7 +98,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   'user list': {},
   'wallet new': { args: () => ['--force'] },
   'wallet xpub': {},
-  'wallet rotate-passphrase': { input: 'another passphrase', code: 1 },
+  'wallet rotate-passphrase': { input: 'too short', code: 1 },
   'wallet check': { input: `${'abandon '.repeat(11)}about`, code: 1 },
   'deposit list': {},
   'deposit show': { args: ({ completed }) => [completed] },

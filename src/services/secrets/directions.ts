@@ -114,14 +114,14 @@ function renewed(present: SealKey, previous: SealKey, direction: Direction, seal
 }
 
 async function eachPage(
-  { orm }: Pick<Deps, 'orm'>,
+  deps: Pick<Deps, 'orm'>,
   { name, from, id }: Table,
   which: ReturnType<typeof sql>,
   renew: (row: Row) => Buffer | undefined,
 ): Promise<number> {
   let sealed = 0;
   for (let after = ''; ; ) {
-    const em = orm.em.fork();
+    const em = deps.orm.em.fork();
     const page = await rows(
       em,
       sql<Row>`select * from ${from} r where ${which} and id > ${after} order by id limit ${PAGE}`,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { resendDelivery } from '../../../dev/support/use-cases.ts';
@@ -100,11 +101,22 @@ describe('a month that is over', function () {
     await world.simulate('completed');
     const crossing = await world.simulate('completed', `0x${'ab'.repeat(32)}`);
     world.setClock('2026-12-01T00:00:00.500Z');
-    await world.sql(
-      `update deposits set status = 'settled', sequence = sequence + 1, state_since = ?, settled_at = ?
-        where id = ?`,
-      [world.now(), world.now(), crossing.id],
-    );
+    const payoutId = randomUUID();
+    await world.deps.orm.em.fork().transactional(async (em) => {
+      await em.execute(
+        `insert into payouts (id, merchant_id, mode, simulated, network, currency, address, address_key,
+           destination, gross_units, state, state_since, net_units, fee_units, transaction_hash, settled_at,
+           created_at, updated_at)
+         select ?, merchant_id, mode, true, network, currency, address, address_key, 'd', amount_units,
+           'settled', now(), amount_units, 0, '0x1', now(), now(), now() from deposits where id = ?`,
+        [payoutId, crossing.id],
+      );
+      await em.execute(
+        `update deposits set status = 'settled', sequence = sequence + 1, state_since = ?, settled_at = ?,
+           payout_id = ?, settled_units = amount_units, settlement_fee_units = 0 where id = ?`,
+        [world.now(), world.now(), payoutId, crossing.id],
+      );
+    });
     await world.sql(
       `insert into deposit_transitions (deposit_id, sequence, from_state, to_state, generation, at)
        select id, sequence, 'completed', 'settled', 1, state_since from deposits where id = ?`,
