@@ -101,7 +101,7 @@ describe('a host that freezes', function () {
         if (goesOn) for (const hash of paid) await live.eventOf('deposit.completed', hash, 60_000);
         else {
           const chainNamed = new RegExp(`(^|,)${network} was not read for \\d+ s: `);
-          // Alone on a machine it is told within 20 s; a busy one may also be late with the chain that goes on.
+          // Alone on a machine it is told within 20 s; a busy one may also be late with the other chain.
           await eventually(
             `readiness naming ${network} alone`,
             async () => {
