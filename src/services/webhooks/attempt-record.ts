@@ -4,7 +4,7 @@ import { fitted, MAX_REASON } from '../../domain/text.ts';
 import { describeOutcome, type Outcome, type Verdict } from '../../domain/webhook.ts';
 import type { Deps } from '../deps.ts';
 import type { Lease } from './lease.ts';
-import type { DueDelivery } from './load.ts';
+import type { DueDelivery, OpenAttempt } from './load.ts';
 
 const GONE = 410;
 const GONE_DELIVERIES = 3;
@@ -102,15 +102,15 @@ function health(
  */
 export async function endInterrupted(
   em: Em,
-  delivery: DueDelivery,
-  number: number,
+  deliveryId: string,
+  { round, number }: OpenAttempt,
   endedAt: Date,
 ): Promise<boolean> {
   const ended = await run(
     em,
     sql`update webhook_attempts
      set finished_at = ${endedAt}, error = 'interrupted before its result was written; it may have arrived'
-     where delivery_id = ${delivery.id} and round = ${delivery.round} and number = ${number}
+     where delivery_id = ${deliveryId} and round = ${round} and number = ${number}
        and finished_at is null`,
   );
   return ended > 0;

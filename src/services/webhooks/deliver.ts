@@ -11,7 +11,7 @@ import { closeDelivery, endAttempt, endInterrupted, hostOf } from './attempt-rec
 import { buildHeaders } from './http/signature.ts';
 import type { WebhookTransport } from './http/transport.ts';
 import { beginAttempt, type Lease } from './lease.ts';
-import { type DueDelivery, loadDelivery, secretsOf } from './load.ts';
+import { type DueDelivery, loadDelivery, type OpenAttempt, secretsOf } from './load.ts';
 import type { DeliveryReport } from './report.ts';
 import type { DeliverySlots, Slot } from './slots.ts';
 
@@ -31,6 +31,8 @@ export type DeliverResult =
 
 /** An attempt may still be under way in another process for this long after its row was written. */
 const ATTEMPT_ENDS_AFTER_MS = WEBHOOK_LIMITS.attemptMs + 2_000;
+/** The pause before a delivery is read again that was changed by another process in this moment. */
+const LOOK_AGAIN_MS = 1;
 /** How often the gateway tries to write the result of a POST that happened. */
 const RECORD_TRIES = 8;
 const RECORD_PAUSE_MS = 400;
@@ -73,13 +75,22 @@ class NoSlot extends Error {
   }
 }
 
-/** The delivery with the number of the attempt that is due now, or what to do instead. */
+/** Another process ended the delivery, or it was resent, since it was loaded: nothing was written or sent. */
+class NotOpen extends Error {}
+
+/**
+ * The delivery with the number of the attempt that is due now, or what to do instead. An open
+ * attempt is ended before anything else, also that of a delivery which is over: the actor that
+ * is told so ends, and then nobody would.
+ */
 async function loadDue(
   deps: DeliverDeps,
   deliveryId: string,
 ): Promise<{ delivery: DueDelivery; number: number } | DeliverResult> {
   const delivery = await loadDelivery(deps.orm.em.fork(), deliveryId);
   if (!delivery) return { kind: 'done', status: 'failed', message: 'there is no such delivery' };
+  if (delivery.open)
+    return (await settle(deps, delivery.id, delivery.open)) ?? (await loadDue(deps, deliveryId));
   if (delivery.status !== 'pending')
     return { kind: 'done', status: delivery.status, message: `already ${delivery.status}` };
   if (delivery.endpoint.deleted || !delivery.endpoint.enabled) {
@@ -94,30 +105,31 @@ async function loadDue(
   return typeof turn === 'number' ? { delivery, number: turn } : turn;
 }
 
+/** Ends an attempt that cannot be under way any more; or says for how long it may be. */
+async function settle(
+  deps: DeliverDeps,
+  deliveryId: string,
+  open: OpenAttempt,
+): Promise<DeliverResult | undefined> {
+  const leftMs = open.startedAt.getTime() + ATTEMPT_ENDS_AFTER_MS - deps.now().getTime();
+  if (leftMs > 0)
+    return { kind: 'later', delayMs: leftMs, message: `attempt ${open.number} may still be under way` };
+  const endedAt = new Date(open.startedAt.getTime() + WEBHOOK_LIMITS.attemptMs);
+  if (await endInterrupted(deps.orm.em.fork(), deliveryId, open, endedAt)) return undefined;
+  const message = `attempt ${open.number} has ended at this moment`;
+  return { kind: 'later', delayMs: LOOK_AGAIN_MS, message };
+}
+
 /** The number of the attempt that is due now, or what to do instead. */
 async function turnOf(deps: DeliverDeps, delivery: DueDelivery): Promise<number | DeliverResult> {
   const { last } = delivery;
   const now = deps.now().getTime();
   if (!last) return waitsForResend(delivery, now) ?? 1;
-  const em = deps.orm.em.fork();
-  let endedAt = last.finishedAt?.getTime();
-  if (endedAt === undefined) {
-    const end = last.startedAt.getTime() + ATTEMPT_ENDS_AFTER_MS;
-    if (now < end)
-      return {
-        kind: 'later',
-        delayMs: Math.max(1, end - now),
-        message: `attempt ${last.number} may still be under way`,
-      };
-    endedAt = last.startedAt.getTime() + WEBHOOK_LIMITS.attemptMs;
-    if (!(await endInterrupted(em, delivery, last.number, new Date(endedAt))))
-      return { kind: 'later', delayMs: 1, message: `attempt ${last.number} has ended at this moment` };
-  }
   if (last.number >= deps.settings.webhookMaxAttempts) {
     await giveUp(deps, delivery);
     return { kind: 'done', status: 'failed', message: `all ${last.number} attempts are used up` };
   }
-  const dueAt = endedAt + backoffAfterMs(last.number);
+  const dueAt = last.finishedAt.getTime() + backoffAfterMs(last.number);
   if (now < dueAt)
     return {
       kind: 'later',
@@ -159,6 +171,10 @@ async function attempt(
     sent = await post(deps, delivery, turn);
   } catch (error) {
     if (error instanceof NoSlot) return waitsForSlot(slot.usedElsewhere(error.heldMs));
+    if (error instanceof NotOpen) {
+      const message = `the delivery ended, or was resent, before attempt ${number} could begin`;
+      return { kind: 'later', delayMs: LOOK_AGAIN_MS, message };
+    }
     throw error;
   }
   const { outcome } = sent;
@@ -173,7 +189,10 @@ async function attempt(
   return { kind: 'done', status: 'failed', message: `attempt ${number}: ${message}` };
 }
 
-/** One POST under a slot of the whole installation. Throws {@link NoSlot} when there is none. */
+/**
+ * One POST under a slot of the whole installation. Throws {@link NoSlot} when there
+ * is none, and {@link NotOpen} when the delivery no longer wants this attempt.
+ */
 async function post(
   deps: DeliverDeps,
   delivery: DueDelivery,
@@ -198,6 +217,7 @@ async function post(
         number,
         preferred: slot.number,
       });
+      if ('over' in taken) throw new NotOpen('the delivery is no longer on its way');
       if ('heldMs' in taken) throw new NoSlot(taken.heldMs);
       lease = taken;
       if (number === 1 && delivery.round === 1)

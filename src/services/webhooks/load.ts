@@ -31,11 +31,13 @@ export type DueDelivery = {
     readonly secretSealed: Buffer;
     readonly earlierSecrets: readonly EarlierSecret[];
   };
-  /** The newest attempt of this sending, if there is one. */
-  readonly last:
-    | { readonly number: number; readonly startedAt: Date; readonly finishedAt: Date | null }
-    | undefined;
+  /** An attempt without a result, of this sending or an earlier one: it is under way or was interrupted. */
+  readonly open: OpenAttempt | undefined;
+  /** The newest attempt of this sending, if there is one and nothing is open. */
+  readonly last: { readonly number: number; readonly finishedAt: Date } | undefined;
 };
+
+export type OpenAttempt = { readonly round: number; readonly number: number; readonly startedAt: Date };
 
 /** The row as the database writes it; the times are texts. */
 type Row = Pick<
@@ -46,9 +48,7 @@ type Row = Pick<
     endpointId: string;
     nextAttemptAt: string | null;
     createdAt: string;
-    number: number | null;
-    startedAt: string | null;
-    finishedAt: string | null;
+    attempt: { round: number; number: number; startedAt: string; finishedAt: string | null } | null;
   };
 
 /**
@@ -58,7 +58,10 @@ type Row = Pick<
 const SLOT_OWNER = sql`case when w.payment_link_id is null then w.id
   else md5(w.merchant_id::text || w.mode || split_part(w.url, '?', 1))::uuid end`;
 
-/** Reads a delivery with its event, endpoint and newest attempt. Undefined for an unknown id. */
+/**
+ * Reads a delivery with its event, its endpoint and the attempt that decides what
+ * comes next: an open one, else the newest. Undefined for an unknown id.
+ */
 export async function loadDelivery(em: Em, deliveryId: string): Promise<DueDelivery | undefined> {
   if (!isUuid(deliveryId)) return undefined;
   const [first, last] = idsOfMoment(deliveryId);
@@ -68,13 +71,15 @@ export async function loadDelivery(em: Em, deliveryId: string): Promise<DueDeliv
        e.body, e.merchant_id, e.mode,
        w.id as endpoint_id, ${SLOT_OWNER} as slot_owner, w.url, w.enabled,
          w.deleted_at is not null as deleted, w.secret_sealed, w.earlier_secrets,
-       a.number, a.started_at, a.finished_at
+       a.attempt
      from webhook_deliveries d
      join events e on e.id = d.event_id and e.id between ${first} and ${last}
      join webhook_endpoints w on w.id = d.endpoint_id
      left join lateral (
-       select number, started_at, finished_at from webhook_attempts where delivery_id = ${deliveryId}
-         and round = d.round order by number desc limit 1
+       select json_build_object('round', round, 'number', number, 'startedAt', started_at,
+           'finishedAt', finished_at) as attempt
+         from webhook_attempts where delivery_id = ${deliveryId} and (round = d.round or finished_at is null)
+         order by finished_at is null desc, round desc, number desc limit 1
      ) a on true
      where d.id = ${deliveryId}`,
   );
@@ -89,22 +94,25 @@ function dueDelivery({
   deleted,
   secretSealed,
   earlierSecrets,
-  ...row
+  attempt,
+  ...delivery
 }: Row): DueDelivery {
-  const { number, startedAt, finishedAt, ...delivery } = row;
+  const finishedAt = attempt?.finishedAt ?? null;
   return {
     ...delivery,
-    nextAttemptAt: dateOf(row.nextAttemptAt),
-    createdAt: new Date(row.createdAt),
+    nextAttemptAt: delivery.nextAttemptAt === null ? null : new Date(delivery.nextAttemptAt),
+    createdAt: new Date(delivery.createdAt),
     endpoint: { id: endpointId, slotOwner, url, enabled, deleted, secretSealed, earlierSecrets },
+    open:
+      attempt && finishedAt === null
+        ? { round: attempt.round, number: attempt.number, startedAt: new Date(attempt.startedAt) }
+        : undefined,
     last:
-      number === null || startedAt === null
-        ? undefined
-        : { number, startedAt: new Date(startedAt), finishedAt: dateOf(finishedAt) },
+      attempt && finishedAt !== null
+        ? { number: attempt.number, finishedAt: new Date(finishedAt) }
+        : undefined,
   };
 }
-
-const dateOf = (value: string | null): Date | null => (value === null ? null : new Date(value));
 
 /**
  * The secrets that sign this attempt: the current one first, then those that were

@@ -1,0 +1,135 @@
+import { expect } from 'chai';
+import { eventually } from '../../../dev/support/eventually.ts';
+import { deleteEndpoint, resendDelivery, updateEndpoint } from '../../../dev/support/use-cases.ts';
+import type { EventView } from '../../../src/contract/event.ts';
+import { type Bench, startDeliveries, type Target } from './support.ts';
+
+/** As long as an attempt may be under way in a process that stands still. */
+const OPEN_MS = 12_000;
+const INTERRUPTED = 'interrupted before its result was written; it may have arrived';
+
+describe('an attempt that the end of its delivery overtakes', function () {
+  this.timeout(20_000);
+  let bench: Bench;
+  before(async () => {
+    bench = await startDeliveries();
+  });
+  after(() => bench?.stop());
+
+  const idOf = (event: EventView): string => event.deliveries[0]?.id ?? '';
+  const attemptsOf = (event: EventView) =>
+    bench.sql<{ round: number; number: number; error: string | null; ended: boolean }>(
+      `select round, number, error, finished_at is not null as ended from webhook_attempts
+       where delivery_id = ? order by round, number`,
+      [idOf(event)],
+    );
+  const heldSlots = (to: Target) =>
+    bench.sql('select 1 from webhook_slots where owner_id = ? and held_until > clock_timestamp()', [
+      to.endpointId,
+    ]);
+  /** As a process leaves it that died between the POST and the record of its result. */
+  const leaveOpen = async (event: EventView, number: number): Promise<void> => {
+    await bench.sql(
+      'insert into webhook_attempts (delivery_id, round, number, started_at) values (?, 1, ?, ?)',
+      [idOf(event), number, new Date(bench.now())],
+    );
+  };
+  const END = `update webhook_deliveries set status = ?, next_attempt_at = null, finished_at = ?
+    where id = ?`;
+  const end = (event: EventView, status: 'succeeded' | 'failed') =>
+    bench.sql(END, [status, new Date(bench.now()), idOf(event)]);
+
+  /** Delivers while another process changes the delivery, after it was seen to be due. */
+  const whileItChanges = async (event: EventView, change: string, values: unknown[]) => {
+    const other = bench.deps.orm.em.fork();
+    await other.begin();
+    await other.execute(change, values);
+    const result = bench.deliver(event);
+    await eventually('the wait for the end of the other process', async () => {
+      const [row] = await bench.sql<{ n: number }>(
+        `select count(*)::int as n from pg_stat_activity where datname = current_database()
+          and wait_event_type = 'Lock'`,
+      );
+      return row?.n === 1;
+    });
+    await other.commit();
+    return await result;
+  };
+
+  it('does not begin: nothing is written or sent, and the next look says what the end was', async () => {
+    const target = await bench.target(200);
+    const event = await bench.make(target);
+    const result = await whileItChanges(event, END, ['succeeded', new Date(bench.now()), idOf(event)]);
+    expect(result).to.include({
+      kind: 'later',
+      message: 'the delivery ended, or was resent, before attempt 1 could begin',
+    });
+    expect([await attemptsOf(event), await heldSlots(target)]).to.deep.equal([[], []]);
+    expect(await bench.deliver(event)).to.include({ kind: 'done', status: 'succeeded' });
+    expect(target.receiver.requests).to.deep.equal([]);
+  });
+
+  it('does not begin in a round that is over: the resend makes its own first attempt', async () => {
+    const target = await bench.target(200);
+    const event = await bench.make(target);
+    const result = await whileItChanges(
+      event,
+      'update webhook_deliveries set round = 2, next_attempt_at = ? where id = ?',
+      [new Date(bench.now()), idOf(event)],
+    );
+    expect(result).to.include({ kind: 'later' });
+    expect(target.receiver.requests).to.deep.equal([]);
+    expect(await bench.deliver(event)).to.include({ kind: 'done', status: 'succeeded' });
+    expect(await attemptsOf(event)).to.deep.equal([{ round: 2, number: 1, error: null, ended: true }]);
+  });
+
+  for (const [what, over, status] of [
+    ['succeeded', (event: EventView) => end(event, 'succeeded'), 'succeeded'],
+    ['failed', (event: EventView) => end(event, 'failed'), 'failed'],
+    [
+      'is given up, because its endpoint was disabled',
+      (_: EventView, to: Target) =>
+        updateEndpoint(bench.deps, { ...to.scope, id: to.endpointId, enabled: false }),
+      'failed',
+    ],
+    [
+      'is given up, because its endpoint was deleted',
+      (_: EventView, to: Target) => deleteEndpoint(bench.deps, { ...to.scope, id: to.endpointId }),
+      'failed',
+    ],
+  ] as const)
+    it(`is ended as interrupted before the actor of a delivery ends that ${what}`, async () => {
+      const target = await bench.target(200);
+      const event = await bench.make(target);
+      await leaveOpen(event, 3);
+      await over(event, target);
+      bench.pass(OPEN_MS - 1);
+      expect(await bench.deliver(event)).to.deep.equal({
+        kind: 'later',
+        delayMs: 1,
+        message: 'attempt 3 may still be under way',
+      });
+      bench.pass(1);
+      expect(await bench.deliver(event)).to.include({ kind: 'done', status });
+      expect(await attemptsOf(event)).to.deep.equal([
+        { round: 1, number: 3, error: INTERRUPTED, ended: true },
+      ]);
+      expect(target.receiver.requests).to.deep.equal([]);
+    });
+
+  it('is ended when the delivery was resent meanwhile, and then the resend goes out', async () => {
+    const target = await bench.target(200);
+    const event = await bench.make(target);
+    await leaveOpen(event, 3);
+    await end(event, 'succeeded');
+    await resendDelivery(bench.deps, { ...target.scope, id: idOf(event) });
+    expect(await bench.deliver(event)).to.include({ kind: 'later', delayMs: OPEN_MS });
+    bench.pass(OPEN_MS);
+    expect(await bench.deliver(event)).to.include({ kind: 'done', status: 'succeeded' });
+    expect(await attemptsOf(event)).to.deep.equal([
+      { round: 1, number: 3, error: INTERRUPTED, ended: true },
+      { round: 2, number: 1, error: null, ended: true },
+    ]);
+    expect(target.receiver.requests).to.have.length(1);
+  });
+});
