@@ -14,7 +14,6 @@ import {
 import type { PaymentLinkView } from '../../src/contract/payment-link.ts';
 import { startTemporal, type Temporal } from '../../src/embedded/temporal.ts';
 import { repairActors } from '../../src/services/repair/repair.ts';
-import { startGatewayChild } from '../support/gateway-child.ts';
 import { bodies, expectToldBy, paymentLinksOf } from './support/payment-links.ts';
 
 /** Payment links on a real chain, a real Temporal server and real receivers. */
@@ -199,35 +198,6 @@ describe('the actor of a payment link', function () {
     await eventually('the webhook of the link', () => bodies(own, link.id).length === 1);
     expect(own.requests[0]?.verified).to.equal(true);
     await ends(link.id);
-  });
-
-  it('goes on after a SIGKILL between the completion and its webhooks', async () => {
-    await live.gateway.stopWorker();
-    const env = {
-      DATABASE_URL: live.databaseUrl,
-      TEMPORAL_ADDRESS: live.temporal.now.address,
-      DUST_FLOOR: 'none',
-      BSC_RPC_URLS: live.chain.url,
-      BSC_USDT_CONTRACT: live.chain.usdt.address,
-      BSC_CONFIRMATIONS: '3',
-    };
-    const link = await newLink();
-    for (const receiver of [own, subscribed]) receiver.setBehaviour({ kind: 'hang' });
-    let child = await startGatewayChild(env);
-    try {
-      await pay(link.address, 25n * USDT_UNIT);
-      await live.chain.mine(7);
-      await becomes(link.id, 'completed', 60_000);
-      await own.waitFor(1, 30_000);
-      await child.child.kill();
-      for (const receiver of [own, subscribed]) receiver.setBehaviour(200);
-      child = await startGatewayChild(env);
-      await ends(link.id, 90_000);
-      await expectTold(link);
-    } finally {
-      await child.child.kill();
-      await live.gateway.startWorker();
-    }
   });
 
   it('comes back after the loss of the whole store of Temporal, for open links and for unfinished webhooks', async () => {

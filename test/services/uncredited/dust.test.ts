@@ -122,14 +122,6 @@ describe('money below the dust floor', function () {
     expect((await aside(address)).map((row) => row['amount_units'])).to.deep.equal(['9']);
   });
 
-  it('is forgotten with its block', async () => {
-    const address = await live.newAddress();
-    await seen(token(address, 6n));
-    await live.chain.reorg(1);
-    await live.finish();
-    expect(await aside(address)).to.deep.equal([]);
-  });
-
   it('becomes a deposit when an operator claims it, and nothing else of its block does', async () => {
     const [address, other] = [await live.newAddress(), await live.newAddress()];
     await token(other, 4n);

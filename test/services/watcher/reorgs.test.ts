@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { RpcCall } from '../../../dev/support/fault-proxy.ts';
 import { changed } from '../../../dev/support/faults.ts';
 import { type Row, startTestWatcher, type TestWatcher } from './test-watcher.ts';
 
@@ -7,8 +6,8 @@ import { type Row, startTestWatcher, type TestWatcher } from './test-watcher.ts'
 const FINAL_BEHIND = 32;
 
 /**
- * Blocks that are replaced: near the head, down to finality, while
- * an outage is caught up with, and between two lives of the watcher.
+ * Blocks that are replaced, down to finality. While an outage is caught up
+ * with, and between two lives of the watcher: `either.test.ts`.
  */
 describe('following a chain that replaces many blocks', function () {
   this.timeout(90_000);
@@ -85,26 +84,6 @@ describe('following a chain that replaces many blocks', function () {
       [address.slice(2)],
     );
 
-  it('forgets what was set aside in a block that is replaced, and keeps what came back', async () => {
-    const address = await live.newAddress('test');
-    const gone = await live.chain.usdt.call('transfer', [address, 5n], { from: live.chain.accounts[3] });
-    const back = await live.chain.usdt.call('transfer', [address, 6n]);
-    await live.chain.mine(2);
-    await live.catchUp();
-    expect(await aside(address)).to.deep.equal([{ transaction_hash: gone }, { transaction_hash: back }]);
-    const raw = await rawOf(back);
-    await live.chain.reorg(3);
-    await live.catchUp();
-    expect(await aside(address)).to.deep.equal([]);
-    await live.chain.anvil.rpc('eth_sendRawTransaction', [raw]);
-    await live.finish();
-    expect(await aside(address)).to.deep.equal([{ transaction_hash: back }]);
-    await live.reconcile();
-    expect(
-      await live.rows('select * from balance_differences where address_key = ?', [address.slice(2)]),
-    ).to.deep.equal([]);
-  });
-
   it('forgets what only the first read showed, and keeps what the final block holds', async () => {
     const [first, second] = [await live.newAddress('test'), await live.newAddress('test')];
     const real = await live.chain.usdt.call('transfer', [first, 7n]);
@@ -130,69 +109,6 @@ describe('following a chain that replaces many blocks', function () {
     await live.finish();
     expect(await aside(second)).to.deep.equal([]);
     expect(await aside(first)).to.deep.equal([{ transaction_hash: real }]);
-  });
-
-  it('follows a reorg that happens while an outage is being caught up with', async () => {
-    await live.catchUp();
-    const early = await pay(4n);
-    await live.chain.mine(300);
-    const gone = await pay(5n);
-    await live.chain.mine(10);
-    const head = await live.chain.mine(10);
-    let replaced = false;
-    let stays = '';
-    // In the middle of the catch-up, when the first of the blocks that will be replaced has just been read.
-    live.proxy.fault = async (call: RpcCall, forward) => {
-      if (
-        replaced ||
-        call.method !== 'eth_getBlockByNumber' ||
-        call.params[0] !== `0x${(head - 18).toString(16)}`
-      )
-        return undefined;
-      replaced = true;
-      const answer = await forward();
-      await live.chain.reorg(25);
-      stays = (await pay(6n)).hash;
-      await live.chain.mine(2);
-      return { json: answer };
-    };
-    // A block that is replaced between the two questions about
-    // it has no receipts any more; the watcher comes again.
-    for (
-      let looks = 0;
-      looks < 20 && (!replaced || (await cursor())['scanned_hash'] !== (await headHash()));
-      looks++
-    )
-      await live.catchUp().catch(() => undefined);
-    expect(replaced).to.equal(true);
-    live.proxy.fault = undefined;
-    await live.finish();
-    await expectOnChain();
-    expect((await rowOf(early.hash))['verified_at']).to.not.equal(null);
-    expect((await rowOf(stays))['verified_at']).to.not.equal(null);
-    const lost = await rowOf(gone.hash);
-    expect(
-      lost['id'] === undefined || lost['block_hash'] === null,
-      'never bound to a block that is not in the chain',
-    ).to.equal(true);
-  });
-
-  it('notices after a restart what was replaced while no watcher ran, also when the new branch is shorter', async () => {
-    const gone = await pay(7n);
-    await live.chain.mine(20);
-    await live.catchUp();
-    const before = Number((await cursor())['scanned_number']);
-    await live.chain.anvil.rpc('anvil_rollback', [21]);
-    const stays = await pay(8n);
-    await live.chain.mine(5);
-    live.restart();
-    await live.catchUp();
-    expect(await rowOf(gone.hash)).to.include({ block_hash: null });
-    expect((await rowOf(stays.hash))['block_hash']).to.be.a('string');
-    expect(Number((await cursor())['scanned_number'])).to.be.below(before);
-    await expectOnChain();
-    await live.finish();
-    expect((await rowOf(stays.hash))['verified_at']).to.not.equal(null);
   });
 });
 
