@@ -23,6 +23,8 @@ export type Poll = {
   readonly foundLate: number;
   readonly behind: boolean;
   readonly cursor: {
+    /** Before it is read, the numbers of what was read lie one below. */
+    readonly firstBlock: number;
     readonly scannedNumber: number;
     readonly verifiedNumber: number;
     readonly headNumber: number;
@@ -89,7 +91,7 @@ export async function pollChain(
   await forgetOldBlocks(deps, before, cursor);
   await proveWaiting(deps, chain, cursor, signal);
   await wake(deps, chain, cursor);
-  const { scannedNumber, verifiedNumber } = cursor;
+  const { firstBlock, scannedNumber, verifiedNumber } = cursor;
   chain.report?.heights?.({
     network: reader.network,
     scanned: scannedNumber,
@@ -101,7 +103,7 @@ export async function pollChain(
   const behind =
     scannedNumber < state.headNumber || cursor.rereadNumber < Math.min(state.finalizedNumber, scannedNumber);
   const { finalizedNumber } = state;
-  const heights = { scannedNumber, verifiedNumber, headNumber, finalizedNumber };
+  const heights = { firstBlock, scannedNumber, verifiedNumber, headNumber, finalizedNumber };
   return { scanned, verified: verified.count, foundLate: verified.foundLate, behind, cursor: heights };
 }
 

@@ -19,7 +19,7 @@ export function createProgress(nowMs: () => number): (look: Poll) => string {
     samples.push({ at, done });
     while (samples.length > 2 && ((samples[0]?.at ?? at) < at - WINDOW_MS || samples.length > MAX_SAMPLES))
       samples.shift();
-    const heights = `scanned ${cursor.scannedNumber}, head ${cursor.headNumber}, final ${cursor.finalizedNumber}, read twice up to ${cursor.verifiedNumber}`;
+    const heights = heightsText(cursor);
     const left = cursor.headNumber - cursor.scannedNumber;
     if (left <= 0) return `${heights}; ${done} blocks since the start`;
     const first = samples[0] ?? { at, done };
@@ -27,6 +27,13 @@ export function createProgress(nowMs: () => number): (look: Poll) => string {
     const time = rate > 0 ? `about ${timeText(left / rate)} left` : 'standing still';
     return `${heights}; ${done} blocks since the start, ${left} to go at ${rate.toFixed(1)} blocks/s, ${time}`;
   };
+}
+
+function heightsText(cursor: Poll['cursor']): string {
+  const { firstBlock, scannedNumber, headNumber, finalizedNumber, verifiedNumber } = cursor;
+  const scanned = scannedNumber < firstBlock ? `begins at ${firstBlock}` : `scanned ${scannedNumber}`;
+  const twice = verifiedNumber < firstBlock ? 'nothing read twice yet' : `read twice up to ${verifiedNumber}`;
+  return `${scanned}, head ${headNumber}, final ${finalizedNumber}, ${twice}`;
 }
 
 function timeText(seconds: number): string {

@@ -6,6 +6,9 @@ import { createEndpoint, createPaymentLink } from '../../../dev/support/use-case
 import { type GatewayChild, startGatewayChild } from '../../support/gateway-child.ts';
 import { bodies, expectToldBy, paymentLinksOf } from '../support/payment-links.ts';
 
+/** How often Tron has a block. */
+const BLOCK_EVERY_MS = 500;
+
 /** A payment link whose worker is killed, on either chain. */
 describe('the actor of a payment link that is paid while its worker is killed', function () {
   this.timeout(180_000);
@@ -16,7 +19,8 @@ describe('the actor of a payment link that is paid while its worker is killed', 
   let child: GatewayChild | undefined;
 
   before(async () => {
-    chains = await startLiveChains({ env: { LOG_LEVEL: 'fatal' } });
+    // Blocks come by the clock: those that are made by hand are older than the link.
+    chains = await startLiveChains({ env: { LOG_LEVEL: 'fatal' }, tron: { blockTimeMs: BLOCK_EVERY_MS } });
     live = chains.live;
     // Only the child works; the gateway of this process is kept for its services.
     await live.gateway.stopWorker();
@@ -71,7 +75,7 @@ describe('the actor of a payment link that is paid while its worker is killed', 
       child = await startGatewayChild(env());
       const to = network === 'tron' ? customer.tron : customer.address;
       const hash = await chain.pay({ currency: 'USDT', units: 25n * chain.usdtUnit }, to);
-      await chain.finish();
+      if (network === 'bsc') await chain.finish();
       await becomes(link.id, 'completed', 90_000);
       await own.waitFor(1, 30_000);
       await child.child.kill();

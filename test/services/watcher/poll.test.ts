@@ -158,7 +158,13 @@ describe('the progress that operators see', () => {
     verified: 0,
     foundLate: 0,
     behind: true,
-    cursor: { scannedNumber, verifiedNumber: scannedNumber, headNumber, finalizedNumber: headNumber - 2 },
+    cursor: {
+      firstBlock: 0,
+      scannedNumber,
+      verifiedNumber: scannedNumber,
+      headNumber,
+      finalizedNumber: headNumber - 2,
+    },
   });
 
   it('shows the rate of the last half minute and the time left, not the mean since the start', () => {
@@ -172,6 +178,18 @@ describe('the progress that operators see', () => {
     const text = progress(look(240, 364, 10_100));
     expect(text).to.equal(
       'scanned 364, head 10100, final 10098, read twice up to 364; 264 blocks since the start, 9736 to go at 24.0 blocks/s, about 7 min left',
+    );
+  });
+
+  it('names no height that was not read: neither before the first block nor before the second read', () => {
+    const { cursor, ...rest } = look(0, 99, 200);
+    const first = { ...rest, cursor: { ...cursor, firstBlock: 100 } };
+    expect(createProgress(() => 0)(first)).to.match(
+      /^begins at 100, head 200, final 198, nothing read twice yet; /,
+    );
+    const further = { ...first, cursor: { ...first.cursor, scannedNumber: 150 } };
+    expect(createProgress(() => 0)(further)).to.match(
+      /^scanned 150, head 200, final 198, nothing read twice yet; /,
     );
   });
 

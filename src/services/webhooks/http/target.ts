@@ -53,7 +53,7 @@ export function parseTarget(text: string, policy: TargetPolicy): Target {
     refuse('The URL contains white space, a control character or a backslash.');
   const authority = /^(https?):\/\/([^/?#]+)/i.exec(text)?.[2];
   if (authority === undefined) refuse('The URL must be absolute and start with https://.');
-  if (text.includes('#')) refuse('The URL must not have a fragment (#).');
+  if (text.includes('#')) refuse('The URL must not contain "#": what follows it is never sent to a server.');
   if (authority.includes('@')) refuse('The URL must not contain a user name or password.');
   const url = parseUrl(text);
   if (url.protocol !== 'https:' && !policy.allowHttp) refuse('The URL must start with https://.');
