@@ -119,6 +119,11 @@ describe('the literal check', () => {
     expect(parseTarget('http://shop.example/', http).port).to.equal(80);
   });
 
+  it('says why it refuses a fragment', async () => {
+    const { message } = await refusal(() => parseTarget('https://shop.example/hook?a=1#b', closed));
+    expect(message).to.equal('The URL must not contain "#": what follows it is never sent to a server.');
+  });
+
   it('takes 2048 characters and not one more', async () => {
     const url = `https://shop.example/${'a'.repeat(2048 - 21)}`;
     expect(url).to.have.length(2048);
