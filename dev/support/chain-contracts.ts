@@ -65,6 +65,33 @@ contract Feed {
   function setDecimals(uint8 d) external { decimals = d; }
   function setBroken(bool b) external { broken = b; }
   function latestRoundData() external view returns (uint80, int256, uint256, uint256, uint80) { require(!broken, "down"); return (1, answer, updatedAt, updatedAt, 1); }
+}
+// A token, and a receiver of coins, that does what it is told to: moods 1 to 8 undo or spoil a transfer.
+contract Moody {
+  uint8 public decimals = 18;
+  mapping(address => uint256) public balanceOf;
+  event Transfer(address indexed from, address indexed to, uint256 value);
+  error Blocked(address who);
+  uint256 mood; string reason; uint256 taken;
+  function set(uint256 m, string calldata r) external { mood = m; reason = r; }
+  function mint(address to, uint256 v) external { balanceOf[to] += v; }
+  receive() external payable { spoil(); taken += 1; }
+  function transfer(address to, uint256 v) external {
+    spoil();
+    balanceOf[msg.sender] -= v; balanceOf[to] += v; emit Transfer(msg.sender, to, v);
+    if (mood == 10) return;
+    uint256 answer = mood == 6 ? 0 : mood == 7 ? 2 : 1;
+    assembly { mstore(0, answer) return(0, 32) }
+  }
+  function spoil() private {
+    if (mood == 1) revert(reason);
+    if (mood == 2) revert Blocked(msg.sender);
+    if (mood == 3) { bytes memory b = new bytes(1048576); bytes memory r = bytes(reason); for (uint i; i < r.length; i++) b[i] = r[i]; revert(string(b)); }
+    if (mood == 4) assembly { invalid() }
+    if (mood == 5) for (;;) taken++;
+    if (mood == 8) assembly { revert(0, 0) }
+    if (mood == 9) for (uint i; i < 3; i++) { assembly { sstore(add(1000, i), add(sload(add(1000, i)), 1)) } }
+  }
 }`;
 
 export type Artifact = {
@@ -72,7 +99,7 @@ export type Artifact = {
   readonly bytecode: string;
   readonly runtime: string;
 };
-export type ContractName = 'Token' | 'Payer' | 'Lender' | 'Heir' | 'Multicall3' | 'Feed';
+export type ContractName = 'Token' | 'Payer' | 'Lender' | 'Heir' | 'Multicall3' | 'Feed' | 'Moody';
 let compiled: Record<ContractName, Artifact> | undefined;
 
 /** The artifacts of the contracts above. Throws the compiler's own message. */
@@ -113,6 +140,7 @@ export function testContracts(): Record<ContractName, Artifact> {
     Heir: artifact('Heir'),
     Multicall3: artifact('Multicall3'),
     Feed: artifact('Feed'),
+    Moody: artifact('Moody'),
   };
   return compiled;
 }

@@ -5,6 +5,7 @@ import type { AddressKey } from './address-key.ts';
 import type { RequestCount } from './pace.ts';
 import type { ChainReader } from './reader.ts';
 import type { EndpointStatus } from './rpc/types.ts';
+import type { Spending } from './spending.ts';
 import type { Transfers } from './transfer.ts';
 
 /** How a chain writes addresses, which are 20 bytes on every chain. */
@@ -110,6 +111,8 @@ export type OpenChain = {
   readonly requests?: RequestCount;
   /** Absent where the chain is used for nothing but reading blocks. */
   readonly callContract?: CallContract;
+  /** Absent where nothing is paid out yet. */
+  readonly spending?: Spending;
 };
 
 /**
@@ -155,6 +158,8 @@ export type Chain<Settings extends ChainSettings = ChainSettings> = {
    * merchant has set no withdraw address: an address that nobody can own.
    */
   readonly simulatedPayout: { readonly feeUnits: bigint; readonly destination: string };
+  /** Whether completed deposits are paid out on it. */
+  readonly paysOut: boolean;
   /** What a wallet reads from a QR code. */
   paymentUri(request: PaymentRequest): string;
   /** How transfers on it are built and signed, within what is configured. */

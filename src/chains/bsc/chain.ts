@@ -39,6 +39,7 @@ export const BSC: Chain<BscSettings> = {
     feeUnits: 50_000_000_000_000n,
     destination: '0x000000000000000000000000000000000000dEaD',
   },
+  paysOut: true,
   paymentUri: ({ address, contract, units, chainId }) =>
     `ethereum:${contract}@${chainId}/transfer?address=${address}&uint256=${units}`,
   transfers: async (settings) => (await import('./transfer.ts')).bscTransfers(settings),

@@ -6,6 +6,7 @@ import { callContractOver } from './contract-call.ts';
 import { describeBsc } from './describe.ts';
 import { createBscReader } from './reader.ts';
 import type { BscSettings } from './settings.ts';
+import { createBscSpending } from './spending/spending.ts';
 
 /**
  * BNB Chain over its configured endpoints; see {@link
@@ -20,6 +21,7 @@ export function openBsc(settings: BscSettings, io: ChainIo): OpenChain {
     endpoints: () => rpc.status(),
     describe: (input) => describeBsc({ settings, rpc, reader }, input),
     callContract: callContractOver(rpc),
+    spending: createBscSpending(rpc, settings),
   };
 }
 

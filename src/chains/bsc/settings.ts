@@ -50,8 +50,7 @@ const VARIABLES = {
     parser: parse.decimal(9, '0.000000001', '10000'),
     default: '5',
     example: '5',
-    about:
-      'The most that the signer pays for gas. No effect before payouts exist: they will wait while the gas price is above this.',
+    about: 'The most that the signer pays for gas: payouts wait while the gas price is above this.',
   }),
   BSC_MAX_GAS_LIMIT: variable({
     group: 'bsc',

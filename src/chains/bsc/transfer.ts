@@ -16,7 +16,7 @@ import { BSC_ADDRESSES } from './addresses.ts';
 import type { BscSettings } from './settings.ts';
 
 /** What a transfer of the coin to an address without code takes. */
-const LEAST_GAS = 21_000n;
+export const LEAST_GAS = 21_000n;
 const MAX_NONCE = 2 ** 31;
 
 type Limits = Pick<BscSettings, 'chainId' | 'usdtContract' | 'maxGasPriceWei' | 'maxGasLimit'>;

@@ -5,7 +5,15 @@ import { pause } from '../../base/async/pause.ts';
 import { PoolEndpoint } from './endpoint.ts';
 import { BudgetSpent, ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from './errors.ts';
 import { createHttpPost } from './http-post.ts';
-import type { EachResponse, EndpointStatus, Pool, PoolOptions, RunOptions, Session } from './types.ts';
+import type {
+  EachOptions,
+  EachResponse,
+  EndpointStatus,
+  Pool,
+  PoolOptions,
+  RunOptions,
+  Session,
+} from './types.ts';
 
 /**
  * A caller that asks again at once is slowed down by the
@@ -94,18 +102,13 @@ class EndpointPool<S extends Session> implements Pool<S> {
     throw (await this.#refused(answers, signal)) ?? this.#unavailable();
   }
 
-  async each<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<EachResponse<T>[]> {
-    const asked = this.#endpoints.map(async (endpoint): Promise<EachResponse<T>> => {
-      const { host } = endpoint;
-      try {
-        return { host, value: await endpoint.attemptAside(work, signal) };
-      } catch (error) {
-        signal.throwIfAborted();
-        if (!isExpected(error)) throw error;
-        return { host, problem: error.message };
-      }
-    });
-    return await Promise.all(asked);
+  async each<T>(
+    work: (session: S) => Promise<T>,
+    signal: AbortSignal,
+    { ready = false, withinMs }: EachOptions = {},
+  ): Promise<EachResponse<T>[]> {
+    const some = this.#endpoints.filter((endpoint) => !ready || endpoint.isReady());
+    return await Promise.all(some.map((endpoint) => said(endpoint, work, signal, withinMs)));
   }
 
   async elsewhere<T>(
@@ -235,6 +238,25 @@ class EndpointPool<S extends Session> implements Pool<S> {
         `${problem} from ${endpoints.length} of ${count} (${endpoints.map(({ host }) => host).join(', ')})`,
     );
     return new RpcUnavailable(`no RPC endpoint answers for ${this.name}: ${parts.join(', ')}`);
+  }
+}
+
+async function said<S extends Session, T>(
+  endpoint: PoolEndpoint<S>,
+  work: (session: S) => Promise<T>,
+  signal: AbortSignal,
+  withinMs: number | undefined,
+): Promise<EachResponse<T>> {
+  const { host } = endpoint;
+  const limit = withinMs === undefined ? undefined : AbortSignal.timeout(withinMs);
+  try {
+    const limited = limit ? AbortSignal.any([signal, limit]) : signal;
+    return { host, value: await endpoint.attemptAside(work, limited) };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (limit?.aborted) return { host, problem: `no answer within ${Number(withinMs) / 1_000} s` };
+    if (!isExpected(error)) throw error;
+    return { host, problem: error.message };
   }
 }
 

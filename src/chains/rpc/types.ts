@@ -115,6 +115,13 @@ export type RunOptions = {
   readonly last?: ((endpoint: number) => boolean) | undefined;
 };
 
+export type EachOptions = {
+  /** Asks only those that are not left alone at the moment. */
+  readonly ready?: boolean | undefined;
+  /** What each may take, its turn and the proof of its chain included; unset means the pool's limits. */
+  readonly withinMs?: number | undefined;
+};
+
 /** What one endpoint said: a value, or what went wrong. */
 export type EachResponse<T> = { readonly host: string } & (
   | { readonly value: T; readonly problem?: undefined }
@@ -163,9 +170,14 @@ export interface Pool<S extends Session> {
    */
   aside<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<T>;
   /**
-   * Asks every endpoint, also one that is left alone at the moment, and returns what each said; no
-   * failure counts against any of them. For diagnosis.
+   * Asks every endpoint at the same time, also one that is left alone at the moment, and returns what
+   * each said, in their order; no failure counts against any of them. For diagnosis, and for what all of
+   * them are to hear. Throws only the signal's reason and what is no failure of an endpoint.
    */
-  each<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<EachResponse<T>[]>;
+  each<T>(
+    work: (session: S) => Promise<T>,
+    signal: AbortSignal,
+    options?: EachOptions,
+  ): Promise<EachResponse<T>[]>;
   status(): EndpointStatus[];
 }

@@ -68,7 +68,7 @@ const VARIABLES = {
     default: 'burn',
     example: 'burn',
     about:
-      'No effect before payouts exist: how one will pay for energy, by burning TRX of a top-up or with energy that the gas wallet has staked and delegates.',
+      'No effect before payouts exist on Tron: how one will pay for energy, by burning TRX of a top-up or with energy that the gas wallet has staked and delegates.',
   }),
   TRON_MAX_FEE_LIMIT: variable({
     group: 'tron',

@@ -65,7 +65,13 @@ const TABLE: Readonly<Record<string, Row>> = {
       'src/chains/address-key.ts',
       'src/chains/index.ts',
     ],
-    types: ['src/chains/pace.ts', 'src/chains/reader.ts', 'src/chains/account-xpubs.ts', 'src/contract/'],
+    types: [
+      'src/chains/pace.ts',
+      'src/chains/reader.ts',
+      'src/chains/spending.ts',
+      'src/chains/account-xpubs.ts',
+      'src/contract/',
+    ],
   },
   // Addresses are read and compared in one place; a request's address is text like any other.
   'src/api/': {
@@ -89,7 +95,10 @@ const TABLE: Readonly<Record<string, Row>> = {
       'src/db/tls.ts',
     ],
   },
-  'activities/': { values: ['src/services/', 'src/domain/'], types: ['src/chains/reader.ts'] },
+  'activities/': {
+    values: ['src/services/', 'src/domain/'],
+    types: ['src/chains/reader.ts', 'src/chains/address-key.ts'],
+  },
   'workflows/': { values: ['src/domain/'], types: ['activities/'], packages: ['@temporalio/workflow'] },
   'migrations/': { values: [], packages: ['@mikro-orm/migrations'] },
   // The servers of a gateway that is given none.

@@ -1,0 +1,130 @@
+// The sending side of BNB Chain, over the endpoints that also show its blocks. The reading of blocks
+// is not slowed down: no endpoint is left alone for what it did here, and none is waited for.
+import { keccak256 } from 'ethers';
+import { formatUnits } from '../../../domain/money.ts';
+import { hexAddress } from '../../address-key.ts';
+import type { RpcPool } from '../../rpc/json-rpc.ts';
+import type { Quote, Spending, SpendOrder, SpendRefusal } from '../../spending.ts';
+import { tokenTransferData } from '../../transfer.ts';
+import type { BscSettings } from '../settings.ts';
+import { LEAST_GAS } from '../transfer.ts';
+import { askGasPrices, chooseGasPrice } from './gas-price.ts';
+import { type Attempt, tryTransfer } from './trial.ts';
+
+/**
+ * Some thirty blocks. What is in none of them was perhaps lost on the way, and sending the same bytes again
+ * costs nothing.
+ */
+const RESEND_MS = 15_000;
+/** Some 130 blocks: by then it is the price, or an endpoint that keeps what it gets for itself. */
+const OUTBID_MS = 60_000;
+const BROADCAST_WITHIN_MS = 5_000;
+const DECIMALS = 18;
+
+type Limits = Pick<BscSettings, 'usdtContract' | 'maxGasPriceWei' | 'maxGasLimit'>;
+
+/** Quotes and broadcasts on BNB Chain; see {@link Spending}. */
+export function createBscSpending(rpc: RpcPool, limits: Limits): Spending {
+  return {
+    quote: async (order, { above }, signal) => {
+      const maxWei = limits.maxGasPriceWei;
+      const told = await askGasPrices(rpc, signal);
+      const price = chooseGasPrice(told, { maxWei, above: above && priceIn(above) });
+      if (price.refused !== undefined) return refused('gas_price', price.refused);
+      return await quoteAt(price.wei, { rpc, limits, order, signal });
+    },
+    broadcast: (raw, signal) => broadcast(rpc, raw, signal),
+    outcomes: (hash, signal) => outcomes(rpc, hash, signal),
+    resendMs: RESEND_MS,
+    outbidMs: OUTBID_MS,
+  };
+}
+
+type Question = {
+  readonly rpc: RpcPool;
+  readonly limits: Limits;
+  readonly order: SpendOrder;
+  readonly signal: AbortSignal;
+};
+
+async function quoteAt(wei: bigint, { rpc, limits, order, signal }: Question): Promise<Quote> {
+  const isNative = order.kind === 'native';
+  const worthless = (feeUnits: bigint): Quote =>
+    refused(
+      'worthless',
+      `sending ${coins(order.units)} BNB costs ${coins(feeUnits)} BNB of it: it goes with the next deposit of the address, or when gas is cheaper`,
+    );
+  const leastFee = LEAST_GAS * wei;
+  if (isNative && order.units <= leastFee) return worthless(leastFee);
+  const trial = await tryTransfer(rpc, attemptOf(order, limits, order.units - leastFee), signal);
+  if (trial.refused !== undefined) {
+    const who = isNative ? `the receiver ${hexAddress(order.to)}` : 'the token';
+    return refused('refuses', `${who} refuses the transfer: ${trial.refused}`);
+  }
+  const { gas, nonce } = trial;
+  if (gas > limits.maxGasLimit)
+    return refused(
+      'refuses',
+      `the transfer takes up to ${gas} gas, and one may use ${limits.maxGasLimit}: raise BSC_MAX_GAS_LIMIT if that is right`,
+    );
+  const mostUnits = gas * wei;
+  if (isNative && order.units <= mostUnits) return worthless(mostUnits);
+  return {
+    kind: 'terms',
+    terms: { gas_limit: gas.toString(), gas_price: wei.toString(), nonce },
+    units: isNative ? order.units - mostUnits : order.units,
+    mostUnits,
+  };
+}
+
+function attemptOf({ from, to, kind, units }: SpendOrder, limits: Limits, value: bigint): Attempt {
+  if (kind === 'native')
+    return { from: hexAddress(from), to: hexAddress(to), value: `0x${value.toString(16)}`, data: '0x' };
+  const token = limits.usdtContract.toLowerCase();
+  return { from: hexAddress(from), to: token, value: '0x0', data: `0x${tokenTransferData(to, units)}` };
+}
+
+/** Throws where these are no terms of this chain: they were signed once, so somebody changed them. */
+function priceIn({ gas_price }: Readonly<Record<string, string | number>>): bigint {
+  if (typeof gas_price !== 'string' || !/^[1-9][0-9]{0,29}$/.test(gas_price))
+    throw new Error('the terms that are to be outbid name no gas price');
+  return BigInt(gas_price);
+}
+
+async function broadcast(rpc: RpcPool, raw: Uint8Array, signal: AbortSignal): Promise<readonly string[]> {
+  const bytes = `0x${Buffer.from(raw).toString('hex')}`;
+  const hash = keccak256(raw);
+  const answers = await rpc.each(
+    async (session) => {
+      const answer = await session.call('eth_sendRawTransaction', [bytes]);
+      return answer === hash ? 'takes it' : 'answers with something else than its hash';
+    },
+    signal,
+    { withinMs: BROADCAST_WITHIN_MS },
+  );
+  return answers.map(({ host, value, problem }) => `${host}: ${value ?? withoutBytes(problem ?? '')}`);
+}
+
+async function outcomes(
+  rpc: RpcPool,
+  hash: string,
+  signal: AbortSignal,
+): Promise<{ failed: number; succeeded: number; asked: number }> {
+  const answers = await rpc.each(
+    async (session) => {
+      const receipt = await session.call('eth_getTransactionReceipt', [hash]);
+      const { status, transactionHash, blockHash } = (receipt ?? {}) as Readonly<Record<string, unknown>>;
+      return transactionHash === hash && typeof blockHash === 'string' ? status : undefined;
+    },
+    signal,
+    { withinMs: BROADCAST_WITHIN_MS },
+  );
+  const saying = (status: string): number => answers.filter(({ value }) => value === status).length;
+  return { failed: saying('0x0'), succeeded: saying('0x1'), asked: answers.length };
+}
+
+/** Some nodes repeat what they were sent. */
+const withoutBytes = (text: string): string => text.replace(/[0-9a-f]{65,}/gi, '***');
+
+const refused = (code: SpendRefusal, reason: string): Quote => ({ kind: 'refused', code, reason });
+const coins = (units: bigint): string => formatUnits(units, DECIMALS);

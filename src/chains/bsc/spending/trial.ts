@@ -1,0 +1,142 @@
+// A transfer, tried on the state of the chain without being sent.
+import { EndpointFailure, RpcRejected } from '../../rpc/errors.ts';
+import type { RpcPool, RpcSession } from '../../rpc/json-rpc.ts';
+import { ethCallOn } from '../contract-call.ts';
+import { LEAST_GAS } from '../transfer.ts';
+
+/**
+ * What is tried, as a node takes it. It names no price: a node then asks nothing of the sender's coins, and
+ * most addresses that hold tokens have none before they are given some.
+ */
+export type Attempt = {
+  readonly from: string;
+  readonly to: string;
+  readonly value: string;
+  /** 0x for a transfer of the coin; of all others the answer is judged. */
+  readonly data: string;
+};
+
+/** What an attempt takes, or why it would be undone, in the contract's own words where it has some. */
+export type Trial =
+  | { readonly nonce: number; readonly gas: bigint; readonly refused?: undefined }
+  | { readonly refused: string };
+
+const LIMITS = { timeoutMs: 3_000 } as const;
+/**
+ * How nodes say that a contract failed in another way than by undoing what it was asked for. They do not say
+ * it as they say that, but as they say what is wrong with themselves.
+ */
+const BROKEN: readonly (readonly [RegExp, string])[] = [
+  [/out of gas|oog\b|outofgas/i, 'it uses all the gas there is'],
+  [/invalid opcode|invalidfeopcode|opcodenotfound/i, 'it ends in an invalid instruction'],
+];
+const NODES_OWN_WORDS = /^(?:vm exception while processing transaction: )?(?:execution )?revert(?:ed)?:? ?/i;
+
+/**
+ * Tries it at the best endpoint. Where the transfer is refused there, another endpoint is asked as well, if
+ * one has the time: a node that is behind or lies would hold it back for ever, and the worst of believing
+ * the second one is a transfer that fails and costs its gas. Throws RpcUnavailable where none answers.
+ */
+export async function tryTransfer(rpc: RpcPool, attempt: Attempt, signal: AbortSignal): Promise<Trial> {
+  const first = await rpc.aside(async (session) => {
+    return { endpoint: session.endpoint, trial: await tryOn(session, attempt) };
+  }, signal);
+  if (first.trial.refused === undefined)
+    return {
+      ...first.trial,
+      nonce: await lowerNonce(rpc, attempt.from, { ...first, ...first.trial }, signal),
+    };
+  const second = await rpc.elsewhere(first.endpoint, (session) => tryOn(session, attempt), signal);
+  return second ?? first.trial;
+}
+
+/**
+ * The lower of two endpoints' words, where a wallet is said to have been used and a second one has the time:
+ * a place once taken is never given back, and one that is too high is never reached. What is behind says too
+ * little, which counts for nothing: our own transactions are known from blocks.
+ */
+async function lowerNonce(
+  rpc: RpcPool,
+  from: string,
+  told: { readonly endpoint: number; readonly nonce: number },
+  signal: AbortSignal,
+): Promise<number> {
+  if (told.nonce === 0) return 0;
+  const other = await rpc.elsewhere(told.endpoint, (session) => nonceOf(session, from), signal);
+  return Math.min(told.nonce, other ?? told.nonce);
+}
+
+const isCoin = ({ data }: Attempt): boolean => data === '0x';
+
+async function tryOn(session: RpcSession, attempt: Attempt): Promise<Trial> {
+  const nonce = await nonceOf(session, attempt.from);
+  const isPlain = isCoin(attempt) && (await hasNoCode(session, attempt.to));
+  if (isPlain) return { nonce, gas: LEAST_GAS };
+  try {
+    await requireSuccess(session, attempt);
+    return { nonce, gas: withMargin(await estimate(session, attempt), attempt) };
+  } catch (error) {
+    if (error instanceof RpcRejected) return { refused: wordsOf(error.message) };
+    throw error;
+  }
+}
+
+/**
+ * More than the estimate, because the block is another one than the state that was asked: a quarter for a
+ * contract that has more to do by then. A first balance costs a token 17,100 more than another one, and a
+ * receiver may have emptied his meanwhile: so a transfer of the token has room for that too. What is not
+ * used is not paid.
+ */
+function withMargin(estimated: bigint, attempt: Attempt): bigint {
+  const quarter = (estimated + 3n) / 4n;
+  const firstBalance = isCoin(attempt) ? 0n : 20_000n;
+  return estimated + (quarter > firstBalance ? quarter : firstBalance);
+}
+
+/** Throws RpcRejected where the transfer is undone, or answered by anything but "true" or nothing. */
+async function requireSuccess(session: RpcSession, attempt: Attempt): Promise<void> {
+  const answer = await ethCallOn(session, attempt, LIMITS).catch((error: unknown) => {
+    const said = error instanceof EndpointFailure ? error.message : '';
+    const broken = BROKEN.find(([words]) => words.test(said));
+    throw broken ? new RpcRejected(broken[1]) : error;
+  });
+  if (isCoin(attempt) || answer === '0x') return;
+  if (answer.length < WORD_END || BigInt(answer.slice(0, WORD_END)) !== 1n)
+    throw new RpcRejected('it answers something else than yes, and no reason');
+}
+/** 0x and 32 bytes. */
+const WORD_END = 66;
+
+async function estimate(session: RpcSession, attempt: Attempt): Promise<bigint> {
+  const answer = await session.call('eth_estimateGas', [attempt], LIMITS);
+  const gas = typeof answer === 'string' && /^0x[0-9a-f]{1,12}$/i.test(answer) ? BigInt(answer) : 0n;
+  if (gas < LEAST_GAS) throw new EndpointFailure('no estimate of the gas');
+  return gas;
+}
+
+async function nonceOf(session: RpcSession, address: string): Promise<number> {
+  const answer = await stateOf(session, 'eth_getTransactionCount', address);
+  const nonce = /^0x[0-9a-f]{1,8}$/i.test(answer) ? Number.parseInt(answer, 16) : Number.NaN;
+  if (!(nonce < 2 ** 31)) throw new EndpointFailure('no nonce');
+  return nonce;
+}
+
+async function hasNoCode(session: RpcSession, address: string): Promise<boolean> {
+  const code = await stateOf(session, 'eth_getCode', address);
+  if (!/^0x([0-9a-f]{2})*$/i.test(code)) throw new EndpointFailure('no code of an address');
+  return code === '0x';
+}
+
+/** What a node keeps of an address. No contract runs for it, so a refusal is a failure of the node. */
+async function stateOf(session: RpcSession, method: string, address: string): Promise<string> {
+  const answer = await session.call(method, [address, 'latest'], LIMITS).catch((error: unknown) => {
+    throw error instanceof RpcRejected ? new EndpointFailure(error.message) : error;
+  });
+  return typeof answer === 'string' ? answer : '';
+}
+
+/** One line of at most 120 characters, as every text of an endpoint. */
+function wordsOf(message: string): string {
+  const words = message.replace(NODES_OWN_WORDS, '').trim().toWellFormed();
+  return words === '' ? 'it gives no reason' : words;
+}

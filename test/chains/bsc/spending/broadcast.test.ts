@@ -1,0 +1,170 @@
+import { expect } from 'chai';
+import type { Answer, Fault, FaultProxy } from '../../../../dev/support/fault-proxy.ts';
+import { always } from '../../../../dev/support/faults.ts';
+import { keyOfHex } from '../../../../src/chains/address-key.ts';
+import type { SpendOrder } from '../../../../src/chains/spending.ts';
+import type { SignedTransfer } from '../../../../src/chains/transfer.ts';
+import { BNB, PATH_KEY, type Stage, standing, startStage, termsOf } from './stage.ts';
+
+const { signal } = new AbortController();
+const SHOP = keyOfHex('c0'.repeat(20));
+const SEND = 'eth_sendRawTransaction';
+
+describe('signed bytes for BNB Chain', function () {
+  this.timeout(60_000);
+  let the: Stage;
+
+  before(async () => {
+    the = await startStage();
+  });
+  beforeEach(() => {
+    for (const endpoint of [the.first, the.second]) {
+      endpoint.fault = undefined;
+      endpoint.calls.length = 0;
+    }
+  });
+  after(() => the?.stop());
+
+  const both = (): readonly FaultProxy[] => [the.first, the.second];
+  const hostOf = ({ url }: FaultProxy): string => new URL(url).host;
+  const signed = async (): Promise<SignedTransfer> => {
+    const from = await the.wallet({ coins: BNB });
+    const order: SpendOrder = { from, to: SHOP, kind: 'native', units: BNB };
+    return the.sign(order, termsOf(await the.open().spending.quote(order, {}, signal)));
+  };
+  const says =
+    (message: string): Fault =>
+    (call) =>
+      call.method === SEND ? { json: { id: call.id, error: { code: -32_000, message } } } : undefined;
+  const sends =
+    (answer: Answer): Fault =>
+    (call) =>
+      call.method === SEND ? answer : undefined;
+
+  it('go to every endpoint, the same each time, and each is told of', async () => {
+    const { raw, hash } = await signed();
+    const bytes = `0x${raw.toString('hex')}`;
+    the.second.fault = (call) => (call.method === SEND ? { json: { id: call.id, result: hash } } : undefined);
+    const { spending } = the.open({ endpoints: both() });
+    const takes = both().map((endpoint) => `${hostOf(endpoint)}: takes it`);
+    expect(await spending.broadcast(raw, signal)).to.deep.equal(takes);
+    const again = await spending.broadcast(raw, signal);
+    expect(again).to.have.length(2);
+    for (const { calls } of both())
+      expect(calls.filter(({ method }) => method === SEND).map(({ params }) => params)).to.deep.equal([
+        [bytes],
+        [bytes],
+      ]);
+    await the.chain.mine();
+    expect((await the.receipt(hash))?.ok).to.equal(true);
+    expect(await spending.broadcast(raw, signal), 'after it was mined').to.have.length(2);
+  });
+
+  it('reach one endpoint while another one knows them already or hangs', async () => {
+    for (const fault of [says('already known'), sends('hang')]) {
+      const { raw, hash } = await signed();
+      the.first.fault = fault;
+      const startedAt = performance.now();
+      const [first, second] = await the.open({ endpoints: both() }).spending.broadcast(raw, signal);
+      expect(performance.now() - startedAt).to.be.lessThan(20_000);
+      expect(first).to.match(/^127\.0\.0\.1:\d+: (rpc error -32000 already known|no answer within 5 s)$/);
+      expect(second).to.equal(`${hostOf(the.second)}: takes it`);
+      await the.chain.mine();
+      expect((await the.receipt(hash))?.ok).to.equal(true);
+    }
+  });
+
+  it('are not waited for longer where even the proof of the chain hangs', async () => {
+    const { raw } = await signed();
+    the.first.fault = () => 'hang';
+    expect(await the.open().spending.broadcast(raw, signal)).to.deep.equal([
+      `${hostOf(the.first)}: no answer within 5 s`,
+    ]);
+  });
+
+  const SAID = [
+    'nonce too low',
+    'replacement transaction underpriced',
+    'insufficient funds for gas * price + value',
+    'transaction would revert',
+    'txpool is full, over its limit',
+  ];
+  for (const message of SAID)
+    it(`prove nothing by "${message}", and nothing is held against who says it`, async () => {
+      const { raw } = await signed();
+      const chain = the.open({ endpoints: both() });
+      await chain.reader.head(signal);
+      const before = chain.endpoints().map(standing);
+      the.first.fault = says(message);
+      the.second.fault = says(message);
+      const answers = await chain.spending.broadcast(raw, signal);
+      expect(answers.map((text) => text.replace(/^.*: (rpc error -32000 )?/, ''))).to.deep.equal([
+        message,
+        message,
+      ]);
+      expect(chain.endpoints().map(standing)).to.deep.equal(before);
+    });
+
+  it('never throw for an answer, nor where no endpoint is there', async () => {
+    const { raw } = await signed();
+    const ANSWERS: readonly [Fault, RegExp][] = [
+      [always('reset'), /connection failed/],
+      [always({ status: 503, body: '<html>' }), /http 503/],
+      [always({ status: 200, body: 'yes' }), /not JSON/],
+      [sends({ json: { id: 'x', result: '0x' } }), /another request/],
+      [
+        (call) => (call.method === SEND ? { json: { id: call.id, result: null } } : undefined),
+        /something else/,
+      ],
+      [(call) => ({ json: { id: call.id, result: '0x61' } }), /serves chain id 97 instead of 56/],
+    ];
+    for (const [fault, said] of ANSWERS) {
+      the.first.fault = fault;
+      const answers = await the.open().spending.broadcast(raw, signal);
+      expect(answers).to.have.length(1);
+      expect(answers[0]).to.match(said);
+    }
+  });
+
+  it('go to an endpoint that is left alone, too', async () => {
+    const { raw } = await signed();
+    const chain = the.open({ endpoints: both() });
+    the.first.fault = always({ status: 429, body: '', headers: { 'retry-after': '60' } });
+    await chain.reader.head(signal);
+    expect(chain.endpoints()[0]?.problem).to.match(/429/);
+    the.first.fault = undefined;
+    the.second.fault = always('reset');
+    expect(await chain.spending.broadcast(raw, signal)).to.include(`${hostOf(the.first)}: takes it`);
+  });
+
+  it('are in no text, and no key of an endpoint is', async () => {
+    const { raw } = await signed();
+    const bytes = raw.toString('hex');
+    for (const message of [
+      `invalid transaction 0x${bytes} for ${PATH_KEY}`,
+      `${bytes.toUpperCase()} ${PATH_KEY}`,
+      `post https://node.example/v3/${PATH_KEY}\n${'x'.repeat(1_048_576)}`,
+    ]) {
+      the.first.fault = says(message);
+      const [text = ''] = await the.open().spending.broadcast(raw, signal);
+      expect(text)
+        .to.match(/^127\.0\.0\.1:\d+: rpc error -32000 /)
+        .and.contain('***');
+      expect(text.length).to.be.lessThan(200);
+      expect(text.toLowerCase()).not.to.contain(bytes.slice(0, 70));
+      expect(text).not.to.match(new RegExp(`${PATH_KEY}|\n`));
+    }
+  });
+
+  it('are sent no further where nobody waits for it any longer', async () => {
+    const { raw } = await signed();
+    the.first.fault = always('hang');
+    const stop = new AbortController();
+    const asked = the
+      .open()
+      .spending.broadcast(raw, stop.signal)
+      .catch((error: Error) => error.message);
+    stop.abort(new Error('the worker stops'));
+    expect(await asked).to.equal('the worker stops');
+  });
+});
