@@ -1,7 +1,7 @@
-import type { Mode } from './assets.ts';
+import type { Mode, Network } from './assets.ts';
 
 /** The actors of the product, by workflow type. */
-export type ActorType = 'deposit' | 'notify' | 'paymentLink' | 'watchChain';
+export type ActorType = 'deposit' | 'notify' | 'paymentLink' | 'settlement' | 'watchChain';
 
 /**
  * Typed search attributes that operators filter by in the Web
@@ -56,6 +56,9 @@ export type DepositActorInput = {
 
 /** Arguments of a payment link's actor: the row says everything else. */
 export type PaymentLinkActorInput = { readonly linkId: string };
+
+/** Arguments of the actor that pays out what was completed on an address: the rows say everything else. */
+export type SettlementActorInput = { readonly network: Network; readonly addressKey: string };
 
 export type NotifyActorInput = { readonly deliveries: readonly string[] };
 export type WatchChainInput = { readonly network: string };

@@ -22,6 +22,10 @@ export const eventWorkflowId = (eventId: string): string => `event:${eventId}`;
 /** The actor of a payment link. */
 export const paymentWorkflowId = (linkId: string): string => `payment:${linkId}`;
 
+/** The actor that pays out what was completed on one of our addresses. */
+export const settlementWorkflowId = (network: Network, addressKey: string): string =>
+  `settlement:${network}:${addressKey}`;
+
 /** The signal that tells an actor to read its row again. It carries nothing: the row does. */
 export const ROW_CHANGED = 'changed';
 
@@ -40,6 +44,13 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-
 /** Whether a text has the form of one of our ids. A malformed id is answered like an unknown one. */
 export function isUuid(text: string): boolean {
   return UUID.test(text);
+}
+
+const ADDRESS_KEY = /^[0-9a-f]{40}$/;
+
+/** Whether this is an address as it is kept: 40 lower-case hex digits. */
+export function isAddressKey(raw: unknown): boolean {
+  return typeof raw === 'string' && ADDRESS_KEY.test(raw);
 }
 
 /**

@@ -6,6 +6,11 @@
 export const PAYOUT_STATES = ['planned', 'paying', 'settled', 'cancelled', 'failed'] as const;
 export type PayoutState = (typeof PAYOUT_STATES)[number];
 
+/** Whether a text is the name of a state. */
+export function isPayoutState(text: string): text is PayoutState {
+  return (PAYOUT_STATES as readonly string[]).includes(text);
+}
+
 /**
  * `planned` covers deposits, and nothing is signed; `paying` begins with signed bytes, which may land from
  * then on, and ends only with what final blocks say. A payout that was cancelled or has failed gives its

@@ -1,0 +1,312 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  decideLiving,
+  type LivingFacts,
+  type LivingStep,
+  type SentFacts,
+} from '../../../src/domain/payouts/step.ts';
+import { SENT_STATES, type SentState } from '../../../src/domain/settlement.ts';
+
+const NOW = new Date('2026-11-24T12:00:00Z');
+const ago = (ms: number): Date => new Date(NOW.getTime() - ms);
+const PACE = { resendMs: 15_000, outbidMs: 60_000 };
+const WELL = { seenAt: ago(1_000), sealedReason: null };
+const OURS = SENT_STATES.filter((state) => state !== 'foreign');
+
+function sent(state: SentState, change: Partial<SentFacts> = {}): SentFacts {
+  const isSigned = state !== 'asked' && state !== 'dead';
+  return {
+    id: `${state} ${change.attempt ?? 1}`,
+    purpose: 'payout',
+    attempt: 1,
+    state,
+    ok: state === 'mined' || state === 'final' ? true : null,
+    refused: null,
+    askedAt: ago(20_000),
+    signedAt: isSigned ? ago(5_000) : null,
+    sentAt: isSigned && state !== 'signed' ? ago(4_000) : null,
+    asAsked: state === 'mined' || state === 'final' ? true : null,
+    placeTaken: false,
+    ...change,
+  };
+}
+
+const facts = (
+  state: LivingFacts['state'],
+  rows: readonly SentFacts[],
+  change: Partial<LivingFacts> = {},
+) => ({
+  state,
+  sent: rows,
+  obsolete: null,
+  signer: WELL,
+  now: NOW,
+  ...PACE,
+  ...change,
+});
+
+const does = (step: LivingStep): string => (step.does === 'wait' ? step.code : step.does);
+const gas = (state: SentState, change: Partial<SentFacts> = {}) => sent(state, { purpose: 'gas', ...change });
+
+const anySent: fc.Arbitrary<SentFacts> = fc
+  .record({
+    state: fc.constantFrom(...OURS),
+    purpose: fc.constantFrom('payout' as const, 'gas' as const),
+    attempt: fc.integer({ min: 1, max: 4 }),
+    ok: fc.boolean(),
+    asAsked: fc.boolean(),
+    refused: fc.option(
+      fc.constantFrom('terms: x', 'payout: x', 'destination: x', 'limit: x', 'backup: x', 'wallet: x'),
+    ),
+    age: fc.integer({ min: 0, max: 200_000 }),
+    placeTaken: fc.boolean(),
+  })
+  .map(({ state, purpose, attempt, ok, asAsked, refused, age, placeTaken }) => {
+    const inBlock = state === 'mined' || state === 'final';
+    return sent(state, {
+      purpose,
+      attempt,
+      ok: inBlock ? ok : null,
+      asAsked: inBlock ? asAsked : null,
+      refused: state === 'asked' ? refused : null,
+      askedAt: ago(age),
+      signedAt: state === 'asked' ? null : ago(age),
+      sentAt: state === 'asked' || state === 'signed' ? null : ago(age / 2),
+      placeTaken: !inBlock && placeTaken,
+    });
+  });
+const anyFacts: fc.Arbitrary<LivingFacts> = fc.record({
+  state: fc.constantFrom('planned' as const, 'paying' as const),
+  sent: fc.array(anySent, { maxLength: 6 }),
+  obsolete: fc.option(fc.constant('another destination')),
+  signer: fc.record({
+    seenAt: fc.option(fc.integer({ min: 0, max: 200_000 }).map(ago)),
+    sealedReason: fc.option(fc.constant('no passphrase')),
+  }),
+  now: fc.constant(NOW),
+  resendMs: fc.constant(PACE.resendMs),
+  outbidMs: fc.constant(PACE.outbidMs),
+});
+
+describe('the next step of a payout', () => {
+  const payoutsOf = (rows: readonly SentFacts[]) =>
+    rows.filter(({ purpose, state }) => purpose === 'payout' && state !== 'dead');
+
+  it('never asks for a transfer, nor gives its deposits back, while one is asked for or signed', () => {
+    fc.assert(
+      fc.property(anyFacts, (given) => {
+        const step = decideLiving(given);
+        if (step.does === 'prepare' || step.does === 'cancel')
+          expect([given.state, payoutsOf(given.sent)]).to.deep.equal(['planned', []]);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('settles only what a final block shows to have succeeded as it was signed', () => {
+    fc.assert(
+      fc.property(anyFacts, (given) => {
+        if (decideLiving(given).does !== 'settle') return;
+        const paid = payoutsOf(given.sent).find(({ state, ok }) => state === 'final' && ok === true);
+        expect(paid?.asAsked).to.equal(true);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('fails only what no transaction can pay any more', () => {
+    fc.assert(
+      fc.property(anyFacts, (given) => {
+        if (decideLiving(given).does !== 'fail') return;
+        expect(given.state).to.equal('paying');
+        for (const one of payoutsOf(given.sent))
+          expect(one.placeTaken || (one.state === 'final' && one.ok !== true), JSON.stringify(one)).to.equal(
+            true,
+          );
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('gives up only what the signer has refused', () => {
+    fc.assert(
+      fc.property(anyFacts, (given) => {
+        const step = decideLiving(given);
+        if (step.does !== 'give_up') return;
+        const rows = given.sent.filter(({ id, refused }) => id === step.id && refused !== null);
+        expect(rows.map(({ state }) => state)).to.include('asked');
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('waits with a sentence and a time, or does something', () => {
+    fc.assert(
+      fc.property(anyFacts, (given) => {
+        const step = decideLiving(given);
+        if (step.does !== 'wait') return;
+        expect(step.reason).to.match(/\S/);
+        expect(step.delayMs).to.be.within(100, 600_000);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  const cases: (readonly [string, LivingFacts, string])[] = [
+    ['asks for what it takes where nothing was asked for', facts('planned', []), 'prepare'],
+    ['asks again after what was given up', facts('planned', [sent('dead')]), 'prepare'],
+    ['waits for the signer', facts('planned', [sent('asked')]), 'on_its_way'],
+    [
+      'says that no signer is there',
+      facts('planned', [sent('asked')], { signer: { seenAt: ago(90_000), sealedReason: null } }),
+      'signer_away',
+    ],
+    [
+      'says that the signer is sealed',
+      facts('planned', [sent('asked')], { signer: { seenAt: NOW, sealedReason: 'no passphrase' } }),
+      'sealed',
+    ],
+    ['waits for room below a limit', facts('planned', [sent('asked', { refused: 'limit: full' })]), 'limit'],
+    [
+      'waits until a new destination is old enough',
+      facts('planned', [sent('asked', { refused: 'new_destination: wait' })]),
+      'new_destination',
+    ],
+    [
+      'says what the signer refuses',
+      facts('planned', [sent('asked', { refused: 'backup: why' })]),
+      'refused',
+    ],
+    [
+      'gives up what was asked for wrongly',
+      facts('planned', [sent('asked', { refused: 'terms: bad' })]),
+      'give_up',
+    ],
+    [
+      'does not give it up in haste',
+      facts('planned', [sent('asked', { refused: 'terms: bad', askedAt: ago(1_000) })]),
+      'refused',
+    ],
+    [
+      'takes longer each time to give up what stays wrong',
+      facts('planned', [
+        sent('dead'),
+        sent('asked', { attempt: 2, refused: 'terms: bad', askedAt: ago(19_000) }),
+      ]),
+      'refused',
+    ],
+    [
+      'gives it up then',
+      facts('planned', [
+        sent('dead'),
+        sent('asked', { attempt: 2, refused: 'terms: bad', askedAt: ago(20_000) }),
+      ]),
+      'give_up',
+    ],
+    ['cancels for another destination', facts('planned', [], { obsolete: 'another' }), 'cancel'],
+    [
+      'does not cancel what the signer may be signing',
+      facts('planned', [sent('asked')], { obsolete: 'another' }),
+      'on_its_way',
+    ],
+    ['sends a top-up that was signed', facts('planned', [gas('signed')]), 'send'],
+    [
+      'sends it although the payout is to be cancelled',
+      facts('planned', [gas('signed')], { obsolete: 'x' }),
+      'send',
+    ],
+    ['waits for the top-up to be final', facts('planned', [gas('mined')]), 'on_its_way'],
+    ['goes on once the top-up is final', facts('planned', [gas('final')]), 'prepare'],
+    [
+      'goes on where another attempt of the top-up has its place',
+      facts('planned', [gas('sent', { placeTaken: true }), gas('final', { attempt: 2 })]),
+      'prepare',
+    ],
+    ['pays once it is signed', facts('planned', [sent('signed')]), 'pay'],
+    [
+      'pays although the destination changed after that',
+      facts('planned', [sent('signed')], { obsolete: 'x' }),
+      'pay',
+    ],
+    ['sends what was signed', facts('paying', [sent('signed')]), 'send'],
+    ['lets it be for a while', facts('paying', [sent('sent')]), 'on_its_way'],
+    ['sends it again', facts('paying', [sent('sent', { sentAt: ago(16_000) })]), 'send'],
+    ['outbids it', facts('paying', [sent('sent', { signedAt: ago(61_000) })]), 'outbid'],
+    [
+      'sends the newest attempt',
+      facts('paying', [sent('sent', { sentAt: ago(90_000) }), sent('signed', { attempt: 2 })]),
+      'send',
+    ],
+    [
+      'goes on sending while the signer is asked for a better one',
+      facts('paying', [sent('sent', { sentAt: ago(90_000) }), sent('asked', { attempt: 2 })]),
+      'send',
+    ],
+    [
+      'does not outbid what is in a block',
+      facts('paying', [sent('mined', { signedAt: ago(600_000) })]),
+      'on_its_way',
+    ],
+    ['settles what is final', facts('paying', [sent('final')]), 'settle'],
+    [
+      'settles by any attempt',
+      facts('paying', [sent('final'), sent('sent', { attempt: 2, placeTaken: true })]),
+      'settle',
+    ],
+    [
+      'settles nothing that moved something else',
+      facts('paying', [sent('final', { asAsked: false })]),
+      'contradiction',
+    ],
+    ['fails what failed', facts('paying', [sent('final', { ok: false })]), 'fail'],
+    [
+      'does not fail while another attempt may land',
+      facts('paying', [sent('final', { ok: false }), sent('sent', { attempt: 2 })]),
+      'on_its_way',
+    ],
+    [
+      'fails what somebody else took the place of',
+      facts('paying', [sent('sent', { placeTaken: true })]),
+      'fail',
+    ],
+  ];
+  cases.push(
+    [
+      'does not fail while another attempt may be signed',
+      facts('paying', [sent('final', { ok: false }), sent('asked', { attempt: 2 })]),
+      'on_its_way',
+    ],
+    [
+      'gives up an attempt that is refused before it fails',
+      facts('paying', [
+        sent('final', { ok: false }),
+        sent('asked', { attempt: 2, refused: 'new_destination: wait' }),
+      ]),
+      'give_up',
+    ],
+    [
+      'waits longer with each attempt that is to outbid',
+      facts('paying', [
+        sent('sent'),
+        sent('dead', { attempt: 2 }),
+        sent('asked', { attempt: 3, refused: 'destination: another', askedAt: ago(15_000) }),
+      ]),
+      'refused',
+    ],
+  );
+  it('sends a top-up again whose final block was replaced after its payout was signed', () => {
+    const topUp = gas('sent', { sentAt: ago(16_000) });
+    expect(decideLiving(facts('paying', [topUp, sent('sent')]))).to.deep.equal({
+      does: 'send',
+      id: topUp.id,
+    });
+    const payout = sent('sent', { sentAt: ago(16_000) });
+    const rest = [gas('sent', { sentAt: ago(1_000) }), payout];
+    expect(decideLiving(facts('paying', rest))).to.deep.equal({ does: 'send', id: payout.id });
+  });
+  for (const [what, given, step] of cases)
+    it(what, () => {
+      expect(does(decideLiving(given))).to.equal(step);
+    });
+});
