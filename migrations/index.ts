@@ -38,6 +38,7 @@ import { Migration20261124000053_sent } from './Migration20261124000053_sent.ts'
 import { Migration20261124000054_balances_ahead } from './Migration20261124000054_balances_ahead.ts';
 import { Migration20261124000055_payouts } from './Migration20261124000055_payouts.ts';
 import { Migration20261124000056_signer } from './Migration20261124000056_signer.ts';
+import { Migration20261124000057_settlement_waits } from './Migration20261124000057_settlement_waits.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
 export const MIGRATIONS = [
@@ -84,4 +85,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261124000054_balances_ahead', class: Migration20261124000054_balances_ahead },
   { name: 'Migration20261124000055_payouts', class: Migration20261124000055_payouts },
   { name: 'Migration20261124000056_signer', class: Migration20261124000056_signer },
+  { name: 'Migration20261124000057_settlement_waits', class: Migration20261124000057_settlement_waits },
 ];

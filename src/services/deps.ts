@@ -74,6 +74,16 @@ export type PaymentSettings = {
   readonly watchedNetworks: readonly Network[];
 };
 
+/** When what was completed is paid out. */
+export type PayoutSettings = {
+  /** Where that is done: on chains that are watched and on which this gateway can send. */
+  readonly networks: readonly Network[];
+  /** Base units by `CURRENCY.network`; what is less waits for more. */
+  readonly minUnits: ReadonlyMap<string, bigint>;
+  /** The most that a payout may cost of what it moves, in hundredths of a percent. */
+  readonly maxFeeBasisPoints: bigint;
+};
+
 /** Settings that the services read. `required` holds the confirmations of each network. */
 export type ServiceSettings = {
   readonly requiredConfirmations: Readonly<Record<Network, number>>;
@@ -105,6 +115,7 @@ export type ServiceSettings = {
    */
   readonly headMovesWithinMs?: number | undefined;
   readonly payments: PaymentSettings;
+  readonly payouts: PayoutSettings;
   /** A session ends when it was not used for `idleMs`, and `maxMs` after its login. */
   readonly sessions: { readonly idleMs: number; readonly maxMs: number };
 };

@@ -198,6 +198,7 @@ export function testSettings(settings: Partial<ServiceSettings> = {}): ServiceSe
     blockIntervalMs: { bsc: 450, tron: 3_000 },
     comparedEveryMs: { bsc: 3_600_000, tron: 86_400_000 },
     sessions: { idleMs: 30 * 60_000, maxMs: 12 * 3_600_000 },
+    payouts: { networks: [], minUnits: new Map(), maxFeeBasisPoints: 500n },
     ...settings,
   };
 }

@@ -35,6 +35,7 @@ import { OperatorAction } from './merchants/operator-action.ts';
 import { Quota } from './merchants/quota.ts';
 import { WithdrawAddress } from './merchants/withdraw-address.ts';
 import { Payout } from './payouts/payout.ts';
+import { SettlementWait } from './payouts/settlement-wait.ts';
 import { IdempotencyAnswer } from './process/idempotency-answer.ts';
 import { LoopRun } from './process/loop-run.ts';
 import { OutboxMessage } from './process/outbox-message.ts';
@@ -84,6 +85,7 @@ export {
   RowCountChange,
   SentTransaction,
   Session,
+  SettlementWait,
   SignerState,
   UnrecognisedDay,
   UnrecognisedTransfer,
@@ -131,6 +133,7 @@ export const ENTITIES = [
   Payout,
   SentTransaction,
   Session,
+  SettlementWait,
   SignerState,
   Quota,
   RateLimit,

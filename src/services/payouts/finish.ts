@@ -10,8 +10,10 @@ import { applyTransitions } from '../deposits/transition.ts';
 import type { TxDeps } from '../deps.ts';
 import { lockPayers } from '../payment-links/money.ts';
 import type { Tx } from '../transact.ts';
+import { settlementWake } from './actor-message.ts';
 import { movePayout } from './move.ts';
 import { lockCovered, lockPayout, release } from './plan.ts';
+import { wakeAfterPayout } from './wakes.ts';
 
 /**
  * Settles a payout whose transaction is final and succeeded, in the caller's transaction: the payout, its
@@ -45,6 +47,7 @@ export async function settlePayout(
     settledParts({ amounts, netUnits, feeUnits, paysOwnFee }),
     headNumber,
   );
+  await tx.enqueue(...settlementWake(payout));
   return deposits;
 }
 
@@ -78,6 +81,7 @@ export async function failPayout(em: Em, deps: TxDeps, payoutId: string, reason:
   const payout = await lockPayout(em, payoutId, 'paying');
   movePayout(deps, payout, 'failed', reason);
   await release(em, deps, deposits);
+  await wakeAfterPayout(em, deps, payout);
   return payout;
 }
 

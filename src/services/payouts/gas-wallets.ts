@@ -7,7 +7,8 @@ import type { Deps } from '../deps.ts';
 
 /**
  * Tells every process which wallets pay the chains' fees: whoever holds the wallet file does it at its start.
- * A wallet that is told again changes nothing, and one that was told once stays ours.
+ * One that was told once stays ours. One that is told again changes nothing, but where another one was told
+ * since: the wallet file was put back, and its signer signs for no other.
  */
 export async function publishGasWallets(
   deps: Pick<Deps, 'orm' | 'now'>,
@@ -19,7 +20,9 @@ export async function publishGasWallets(
       em,
       sql`insert into gas_wallets (network, address_key, address, created_at)
         values (${network}, ${addressKeyOf(network, address)}, ${address}, ${deps.now()})
-        on conflict do nothing`,
+        on conflict (network, address_key) do update set created_at = excluded.created_at
+          where exists (select 1 from gas_wallets other where other.network = excluded.network
+            and other.created_at > gas_wallets.created_at)`,
     );
 }
 

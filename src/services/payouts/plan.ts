@@ -6,6 +6,7 @@ import type { Currency, Network } from '../../domain/assets.ts';
 import type { PayoutState } from '../../domain/settlement.ts';
 import type { TxDeps } from '../deps.ts';
 import { movePayout } from './move.ts';
+import { wakeAfterPayout } from './wakes.ts';
 
 /** Where deposits wait to be paid out: one asset on one of our addresses. */
 export type PayoutPlace = {
@@ -93,6 +94,7 @@ export async function cancelPayout(em: Em, deps: TxDeps, payoutId: string, reaso
   const payout = await lockPayout(em, payoutId, 'planned');
   movePayout(deps, payout, 'cancelled', reason);
   await release(em, deps, deposits);
+  await wakeAfterPayout(em, deps, payout);
 }
 
 /** Gives deposits back, which another payout may cover then. The caller holds their rows locked. */

@@ -1,5 +1,6 @@
 import type { PassPace } from '../../chains/pace.ts';
 import type { ChainReader, FinalBlock } from '../../chains/reader.ts';
+import type { Spending } from '../../chains/spending.ts';
 import type { ChainReport } from './report.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
 
@@ -16,6 +17,8 @@ export type WatchedChain = {
   readonly report?: ChainReport | undefined;
   /** How the reconciliation is paced; unset means as the reader says. */
   readonly pace?: PassPace | undefined;
+  /** Absent where nothing is paid out on it. */
+  readonly spending?: Spending | undefined;
   wakeFor?: string;
   /** A final block above what is scanned: the next place where the kept chain can prove itself. */
   named?: FinalBlock;

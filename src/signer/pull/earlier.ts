@@ -31,6 +31,11 @@ export function hashesBefore(
  */
 function requireFailed(line: SignedLine, outcome: Outcome, now: Date): void {
   if (outcome.state === 'final' && outcome.ok === false) return;
+  if (outcome.state === 'final')
+    throw new NotSigned(
+      'backup',
+      `${line.hash} of payout ${line.payout_id} has paid it, as final blocks show: nothing is paid twice. Compare it with an explorer, and find out why its deposits were given back`,
+    );
   if (outcome.state !== 'dead')
     throw new NotSigned(
       'earlier',

@@ -46,7 +46,17 @@ export type SignResult =
  * is no refusal; nothing is stored then.
  */
 export async function signAsked(the: OpenSigner, id: string): Promise<SignResult> {
-  return await the.orm.em.fork().transactional(async (em): Promise<SignResult> => {
+  const result = await signOnce(the, id);
+  if (result.kind !== 'cleared') return result;
+  const next = await signOnce(the, id);
+  return next.kind === 'cleared' ? { kind: 'gone' } : next;
+}
+
+/** A refusal was taken back, and nothing is signed yet. */
+type Cleared = { readonly kind: 'cleared' };
+
+async function signOnce(the: OpenSigner, id: string): Promise<SignResult | Cleared> {
+  return await the.orm.em.fork().transactional(async (em): Promise<SignResult | Cleared> => {
     await holdState(em, the.journal);
     const asked = await lockAsked(em, id);
     if (!asked) return { kind: 'gone' };
@@ -65,7 +75,7 @@ export async function signAsked(the: OpenSigner, id: string): Promise<SignResult
   });
 }
 
-async function signLocked(the: OpenSigner, em: Em, asked: Asked): Promise<SignResult> {
+async function signLocked(the: OpenSigner, em: Em, asked: Asked): Promise<SignResult | Cleared> {
   const { journal, now } = the;
   const known = journal.index
     .ofPayout(asked.purpose, asked.payoutId)
@@ -85,6 +95,13 @@ async function signLocked(the: OpenSigner, em: Em, asked: Asked): Promise<SignRe
     { index: journal.index, wallet, transfers, judge, limits, newDestinationAfterMs, now: at },
     facts,
   );
+  // What stands refused is given up by whoever asked, and bytes that are in the journal alone would keep the
+  // wallet's next places waiting for ever: so the refusal is gone, committed, before anything is signed.
+  const cleared = await run(
+    em,
+    sql`update sent_transactions set refused = null where id = ${asked.id} and refused is not null`,
+  );
+  if (cleared > 0) return { kind: 'cleared' };
   const { line, raw } = await signOrder(the, facts, order, at);
   await store(em, journal, asked, line, raw, at);
   return { kind: 'signed', asked, hash: line.hash, again: false };

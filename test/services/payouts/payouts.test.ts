@@ -246,9 +246,12 @@ describe('a payout of completed deposits', function () {
     await pay(40n);
     const [deposit] = await deposits();
     const { id } = await planOne();
-    await world.rows('update deposits set block_hash = null, verified_at = null where id = ?', [deposit?.id]);
     const failing = async () =>
       await decideToFail(world.deps, { depositId: deposit?.id ?? '', by: 'Ann', reason: 'finality broke' });
+    expect(String(await failing().catch((error: unknown) => error))).to.include(
+      `and payout ${id} pays it out`,
+    );
+    await world.rows('update deposits set block_hash = null, verified_at = null where id = ?', [deposit?.id]);
     const refused = await failing().catch((error: unknown) => error);
     expect(refused).to.be.instanceOf(DecisionRefused);
     expect(String(refused)).to.include(`part of payout ${id}`);

@@ -79,11 +79,8 @@ export const refusesTraces: Fault = (call) =>
 const { signal } = new AbortController();
 
 /** A phrase of its own: the development phrase's addresses are the node's rich accounts. */
-const own = HDNodeWallet.fromPhrase(
-  'legal winner thank year wave sausage worth useful legal winner thank yellow',
-  undefined,
-  'm',
-);
+export const OWN_PHRASE = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
+const own = HDNodeWallet.fromPhrase(OWN_PHRASE, undefined, 'm');
 const accountOf = (coin: number, account: number): HDNodeWallet => own.derivePath(`44'/${coin}'/${account}'`);
 
 /** The public parts from which addresses of customers are made. */

@@ -1,6 +1,7 @@
 // Records the stored histories again, from real runs on real servers: `npm run histories`, or
 // those of payment links alone with `npm run histories payment-link`, those of deposits on
-// Tron alone with `npm run histories tron`. Only until the first tag; afterwards histories
+// Tron alone with `npm run histories tron`,
+// those of payouts with `npm run histories payouts`. Only until the first tag; afterwards histories
 // are added, never replaced.
 
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -15,6 +16,7 @@ import { startReceiver } from '../../../dev/support/receiver.ts';
 import { createCustomer, createEndpoint, simulateDeposit } from '../../../dev/support/use-cases.ts';
 import { recordDecision } from '../../../src/services/deposits/decisions.ts';
 import { recordPaymentHistories } from './record-payment-histories.ts';
+import { recordPayoutHistories } from './record-payout-histories.ts';
 import { recordTronHistories } from './record-tron-histories.ts';
 
 const FOLDER = join(import.meta.dirname, '../../histories');
@@ -178,7 +180,7 @@ async function recordAlarm(): Promise<void> {
 }
 
 const wanted = process.argv[2] ?? 'all';
-if (wanted !== 'tron') {
+if (wanted !== 'tron' && wanted !== 'payouts') {
   const plain = await startLiveMoney();
   await recordPaymentHistories(plain, (scenario, workflowId) =>
     store(plain, 'payment-link', scenario, workflowId),
@@ -191,4 +193,5 @@ if (wanted === 'all' || wanted === 'tron')
   await recordTronHistories(async (live, scenario, hash) =>
     store(live, 'deposit', scenario, await workflowIdOf(live, hash)),
   );
+if (wanted === 'all' || wanted === 'payouts') await recordPayoutHistories(store);
 await stopParts();

@@ -1,0 +1,205 @@
+import { UniqueConstraintViolationException } from '@mikro-orm/core';
+import type { Payout } from '../../../db/entities/index.ts';
+import { ChainCursor } from '../../../db/entities/index.ts';
+import type { Em } from '../../../db/orm.ts';
+import { assetOf } from '../../../domain/assets.ts';
+import { formatUnits } from '../../../domain/money.ts';
+import { decideLiving, type LivingStep, type WaitCode } from '../../../domain/payouts/step.ts';
+import { unlessBusy } from '../../busy.ts';
+import { transact } from '../../transact.ts';
+import { failPayout, settlePayout } from '../finish.ts';
+import { cancelPayout, joinPayout } from '../plan.ts';
+import { ask } from './ask.ts';
+import { type Assessing, assess } from './assess.ts';
+import { begin } from './begin.ts';
+import { doubtOfFailure } from './failure.ts';
+import type { SettlementDeps, SettlementInput, SettlementStep } from './input.ts';
+import {
+  beginPaying,
+  endAsked,
+  endOthers,
+  giveUp,
+  holdStep,
+  livingFacts,
+  livingPayout,
+  Outdated,
+} from './living.ts';
+import { outbid } from './outbid.ts';
+import { sendSigned } from './send.ts';
+import { endWait, noteWait } from './waits.ts';
+
+/** A step asks endpoints a few times; each has a shorter limit of its own. */
+const STEP_MS = 30_000;
+const NOT_HERE_MS = 5_000;
+/** While one waits for these, another asset of the address may be paid out; it is planned again later. */
+const GIVEN_UP: readonly WaitCode[] = ['refuses', 'fee_too_high', 'waiting_for_gas', 'address_short'];
+/** Another process went on: its rows say what is next. */
+const AGAIN_MS = 50;
+
+/**
+ * One step of what pays out an address: makes it and says so, or says why it waits and when to look again.
+ * Everything that is decided is decided again under the payout's lock before it is written, so any number of
+ * processes may do this at once. Throws where no endpoint answers; nothing was changed then.
+ */
+export async function advanceSettlement(
+  deps: SettlementDeps,
+  input: SettlementInput,
+): Promise<SettlementStep> {
+  const { network, addressKey } = input;
+  const chain = deps.chains.get(network);
+  if (!chain?.spending)
+    return {
+      kind: 'wait',
+      reason: `this worker has no RPC endpoints for ${network}: set them and restart it`,
+      delayMs: NOT_HERE_MS,
+      stuck: false,
+    };
+  const assessing = { ...deps, chain, signal: AbortSignal.timeout(STEP_MS) };
+  const name = `a row of the payouts of ${addressKey} on ${network}`;
+  try {
+    return await unlessBusy(deps, { name, id: addressKey }, () => step(assessing, input));
+  } catch (error) {
+    // A key that is taken: another process has planned or asked for the same a moment before.
+    const isLate = error instanceof Outdated || error instanceof UniqueConstraintViolationException;
+    if (!isLate) throw error;
+    return {
+      kind: 'wait',
+      reason: `another process went on: ${error.message}`,
+      delayMs: AGAIN_MS,
+      stuck: false,
+    };
+  }
+}
+
+async function step(deps: Assessing, input: SettlementInput): Promise<SettlementStep> {
+  const em = deps.orm.em.fork();
+  const payout = await livingPayout(em, input);
+  if (!payout) return await begin(deps, input);
+  const { resendMs = 0, outbidMs = 0 } = deps.chain.spending ?? {};
+  const pace = { resendMs, outbidMs };
+  const facts = await livingFacts(em, deps, payout, pace);
+  const decided = decideLiving(facts);
+  const the: Living = { deps, input, payout, decided, rows: facts.sent.length, pace };
+  if (decided.does === 'wait') return await wait(the, decided);
+  if (decided.does === 'prepare') return await prepare(the);
+  if (decided.does === 'send') return await send(the, decided.id);
+  if (decided.does === 'outbid') return await replace(the, decided.id);
+  const doubt = decided.does === 'fail' ? await doubtOfFailure(deps, payout) : undefined;
+  if (doubt) return await wait(the, doubt);
+  return await write(the, decided);
+}
+
+type Living = {
+  readonly deps: Assessing;
+  readonly input: SettlementInput;
+  readonly payout: Payout;
+  readonly decided: LivingStep;
+  /** How many transactions it was decided from. */
+  readonly rows: number;
+  readonly pace: { readonly resendMs: number; readonly outbidMs: number };
+};
+
+async function wait(
+  { deps, input, payout }: Living,
+  held: Parameters<typeof noteWait>[3] & { readonly delayMs: number },
+): Promise<SettlementStep> {
+  const { merchantId, id: payoutId, address, currency } = payout;
+  const place = { merchantId, payoutId, address, currency };
+  const stuck = await noteWait(deps, input, place, held);
+  return { kind: 'wait', reason: `${nameOf(payout)}: ${held.reason}`, delayMs: held.delayMs, stuck };
+}
+
+/** Nothing is signed for it: more deposits may join, and what it takes is asked for. */
+async function prepare(the: Living): Promise<SettlementStep> {
+  const { deps, payout, decided, rows, pace } = the;
+  const joined = await transact(deps, async ({ em }) => await joinPayout(em, deps, payout.id));
+  if (joined > 0) return went(the, 'planned', `${joined} more deposits joined`);
+  const ready = await assess(deps, payout);
+  if (ready.does === 'wait' && !GIVEN_UP.includes(ready.code)) return await wait(the, ready);
+  if (ready.does === 'wait') {
+    await transact(deps, async ({ em }) => {
+      await holdStep(em, deps, { payoutId: payout.id, step: decided, rows, pace });
+      await cancel(em, deps, payout.id, ready.reason);
+    });
+    // Not planned again at once: a price that goes up and down would make a row each time.
+    return await wait(the, ready);
+  }
+  await transact(deps, async ({ em }) => {
+    const held = await holdStep(em, deps, { payoutId: payout.id, step: decided, rows, pace });
+    if (held.grossUnits !== payout.grossUnits) throw new Outdated('deposits joined the payout meanwhile');
+    await ask(em, deps, held, ready);
+  });
+  return went(the, 'planned', ready.does === 'pay_out' ? 'asked for its transfer' : 'asked for gas');
+}
+
+async function send(the: Living, id: string): Promise<SettlementStep> {
+  const { deps, payout } = the;
+  const { spending } = deps.chain;
+  if (spending) await sendSigned(deps, { id, spending, signal: deps.signal });
+  return went(the, payout.state, 'sent');
+}
+
+async function replace(the: Living, id: string): Promise<SettlementStep> {
+  const { deps, payout, decided, rows, pace } = the;
+  const ready = await outbid(deps, payout, id);
+  if (ready.does === 'wait') return await wait(the, ready);
+  await transact(deps, async ({ em }) => {
+    await ask(em, deps, await holdStep(em, deps, { payoutId: payout.id, step: decided, rows, pace }), ready);
+  });
+  return went(the, payout.state, 'no block has it: asked for the same transfer at a higher price');
+}
+
+/** Steps that change nothing but rows: what is final decides them. */
+async function write(the: Living, decided: LivingStep): Promise<SettlementStep> {
+  const { deps, payout, rows, pace } = the;
+  const { id: payoutId, network } = payout;
+  return await transact(deps, async (tx) => {
+    const { em } = tx;
+    const hold = async () => await holdStep(em, deps, { payoutId, step: decided, rows, pace });
+    if (decided.does === 'pay') {
+      await beginPaying(em, deps, await hold());
+      return went(the, 'paying', 'signed');
+    }
+    if (decided.does === 'settle') {
+      const cursor = await em.findOne(ChainCursor, network);
+      await settlePayout(tx, deps, { payoutId, headNumber: cursor?.headNumber ?? null });
+      await endOthers(em, deps, payoutId);
+      await endAsked(em, deps, payoutId);
+      return went(the, 'settled', 'paid out');
+    }
+    if (decided.does === 'fail') {
+      await endOthers(em, deps, payoutId);
+      await failPayout(em, deps, payoutId, decided.reason);
+      return went(the, 'failed', decided.reason);
+    }
+    if (decided.does === 'give_up') {
+      await hold();
+      await giveUp(em, deps, decided.id);
+      return went(the, payout.state, decided.reason);
+    }
+    if (decided.does === 'cancel') {
+      await hold();
+      await cancel(em, deps, payoutId, decided.reason);
+      return went(the, 'cancelled', decided.reason);
+    }
+    throw new Error(`${decided.does} is no step of rows alone`);
+  });
+}
+
+/** Attempts of its top-up that another one has the place of would count against the gas wallet for ever. */
+async function cancel(em: Em, deps: Assessing, payoutId: string, reason: string): Promise<void> {
+  await endOthers(em, deps, payoutId);
+  await cancelPayout(em, deps, payoutId, reason);
+}
+
+/**
+ * Why it waited is forgotten with the state in which it did: a step within that, like sending once more, may
+ * change nothing, and what goes round in such steps for long has to be told to a person.
+ */
+async function went({ deps, input, payout }: Living, state: string, note: string): Promise<SettlementStep> {
+  if (state !== payout.state) await endWait(deps, input);
+  return { kind: 'went', state, note: `${nameOf(payout)}: ${note}` };
+}
+
+const nameOf = ({ network, currency, grossUnits, destination }: Payout): string =>
+  `${formatUnits(grossUnits, assetOf(network, currency).decimals)} ${currency} to ${destination}`;

@@ -1,0 +1,129 @@
+// An address of which nothing is under way: whether something is to be paid out of it.
+import { firstRow, rows, sql } from '../../../db/sql.ts';
+import { assetOf, type Currency } from '../../../domain/assets.ts';
+import { formatUnits } from '../../../domain/money.ts';
+import { waits } from '../../../domain/payouts/step.ts';
+import { transact } from '../../transact.ts';
+import { MAX_COVERED, planPayout } from '../plan.ts';
+import { type Assessing, assess, type Held, type Outgoing } from './assess.ts';
+import type { SettlementInput, SettlementStep } from './input.ts';
+import { endWait, noteWait, type WaitPlace } from './waits.ts';
+
+/** What could be paid out of an address in one asset. */
+type Payable = {
+  readonly merchantId: string;
+  readonly address: string;
+  readonly currency: Currency;
+  readonly units: bigint;
+};
+
+/** These change only when a deposit, the merchant or the settings do: nobody has to look again before. */
+const TOLD: readonly Held['code'][] = ['below_minimum', 'no_destination'];
+const FOREIGN_MS = 60_000;
+
+/**
+ * Plans a payout of the first asset that may be paid out now. Where none may, says why, with what stands in
+ * the way of the one that would go soonest.
+ */
+export async function begin(deps: Assessing, input: SettlementInput): Promise<SettlementStep> {
+  const found = await payableOf(deps, input);
+  if (found.length === 0) {
+    await endWait(deps, input);
+    return { kind: 'rest', note: 'everything that was completed here is paid out' };
+  }
+  const held: { readonly payable: Payable; readonly wait: Held }[] = [];
+  for (const payable of found) {
+    const wait = await planned(deps, input, payable);
+    if (wait === undefined) return { kind: 'went', state: 'planned', note: amountOf(input, payable) };
+    held.push({ payable, wait });
+  }
+  const [first, ...others] = held.toSorted((a, b) => urgency(a.wait) - urgency(b.wait));
+  if (!first) throw new Error('nothing was held');
+  const stuck = await noteWait(deps, input, placeOf(first.payable), first.wait);
+  const note = [first, ...others]
+    .map(({ payable, wait }) => `${amountOf(input, payable)}: ${wait.reason}`)
+    .join('; ');
+  if (TOLD.includes(first.wait.code)) return { kind: 'rest', note };
+  return { kind: 'wait', reason: note, delayMs: first.wait.delayMs, stuck };
+}
+
+/** Plans a payout of this asset, or says what it waits for. */
+async function planned(
+  deps: Assessing,
+  { network, addressKey }: SettlementInput,
+  payable: Payable,
+): Promise<Held | undefined> {
+  const { merchantId, address, currency, units } = payable;
+  const em = deps.orm.em.fork();
+  const withdraw = await firstRow(
+    em,
+    sql<{ address: string }>`select address from withdraw_addresses
+      where merchant_id = ${merchantId} and network = ${network}`,
+  );
+  if (!withdraw)
+    return waits(
+      'no_destination',
+      `the merchant has set no withdraw address on ${network}: set one with "merchant set"`,
+      0,
+    );
+  const least = deps.settings.payouts.minUnits.get(`${currency}.${network}`);
+  if (least !== undefined && units < least)
+    return waits(
+      'below_minimum',
+      `${amountOf({ network }, payable)} is less than SETTLE_MIN (${formatUnits(least, assetOf(network, currency).decimals)}): it waits for more`,
+      0,
+    );
+  const foreign = await firstRow(
+    em,
+    sql<{ hash: string }>`select hash from sent_transactions where network = ${network}
+      and from_key = ${addressKey} and state = 'foreign' and decided_at is null limit 1`,
+  );
+  if (foreign)
+    return waits(
+      'foreign_use',
+      `${address} sent ${foreign.hash}, which this gateway did not sign: see "deposit stuck", and decide with "payout accept"`,
+      FOREIGN_MS,
+    );
+  const destination = withdraw.address;
+  const money: Outgoing = { network, addressKey, address, currency, grossUnits: units, destination };
+  const ready = await assess(deps, money);
+  if (ready.does === 'wait') return ready;
+  const payout = await transact(deps, ({ em: inTx }) =>
+    planPayout(inTx, deps, { network, addressKey, currency, destination }),
+  );
+  return payout ? undefined : waits('on_its_way', 'its deposits are paid out otherwise by now', 0);
+}
+
+/** By asset, what a payout would cover: of many deposits the largest, as {@link planPayout} takes them. */
+async function payableOf(
+  deps: Assessing,
+  { network, addressKey }: SettlementInput,
+): Promise<readonly Payable[]> {
+  const found = await rows(
+    deps.orm.em.fork(),
+    sql<Omit<Payable, 'units'> & { units: string }>`
+      select merchant_id, address, currency, sum(amount_units)::text as units from (
+        select merchant_id, address, currency, amount_units,
+          row_number() over (partition by currency order by amount_units desc, id) as place
+        from deposits where network = ${network} and address_key = ${addressKey} and mode = 'live'
+          and not simulated and status = 'completed' and payout_id is null and block_hash is not null
+          and verified_at is not null
+      ) payable where place <= ${MAX_COVERED} group by merchant_id, address, currency
+      order by currency desc`,
+  );
+  return found.map((row) => ({ ...row, units: BigInt(row.units) }));
+}
+
+const amountOf = ({ network }: Pick<SettlementInput, 'network'>, { currency, units }: Payable): string =>
+  `${formatUnits(units, assetOf(network, currency).decimals)} ${currency}`;
+
+const placeOf = ({ merchantId, address, currency }: Payable): WaitPlace => ({
+  merchantId,
+  payoutId: null,
+  address,
+  currency,
+});
+
+/** What goes on by itself is looked at first; what has to be told is looked at never. */
+const urgency = ({ code, delayMs }: Held): number =>
+  TOLD.includes(code) ? Number.POSITIVE_INFINITY : delayMs;

@@ -1,0 +1,20 @@
+import type { AddressKey } from '../../../chains/address-key.ts';
+import type { Network } from '../../../domain/assets.ts';
+import type { Deps } from '../../deps.ts';
+import type { WatchedChain } from '../../watcher/watched-chain.ts';
+
+export type SettlementDeps = Deps & { readonly chains: ReadonlyMap<string, WatchedChain> };
+
+/** The address whose completed deposits are paid out. `alarmed`: its wait was reported already. */
+export type SettlementInput = {
+  readonly network: Network;
+  readonly addressKey: AddressKey;
+  readonly alarmed: boolean;
+};
+
+export type SettlementStep =
+  /** A step was made: look again at once. */
+  | { readonly kind: 'went'; readonly state: string; readonly note: string }
+  /** Nothing is to be done before something changes, of which the actor is told. */
+  | { readonly kind: 'rest'; readonly note: string }
+  | { readonly kind: 'wait'; readonly reason: string; readonly delayMs: number; readonly stuck: boolean };

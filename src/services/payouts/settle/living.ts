@@ -1,0 +1,179 @@
+// A payout that is under way, as rows say it, and the steps that change nothing but rows.
+import { LockMode } from '@mikro-orm/core';
+import type { AddressKey } from '../../../chains/address-key.ts';
+import { addressKeyOf } from '../../../chains/addresses.ts';
+import type { SentMove } from '../../../db/entities/chain/sent-transaction.ts';
+import { Payout } from '../../../db/entities/index.ts';
+import type { Em } from '../../../db/orm.ts';
+import { firstRow, rows, run, sql } from '../../../db/sql.ts';
+import type { Currency, Network } from '../../../domain/assets.ts';
+import {
+  decideLiving,
+  type LivingFacts,
+  type LivingStep,
+  type SentFacts,
+} from '../../../domain/payouts/step.ts';
+import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
+import type { Deps, TxDeps } from '../../deps.ts';
+import { movePayout } from '../move.ts';
+import type { SettlementInput } from './input.ts';
+
+/** The payout of an address that is under way; an address has one at most. */
+export async function livingPayout(
+  em: Em,
+  { network, addressKey }: Pick<SettlementInput, 'network' | 'addressKey'>,
+): Promise<Payout | null> {
+  const state = { $in: [...LIVING_PAYOUTS] };
+  return await em.findOne(Payout, { network, addressKey, state, simulated: false });
+}
+
+type Pace = Pick<LivingFacts, 'resendMs' | 'outbidMs'>;
+
+/** What decides its next step. */
+export async function livingFacts(em: Em, deps: TxDeps, payout: Payout, pace: Pace): Promise<LivingFacts> {
+  const { id, merchantId, network, destination, state } = payout;
+  if (state !== 'planned' && state !== 'paying') throw new Error(`payout ${id} is ${state}`);
+  const sent = await rows(
+    em,
+    sql<SentRow>`
+      select s.id, s.purpose, s.attempt, s.state, s.ok, s.refused, s.created_at as asked_at, s.signed_at,
+        s.sent_at, s.moves, s.to_key, s.currency, s.amount_units::text as units,
+        exists (select 1 from sent_transactions o where o.network = s.network
+          and o.from_key = s.from_key and o.nonce = s.nonce and o.hash <> s.hash and o.block_hash is not null
+          and o.verified_at is not null) as place_taken
+      from sent_transactions s where s.payout_id = ${id} order by s.purpose, s.attempt`,
+  );
+  const signer = await firstRow(
+    em,
+    sql<{ seenAt: string | null; sealedReason: string | null }>`
+      select seen_at, sealed_reason from signer_state where name = 'signer'`,
+  );
+  const withdraw = await firstRow(
+    em,
+    sql<{ address: string }>`select address from withdraw_addresses
+      where merchant_id = ${merchantId} and network = ${network}`,
+  );
+  const lost = await firstRow(
+    em,
+    sql<{ id: string }>`select id from deposits where payout_id = ${id}
+      and (status <> 'completed' or block_hash is null or verified_at is null) limit 1`,
+  );
+  return {
+    state,
+    sent: sent.map((row) => sentFacts(network, row)),
+    obsolete: obsoleteWhy({ same: withdraw?.address === destination, whole: lost === undefined }),
+    signer: {
+      seenAt: signer?.seenAt == null ? null : new Date(signer.seenAt),
+      sealedReason: signer?.sealedReason ?? null,
+    },
+    now: deps.now(),
+    ...pace,
+  };
+}
+
+type SentRow = Omit<SentFacts, Times | 'asAsked'> &
+  Record<Times, string | null> & {
+    readonly moves: readonly SentMove[] | null;
+    readonly toKey: AddressKey;
+    readonly currency: Currency;
+    readonly units: string;
+  };
+
+function sentFacts(network: Network, row: SentRow): SentFacts {
+  const { askedAt, signedAt, sentAt, moves, toKey, currency, units, ...rest } = row;
+  const [move, ...others] = moves ?? [];
+  const asAsked =
+    move !== undefined &&
+    others.length === 0 &&
+    addressKeyOf(network, move.to) === toKey &&
+    move.currency === currency &&
+    move.units === units;
+  return {
+    ...rest,
+    asAsked: moves === null ? null : asAsked,
+    askedAt: new Date(askedAt ?? 0),
+    signedAt: signedAt === null ? null : new Date(signedAt),
+    sentAt: sentAt === null ? null : new Date(sentAt),
+  };
+}
+
+function obsoleteWhy({ same, whole }: { readonly same: boolean; readonly whole: boolean }): string | null {
+  if (!same) return 'the merchant has another withdraw address by now, or none: nothing goes to the old one';
+  return whole ? null : 'a deposit of it is not completed, or in no block, any more';
+}
+
+type Times = 'askedAt' | 'signedAt' | 'sentAt';
+
+/** Another process went on meanwhile: what was decided no longer holds. Nothing was changed. */
+export class Outdated extends Error {
+  override readonly name = 'Outdated';
+}
+
+/**
+ * Locks a payout, in the caller's transaction, and makes sure that its next step is still the one that was
+ * decided. Throws {@link Outdated} where it is not.
+ */
+export async function holdStep(
+  em: Em,
+  deps: TxDeps,
+  decided: {
+    readonly payoutId: string;
+    readonly step: LivingStep;
+    /** How many transactions the payout had. */
+    readonly rows: number;
+    readonly pace: Pace;
+  },
+): Promise<Payout> {
+  const payout = await em.findOne(Payout, decided.payoutId, {
+    lockMode: LockMode.PESSIMISTIC_WRITE_OR_FAIL,
+    refresh: true,
+  });
+  if (!payout || !LIVING_PAYOUTS.includes(payout.state)) throw new Outdated('the payout has ended meanwhile');
+  const facts = await livingFacts(em, deps, payout, decided.pace);
+  const now = decideLiving(facts);
+  // The same step over again is another one: what it took was found out before the last one was made.
+  const same =
+    facts.sent.length === decided.rows &&
+    now.does === decided.step.does &&
+    (!('id' in now) || !('id' in decided.step) || now.id === decided.step.id);
+  if (!same) throw new Outdated('the payout went on meanwhile');
+  return payout;
+}
+
+/** It pays from now on: its bytes may be in a block at any time. */
+export async function beginPaying(em: Em, deps: TxDeps, payout: Payout): Promise<void> {
+  movePayout(deps, payout, 'paying');
+  await em.flush();
+}
+
+/** What was asked for and refused is asked for no more. One that was signed meanwhile stays. */
+export async function giveUp(em: Em, deps: TxDeps, id: string): Promise<boolean> {
+  const changed = await run(
+    em,
+    sql`update sent_transactions set state = 'dead', updated_at = ${deps.now()}
+      where id = (select id from sent_transactions where id = ${id} and state = 'asked' and raw is null
+        and refused is not null for update nowait)`,
+  );
+  return changed > 0;
+}
+
+/** Ends what was asked for of a payout that is settled: another attempt in the same place has paid it. */
+export async function endAsked(em: Em, deps: TxDeps, payoutId: string): Promise<void> {
+  await run(
+    em,
+    sql`update sent_transactions set state = 'dead', updated_at = ${deps.now()}
+      where payout_id = ${payoutId} and purpose = 'payout' and state = 'asked'`,
+  );
+}
+
+/** Ends the attempts that can land no more, because another transaction has their place in a final block. */
+export async function endOthers(em: Em, deps: Deps | TxDeps, payoutId: string): Promise<void> {
+  await run(
+    em,
+    sql`update sent_transactions s set state = 'dead', updated_at = ${deps.now()}
+      where s.payout_id = ${payoutId} and s.state in ('signed', 'sent') and exists (
+        select 1 from sent_transactions o where o.network = s.network and o.from_key = s.from_key
+          and o.nonce = s.nonce and o.hash <> s.hash and o.block_hash is not null
+          and o.verified_at is not null)`,
+  );
+}

@@ -1,0 +1,46 @@
+import { type Payout, SentTransaction } from '../../../db/entities/index.ts';
+import { assetOf } from '../../../domain/assets.ts';
+import { waits } from '../../../domain/payouts/step.ts';
+import { ANY_COINS, type Assessing, type Held, type Ready } from './assess.ts';
+import { freeCoins } from './coins.ts';
+
+const AGAIN_MS = 30_000;
+
+/**
+ * The same transfer for a price that nodes take in the place of an earlier attempt; a payout of coins pays
+ * the difference out of what it moves. A wait where that price is more than is allowed: the attempts that
+ * were signed are sent on meanwhile. Throws where no endpoint answers.
+ */
+export async function outbid(deps: Assessing, payout: Payout, sentId: string): Promise<Ready | Held> {
+  const em = deps.orm.em.fork();
+  const before = await em.findOneOrFail(SentTransaction, sentId);
+  const { purpose, fromKey, fromAddress, toKey, amountUnits, terms } = before;
+  if (!deps.chain.spending || toKey == null || amountUnits == null)
+    throw new Error(`${sentId} cannot be outbid`);
+  const isCoin = purpose === 'gas' || assetOf(payout.network, payout.currency).kind === 'native';
+  const quote = await deps.chain.spending.quote(
+    {
+      from: fromKey,
+      to: toKey,
+      kind: isCoin ? 'native' : 'token',
+      units: purpose === 'payout' ? payout.grossUnits : ANY_COINS,
+    },
+    { above: terms as Readonly<Record<string, string | number>> },
+    deps.signal,
+  );
+  if (quote.kind === 'refused')
+    return waits(
+      quote.code === 'gas_price' ? 'on_its_way' : 'refuses',
+      `no block has its transaction yet, and it cannot be replaced: ${quote.reason}`,
+      AGAIN_MS,
+    );
+  if (!isCoin && (await freeCoins(em, payout)) < quote.mostUnits)
+    return waits(
+      'on_its_way',
+      'no block has its transaction yet, and the address has too few coins for a higher price',
+      AGAIN_MS,
+    );
+  if (purpose === 'payout') return { does: 'pay_out', units: quote.units, terms: quote.terms };
+  const from = { address: fromAddress, addressKey: fromKey };
+  return { does: 'top_up', from, units: amountUnits, terms: quote.terms };
+}

@@ -1,0 +1,41 @@
+import type { Spending } from '../../../chains/spending.ts';
+import { rows, run, sql } from '../../../db/sql.ts';
+import type { Deps } from '../../deps.ts';
+
+/** How many earlier ones are sent along. */
+const MOST_BEFORE = 20;
+
+/**
+ * Sends signed bytes to every endpoint, those that it has to follow first: a wallet's transactions land in
+ * their order, so an earlier one that no node has keeps all later ones waiting. What endpoints say is logged
+ * and proves nothing. That it was sent is written before, because it may be in a block a moment later.
+ */
+export async function sendSigned(
+  deps: Deps,
+  {
+    id,
+    spending,
+    signal,
+  }: { readonly id: string; readonly spending: Spending; readonly signal: AbortSignal },
+): Promise<void> {
+  const em = deps.orm.em.fork();
+  const due = await rows(
+    em,
+    sql<{ id: string; raw: Buffer; hash: string; network: string }>`
+      select s.id, s.raw, s.hash, s.network from sent_transactions s
+      join sent_transactions last on last.id = ${id}
+      where s.network = last.network and s.from_key = last.from_key and s.raw is not null
+        and s.state in ('signed', 'sent')
+        and (s.id = last.id or (s.nonce < last.nonce and s.purpose = 'gas'))
+      order by s.nonce desc nulls first, s.attempt desc limit ${MOST_BEFORE}`,
+  );
+  await run(
+    em,
+    sql`update sent_transactions set state = 'sent', sent_at = ${deps.now()}, updated_at = ${deps.now()}
+      where id = any(${due.map((row) => row.id)}::uuid[]) and state in ('signed', 'sent')`,
+  );
+  for (const { raw, hash, network } of due.toReversed()) {
+    const said = await spending.broadcast(raw, signal);
+    deps.log.info({ network, transaction: hash, said }, 'a transaction of ours was sent');
+  }
+}

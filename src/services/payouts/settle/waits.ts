@@ -1,0 +1,78 @@
+import { SettlementWait } from '../../../db/entities/index.ts';
+import { firstRow, run, sql } from '../../../db/sql.ts';
+import type { Currency } from '../../../domain/assets.ts';
+import type { WaitCode } from '../../../domain/payouts/step.ts';
+import { fitted, MAX_REASON } from '../../../domain/text.ts';
+import type { Deps } from '../../deps.ts';
+import type { Held } from './assess.ts';
+import type { SettlementInput } from './input.ts';
+
+/** Of which payout something is said, or of which asset where nothing is planned. */
+export type WaitPlace = {
+  readonly merchantId: string;
+  readonly payoutId: string | null;
+  readonly address: string;
+  readonly currency: Currency;
+};
+
+/**
+ * A person has to do something about these; the others go on by themselves, or are what the merchant or the
+ * operator has set. What is on its way arrives within moments, or never: no node has what was sent, no block
+ * becomes final, or an earlier place of the wallet stays empty.
+ */
+const NEED_OPERATOR: readonly WaitCode[] = [
+  'on_its_way',
+  'refuses',
+  'waiting_for_gas',
+  'signer_away',
+  'sealed',
+  'refused',
+  'address_short',
+  'foreign_use',
+  'contradiction',
+];
+
+/**
+ * Writes down why an address waits, with the time since which it does so for this reason. Returns whether it
+ * has waited long enough now for a person to be told, once.
+ */
+export async function noteWait(
+  deps: Deps,
+  { network, addressKey, alarmed }: SettlementInput,
+  { merchantId, payoutId, address, currency }: WaitPlace,
+  { code, reason, needs }: Omit<Held, 'does' | 'delayMs'>,
+): Promise<boolean> {
+  const now = deps.now();
+  const text = fitted(reason, MAX_REASON);
+  const row = await firstRow(
+    deps.orm.em.fork(),
+    sql<{ since: Date | string; alarmedAt: Date | string | null }>`
+      insert into settlement_waits as w (network, address_key, merchant_id, payout_id, address, currency,
+        code, reason, needs_units, needs_address, since, updated_at)
+      values (${network}, ${addressKey}, ${merchantId}, ${payoutId}, ${address}, ${currency}, ${code},
+        ${text},
+        ${needs?.units.toString() ?? null}::numeric, ${needs?.address ?? null}, ${now}, ${now})
+      on conflict (network, address_key) do update set merchant_id = excluded.merchant_id,
+        payout_id = excluded.payout_id, address = excluded.address, currency = excluded.currency,
+        code = excluded.code, reason = excluded.reason, needs_units = excluded.needs_units,
+        needs_address = excluded.needs_address, updated_at = excluded.updated_at,
+        since = case when w.code = excluded.code then w.since else excluded.since end,
+        alarmed_at = case when w.code = excluded.code then w.alarmed_at end
+      returning since, alarmed_at`,
+  );
+  const since = row ? new Date(row.since) : now;
+  const late = now.getTime() - since.getTime() >= deps.settings.stuckAfterMs;
+  if (!late || !NEED_OPERATOR.includes(code)) return false;
+  if (row?.alarmedAt == null)
+    await run(
+      deps.orm.em.fork(),
+      sql`update settlement_waits set alarmed_at = coalesce(alarmed_at, ${now}) where network = ${network}
+        and address_key = ${addressKey}`,
+    );
+  return !alarmed;
+}
+
+/** Forgets why an address waited: it goes on, or has nothing to pay out. */
+export async function endWait(deps: Deps, { network, addressKey }: SettlementInput): Promise<void> {
+  await deps.orm.em.fork().nativeDelete(SettlementWait, { network, addressKey });
+}

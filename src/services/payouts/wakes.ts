@@ -1,0 +1,82 @@
+// Whoever makes something payable, or takes away what stood in the way, tells the actors in its transaction.
+
+import type { Deposit, Payout } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
+import { run, sql } from '../../db/sql.ts';
+import type { Network } from '../../domain/assets.ts';
+import type { DepositState } from '../../domain/deposit.ts';
+import type { Deps, TxDeps } from '../deps.ts';
+import { insertOutbox } from '../outbox/insert.ts';
+import type { Tx } from '../transact.ts';
+import { settlementWake } from './actor-message.ts';
+
+/** What a payout may cover: money of live mode that is credited. */
+const PAYABLE: DepositState = 'completed';
+/**
+ * One transaction wakes at most this many addresses; a repair finds those behind them
+ * (`src/services/repair`).
+ */
+const MAX_WOKEN = 10_000;
+/** The pause between two of them: what else is asked of Temporal meanwhile does not wait behind them. */
+const WAKE_EVERY_MS = 20;
+const WAKE_EVERY = sql`${`${WAKE_EVERY_MS} milliseconds`}::interval`;
+
+/** Tells the actors of the addresses where deposits are completed by the caller's transaction. */
+export async function wakeForDeposits(
+  tx: Tx,
+  { settings }: Pick<TxDeps, 'settings'>,
+  deposits: readonly Deposit[],
+): Promise<void> {
+  const { networks } = settings.payouts;
+  const payable = deposits.filter(
+    ({ status, mode, simulated, network }) =>
+      status === PAYABLE && mode === 'live' && !simulated && networks.includes(network),
+  );
+  for (const [workflowId, message] of new Map(payable.map(settlementWake)))
+    await tx.enqueue(workflowId, message);
+}
+
+/**
+ * Tells the actor of an address, in the caller's transaction, that a payout of it has ended: there
+ * may be more to pay out.
+ */
+export async function wakeAfterPayout(em: Em, deps: Pick<Deps, 'now'>, payout: Payout): Promise<void> {
+  if (payout.simulated) return;
+  const [workflowId, message] = settlementWake(payout);
+  await insertOutbox(em, deps, [{ workflowId, message }]);
+}
+
+/**
+ * Tells the actors of all addresses of a merchant with something to pay out on these networks, in the
+ * caller's transaction; where nothing is paid out on one by this process, its actors are left to a repair.
+ * Of very many the first 10,000, one each {@link WAKE_EVERY_MS}.
+ */
+export async function wakeMerchant(
+  em: Em,
+  { settings, now }: Pick<Deps, 'settings' | 'now'>,
+  { merchantId, networks }: { readonly merchantId: string; readonly networks: readonly Network[] },
+): Promise<number> {
+  let woken = 0;
+  for (const network of networks.filter((one) => settings.payouts.networks.includes(one)))
+    woken += await run(em, wakesSql({ merchantId, network, now: now() }));
+  return woken;
+}
+
+/** One message for each address, as {@link settlementWake} makes it. */
+function wakesSql(input: { readonly merchantId: string; readonly network: Network; readonly now: Date }) {
+  const { merchantId, network, now } = input;
+  const [prefix, message] = settlementWake({ merchantId, network, addressKey: '' as never, address: '' });
+  const { args: _, memo: __, summary: ___, ...same } = message;
+  return sql`
+    insert into outbox (kind, workflow_id, mode, message, tries, created_at, next_try_at)
+    select 'signal', ${prefix} || address_key, 'live',
+      ${JSON.stringify(same)}::jsonb || jsonb_build_object(
+        'args', jsonb_build_array(jsonb_build_object('network', network, 'addressKey', address_key)),
+        'memo', jsonb_build_object('address', address),
+        'summary', 'payouts of ' || address || ' on ' || network),
+      0, ${now}, ${now}::timestamptz + (row_number() over (order by address_key) - 1) * ${WAKE_EVERY}
+    from (select distinct on (network, address_key) network, address_key, address from deposits
+      where merchant_id = ${merchantId} and network = ${network} and mode = 'live' and not simulated
+        and status = ${sql.lit(PAYABLE)} and payout_id is null
+      order by network, address_key limit ${MAX_WOKEN}) places`;
+}

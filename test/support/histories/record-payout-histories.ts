@@ -1,0 +1,64 @@
+// Records the histories of what pays out an address, and of a deposit that waits for it:
+// `npm run histories payouts`.
+
+import { eventually } from '../../../dev/support/eventually.ts';
+import { type LiveMoney, startLiveMoney } from '../../../dev/support/live-money.ts';
+import { normaliseAddress } from '../../../src/chains/addresses.ts';
+import { updateMerchant } from '../../../src/services/merchants/merchants.ts';
+import { startLiveSigner } from '../live-signer.ts';
+
+/** Nobody's: the signer pays no wallet of its own phrase. */
+const DESTINATION = normaliseAddress('bsc', `0x${'d1'.repeat(20)}`) ?? '';
+const COIN_UNITS = 5n * 10n ** 17n;
+const BLOCK_EVERY_MS = 500;
+
+/** Stores the history of an actor under a type and a name once it has ended. */
+type Store = (live: LiveMoney, type: string, scenario: string, workflowId: string) => Promise<void>;
+
+/** A coin that was paid and completed; the chain goes on by itself. Returns its deposit's id and address. */
+async function paid(live: LiveMoney): Promise<{ hash: string; address: string }> {
+  const { address } = await live.newCustomer();
+  const hash = await live.chain.send({ to: address, valueUnits: COIN_UNITS });
+  await live.eventOf('deposit.completed', hash);
+  return { hash, address };
+}
+
+async function waitsForOperator(live: LiveMoney, address: string): Promise<void> {
+  const handle = live.gateway.gateway.link?.client.workflow.getHandle(`settlement:bsc:${address.slice(2)}`);
+  await eventually(
+    'the alarm',
+    async () => {
+      const run = await handle?.describe().catch(() => undefined);
+      return run?.searchAttributes['NeedsOperator']?.[0] === true;
+    },
+    60_000,
+  );
+}
+
+/** Runs every scenario on servers of its own. */
+export async function recordPayoutHistories(store: Store): Promise<void> {
+  const live = await startLiveMoney({ settings: { stuckAfterMs: 5_000 } });
+  const clock = setInterval(() => void live.chain.mine().catch(() => undefined), BLOCK_EVERY_MS);
+  let signer: Awaited<ReturnType<typeof startLiveSigner>> | undefined;
+  try {
+    await updateMerchant(live.gateway.deps, {
+      merchantId: live.merchantId,
+      withdraw: { bsc: DESTINATION },
+    });
+    // Nobody signs at first, until a person is called.
+    const late = await paid(live);
+    await waitsForOperator(live, late.address);
+    signer = await startLiveSigner(live);
+    const soon = await paid(live);
+    for (const { hash } of [late, soon]) await live.eventOf('deposit.settled', hash, 120_000);
+    const key = ({ address }: typeof late): string => address.slice(2);
+    await store(live, 'settlement', 'settled', `settlement:bsc:${key(soon)}`);
+    await store(live, 'settlement', 'needs-operator-then-settled', `settlement:bsc:${key(late)}`);
+    const [row] = await live.deposits(soon.hash);
+    await store(live, 'deposit', 'settled', `deposit:bsc:${soon.hash}:${String(row?.['address'])}:BNB`);
+  } finally {
+    clearInterval(clock);
+    await signer?.stop();
+    await live.stop();
+  }
+}
