@@ -28,22 +28,15 @@ export function depositActivities(deps: Deps) {
       generation: number;
       sequence: number;
       alarmed: boolean;
-    }): Promise<CurrentStep & { note: string }> {
+    }): Promise<CurrentStep & { note: string; foreseen: boolean }> {
       const { depositId, alarmed, generation, sequence } = input;
       const result = await guarded(
         () => advance(deps, { depositId, alarmed, known: { generation, sequence } }),
         (error) => deps.log.warn({ err: error, depositId }, 'a step of a deposit met a fault of our own'),
       );
       if (result.kind === 'at') {
-        const { state, note, deliveries } = result;
-        return {
-          state,
-          sequence: result.sequence,
-          generation: result.generation,
-          since: result.since.toISOString(),
-          deliveries,
-          note,
-        };
+        const { kind: _, since, ...at } = result;
+        return { ...at, since: since.toISOString() };
       }
       if (result.stuck) throw failure({ message: result.reason, type: 'NeedsOperator', nonRetryable: true });
       throw failure({

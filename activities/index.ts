@@ -3,6 +3,7 @@ import type { DeliverDeps } from '../src/services/webhooks/deliver.ts';
 import { type ChainDeps, chainActivities } from './chain.ts';
 import { depositActivities } from './deposits.ts';
 import { paymentActivities } from './payments.ts';
+import { settlementActivities } from './settlements.ts';
 import { webhookActivities } from './webhooks.ts';
 
 /** `orms`: the database connections of each part; without it all parts share those of `deps.orm`. */
@@ -21,6 +22,7 @@ export function createActivities(deps: ActivityDeps) {
   return {
     ...depositActivities({ ...deps, orm: steps }),
     ...paymentActivities({ ...deps, orm: steps }),
+    ...settlementActivities({ ...deps, orm: steps }),
     ...webhookActivities({ ...deps, orm: webhooks }),
     ...chainActivities({ ...deps, orm: watcher }),
   };

@@ -1,5 +1,4 @@
 import {
-  ActivityFailure,
   ApplicationFailure,
   allHandlersFinished,
   CancellationScope,
@@ -21,13 +20,9 @@ import { type Deliveries, openDeliveries } from './deliveries.ts';
 import { type FailCommand, refuseFail } from './fail-command.ts';
 import { refuseInput } from './input.ts';
 import { type Looks, openLooks } from './looks.ts';
+import { needsOperatorSays, reasonOf } from './needs-operator.ts';
 import { areIds, type DepositResult, depositResult } from './results.ts';
-import {
-  ADVANCE_START_TO_CLOSE_MS,
-  CRASH_RETRY,
-  NEEDS_OPERATOR,
-  OPERATOR_START_TO_CLOSE_MS,
-} from './timeouts.ts';
+import { ADVANCE_START_TO_CLOSE_MS, CRASH_RETRY, OPERATOR_START_TO_CLOSE_MS } from './timeouts.ts';
 
 export type DepositView = {
   readonly state: string;
@@ -51,6 +46,7 @@ const MAX_SHOWN_NAME = 40;
 /**
  * One deposit from its first event to its last webhook. It holds no truth of its own: every step reads the
  * row and says what is to be delivered, so a second start, a reset or a lost store only makes it look again.
+ * A completed deposit that will be paid out waits for that, without a timer: whoever settles it says so.
  * It ends when the actor has no step left to take, everything is delivered, and nobody said meanwhile that
  * the row has changed. What people press in the Web UI ends in another look: a request to cancel changes
  * nothing, a signal makes it read the row, and an activity that was ended by hand is asked again.
@@ -72,6 +68,8 @@ type Actor = {
   sequence: number;
   needsOperator: boolean;
   note: string;
+  /** The deposit is completed, and there is a payout to wait for. */
+  foreseen: boolean;
   /** The row is in a later generation, which has an actor of its own. */
   succeeded: boolean;
   /**
@@ -85,7 +83,7 @@ async function run(input: DepositActorInput): Promise<{ state: string }> {
   const { depositId, generation, state, sequence, rests: simulated } = input;
   const deliveries = openDeliveries('deposit webhook');
   const looks = openLooks();
-  const flags = { needsOperator: false, note: '', succeeded: false, decisions: 0 };
+  const flags = { needsOperator: false, note: '', foreseen: false, succeeded: false, decisions: 0 };
   const actor: Actor = { depositId, generation, simulated, deliveries, looks, state, sequence, ...flags };
   setHandler(viewQuery, () => ({
     state: actor.state,
@@ -105,7 +103,7 @@ async function run(input: DepositActorInput): Promise<{ state: string }> {
     if (isOver(actor) && looks.upToDate()) {
       await condition(() => !looks.upToDate() || (deliveries.settled() && allHandlersFinished()));
       if (looks.upToDate()) break;
-    }
+    } else if (awaitsPayout(actor)) await condition(() => !looks.upToDate());
     await step(actor);
     if (workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
@@ -153,10 +151,7 @@ async function step(actor: Actor): Promise<void> {
   if (actor.decisions === decisions) learn(actor, answer);
 }
 
-function learn(
-  actor: Actor,
-  answer: Pick<DepositResult, 'state' | 'sequence' | 'generation' | 'since' | 'note'>,
-): void {
+function learn(actor: Actor, answer: Omit<DepositResult, 'deliveries'>): void {
   actor.succeeded = answer.generation !== actor.generation;
   actor.note = actor.succeeded
     ? `came back as generation ${answer.generation}, which has an actor of its own`
@@ -167,6 +162,7 @@ function learn(
   actor.needsOperator = false;
   actor.state = answer.state;
   actor.sequence = answer.sequence;
+  actor.foreseen = answer.foreseen;
 }
 
 async function fail(actor: Actor, { by, reason }: FailCommand): Promise<string> {
@@ -190,24 +186,20 @@ async function fail(actor: Actor, { by, reason }: FailCommand): Promise<string> 
   return answer.state;
 }
 
-/** Whether the actor has no step left to take. Settlement will make `completed` a state to wait in. */
-function isOver({ state, sequence, simulated, succeeded }: Actor): boolean {
+/** Whether the actor has no step left to take. */
+function isOver(actor: Actor): boolean {
+  const { state, sequence, simulated, succeeded } = actor;
   if (sequence === 0) return false;
-  return simulated || succeeded || state === 'completed' || state === 'settled' || state === 'failed';
+  if (simulated || succeeded || state === 'settled' || state === 'failed') return true;
+  return state === 'completed' && !actor.foreseen;
 }
 
-function show({ state, note }: Actor): void {
-  setCurrentDetails(`**${state}**${note === '' ? '' : `\n\n${note}`}`);
+/** Whether nothing is left to do but to wait for the payout, whose end is told. */
+function awaitsPayout({ state, sequence, foreseen, looks }: Actor): boolean {
+  return sequence !== 0 && state === 'completed' && foreseen && looks.upToDate();
 }
 
-function needsOperatorSays(error: unknown): boolean {
-  return (
-    error instanceof ActivityFailure &&
-    error.cause instanceof ApplicationFailure &&
-    error.cause.type === NEEDS_OPERATOR
-  );
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof ActivityFailure && error.cause ? error.cause.message : String(error);
+function show(actor: Actor): void {
+  const note = awaitsPayout(actor) ? 'waits for its payout' : actor.note;
+  setCurrentDetails(`**${actor.state}**${note === '' ? '' : `\n\n${note}`}`);
 }

@@ -1,4 +1,5 @@
 export { deposit } from './deposit.ts';
 export { notify } from './notify.ts';
 export { paymentLink } from './payment-link.ts';
+export { settlement } from './settlement.ts';
 export { watchChain } from './watch-chain.ts';

@@ -1,6 +1,7 @@
 import { isDepositState } from '../src/domain/deposit.ts';
 import { isUuid } from '../src/domain/ids.ts';
 import { isLinkStatus } from '../src/domain/payment-link.ts';
+import { isPayoutState } from '../src/domain/settlement.ts';
 
 // What activities return is read like anything else from outside: a person can complete an
 // activity by hand with any result, and an error while a workflow uses it would fail its task for
@@ -14,6 +15,8 @@ export type DepositResult = {
   readonly since: string;
   readonly deliveries: readonly string[];
   readonly note: string;
+  /** The deposit is completed and will be paid out, as far as is known: its actor waits for that. */
+  readonly foreseen: boolean;
 };
 
 /** What a look at a payment link says. */
@@ -25,17 +28,23 @@ export type LinkResult = {
   readonly waitMs: number | null;
 };
 
+/** What a step of a settlement says: that it was made, or that there is none to make. */
+export type SettlementResult =
+  | { readonly kind: 'went'; readonly state: string; readonly note: string }
+  | { readonly kind: 'rest'; readonly note: string };
+
 /** Longer than any link lives: a timer for more is a mistake. */
 const MAX_WAIT_MS = 30 * 24 * 60 * 60_000;
 
 /** The result of a deposit's step, or undefined for anything else. */
 export function depositResult(raw: unknown): DepositResult | undefined {
   if (!isRecord(raw)) return undefined;
-  const { state, sequence, generation, since, deliveries, note = '' } = raw;
+  const { state, sequence, generation, since, deliveries, note = '', foreseen = false } = raw;
   if (typeof state !== 'string' || !isDepositState(state) || !isCount(sequence) || !isCount(generation))
     return undefined;
   if (!isTime(since) || !areIds(deliveries) || typeof note !== 'string') return undefined;
-  return { state, sequence, generation, since, deliveries, note };
+  if (typeof foreseen !== 'boolean') return undefined;
+  return { state, sequence, generation, since, deliveries, note, foreseen };
 }
 
 /** The result of a look at a payment link, or undefined for anything else. */
@@ -47,6 +56,16 @@ export function linkResult(raw: unknown): LinkResult | undefined {
   if (typeof note !== 'string' || (waitMs !== null && !(isCount(waitMs) && waitMs <= MAX_WAIT_MS)))
     return undefined;
   return { status, since, deliveries, note, waitMs };
+}
+
+/** The result of a settlement's step, or undefined for anything else. */
+export function settlementResult(raw: unknown): SettlementResult | undefined {
+  if (!isRecord(raw)) return undefined;
+  const { kind, state, note } = raw;
+  if (typeof note !== 'string') return undefined;
+  if (kind === 'rest') return { kind, note };
+  if (kind !== 'went' || typeof state !== 'string' || !isPayoutState(state)) return undefined;
+  return { kind, state, note };
 }
 
 /** Whether an activity says that a delivery arrived. */

@@ -5,6 +5,8 @@
 export const DELIVER_START_TO_CLOSE_MS = 18_000;
 /** A step is some SQL statements and at most one price. */
 export const ADVANCE_START_TO_CLOSE_MS = 20_000;
+/** A step of a settlement asks a chain's endpoints, which have half a minute together. */
+export const SETTLE_START_TO_CLOSE_MS = 45_000;
 export const OPERATOR_START_TO_CLOSE_MS = 10_000;
 /** The watcher returns by itself long before this. */
 export const WATCH_START_TO_CLOSE_MS = 2 * 60 * 60_000;

@@ -179,6 +179,13 @@ export function settingsOf(config: Config): ServiceSettings {
       toleranceBasisPoints: config.payments.toleranceBasisPoints,
       watchedNetworks: watchedChains(config.chains).map(({ network }) => network),
     },
+    payouts: {
+      networks: watchedChains(config.chains)
+        .filter(({ paysOut }) => paysOut)
+        .map(({ network }) => network),
+      minUnits: thresholds(config.settlement.minUnits),
+      maxFeeBasisPoints: config.settlement.maxFeeBasisPoints,
+    },
     sessions: config.sessions,
   };
 }
@@ -215,9 +222,9 @@ export function activityDepsOf(gateway: Gateway, stopping: AbortSignal): Activit
 function chainsOf({ chains, metrics }: Gateway): Map<string, WatchedChain> {
   const report = observeChain(metrics);
   return new Map(
-    Array.from(chains, ([network, { reader }]) => {
+    Array.from(chains, ([network, { reader, spending }]) => {
       const watched = { network, index: new AddressSet(), loadedXid: '0' };
-      return [network, { reader, watched, report }];
+      return [network, { reader, watched, report, spending }];
     }),
   );
 }

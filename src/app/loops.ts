@@ -13,6 +13,7 @@ import { performOutbox, performTestOutbox } from '../services/outbox/perform.ts'
 import { type RepairRun, turnOf } from '../services/repair/actors.ts';
 import { repairDeliveries } from '../services/repair/deliveries.ts';
 import { repairDeposits, repairPayments } from '../services/repair/repair.ts';
+import { repairSettlements } from '../services/repair/settlements.ts';
 import { resealDirections } from '../services/secrets/directions.ts';
 import { resealSecrets } from '../services/secrets/reseal.ts';
 import { purgeStrangers } from '../services/uncredited/strangers.ts';
@@ -79,6 +80,12 @@ function loopsOf(deps: Deps, networks: readonly Network[]): Loop[] {
       everyMs: 10 * MINUTE_MS,
       shared: true,
       work: () => repairPayments(deps, turnOf(places)),
+    },
+    {
+      name: 'repair of payouts',
+      everyMs: 10 * MINUTE_MS,
+      shared: true,
+      work: () => repairSettlements(deps, turnOf(places)),
     },
     {
       name: 'repair of deliveries',

@@ -88,10 +88,10 @@ async function repair() {
       if (done % PROGRESS_EVERY === 0) progress(`${done} actors started…`);
     }),
   );
-  const { deposits, payments, deliveries, outbox } = repaired;
+  const { deposits, payments, payouts, deliveries, outbox } = repaired;
   return {
-    json: { deposits, payments, deliveries, outbox },
-    text: `Started ${deposits} deposit actors, ${payments} payment-link actors and ${deliveries} delivery actors; performed ${outbox} messages of the outbox.`,
+    json: { deposits, payments, payouts, deliveries, outbox },
+    text: `Started ${deposits} deposit actors, ${payments} payment-link actors, ${payouts} payout actors and ${deliveries} delivery actors; performed ${outbox} messages of the outbox.`,
   };
 }
 

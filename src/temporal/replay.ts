@@ -13,7 +13,7 @@ export type ReplayReport = {
 };
 
 /** What is replayed by default: the actors that move money, in the last runs that the server still holds. */
-const SERVER_QUERY = "WorkflowType IN ('deposit', 'paymentLink')";
+const SERVER_QUERY = "WorkflowType IN ('deposit', 'paymentLink', 'settlement')";
 const SERVER_LIMIT = 2_000;
 
 /**

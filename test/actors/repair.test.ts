@@ -173,6 +173,7 @@ describe('repair', function () {
     expect(await repairActors(live.gateway.deps)).to.deep.equal({
       deposits: 0,
       payments: 0,
+      payouts: 0,
       deliveries: 0,
       outbox: 0,
     });

@@ -9,6 +9,7 @@ const SCENARIOS = [
   'failed-by-reorg',
   'failed-by-operator',
   'needs-operator-then-completed',
+  'settled',
   'simulated',
   'tron-completed',
   'tron-failed-by-reorg',
@@ -24,13 +25,17 @@ const PAYMENT_SCENARIOS = [
   'simulated',
 ];
 
+const SETTLEMENT_SCENARIOS = ['needs-operator-then-settled', 'settled'];
+
 describe('the stored histories', function () {
   this.timeout(60_000);
 
   it('all replay against this code', async () => {
     const report = await replayFiles([HISTORIES]);
     expect(report.failed).to.deep.equal([]);
-    expect(report.replayed).to.be.at.least(SCENARIOS.length + PAYMENT_SCENARIOS.length + 2);
+    expect(report.replayed).to.be.at.least(
+      SCENARIOS.length + PAYMENT_SCENARIOS.length + SETTLEMENT_SCENARIOS.length + 2,
+    );
   });
 
   it('cover every way a deposit can go', async () => {
@@ -43,6 +48,13 @@ describe('the stored histories', function () {
       PAYMENT_SCENARIOS.map((name) => join(HISTORIES, 'payment-link', `${name}.json`)),
     );
     expect(report).to.deep.equal({ replayed: PAYMENT_SCENARIOS.length, failed: [] });
+  });
+
+  it('cover the ways in which an address is paid out', async () => {
+    const report = await replayFiles(
+      SETTLEMENT_SCENARIOS.map((name) => join(HISTORIES, 'settlement', `${name}.json`)),
+    );
+    expect(report).to.deep.equal({ replayed: SETTLEMENT_SCENARIOS.length, failed: [] });
   });
 
   it('refuse a workflow that was altered without a patch', async () => {

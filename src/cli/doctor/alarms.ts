@@ -16,6 +16,7 @@ const WELL: Readonly<Record<AlarmKind, string>> = {
   balances: 'the comparison with the chain goes on, and nothing differs',
   deposits: 'none is stuck',
   wallets: 'none of ours was used by anybody else',
+  payouts: 'none waits for a person',
   payment_links: 'none is overdue',
   webhooks: 'each is tried when it is due',
   outbox: 'nothing waits for Temporal',

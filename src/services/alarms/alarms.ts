@@ -5,6 +5,7 @@ import { isOverdue, listLoopRuns } from '../loop-runs.ts';
 import { readOutbox } from '../outbox/state.ts';
 import { countOverdueLinks } from '../payment-links/overdue.ts';
 import { countForeign, listForeign } from '../payouts/foreign.ts';
+import { readOverduePayouts } from '../payouts/overdue.ts';
 import { countDifferences } from '../reconciliation/pass.ts';
 import { readOverdueDeliveries } from '../webhooks/overdue.ts';
 import { standstills } from './standstill.ts';
@@ -16,6 +17,7 @@ export const ALARM_KINDS = [
   'balances',
   'deposits',
   'wallets',
+  'payouts',
   'payment_links',
   'webhooks',
   'outbox',
@@ -54,6 +56,7 @@ export async function readAlarms(
     balances: balanceAlarm,
     deposits: depositAlarm,
     wallets: walletAlarm,
+    payouts: payoutAlarm,
     payment_links: linkAlarm,
     webhooks: webhookAlarm,
     outbox: outboxAlarm,
@@ -144,6 +147,20 @@ async function walletAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
   const count = await countForeign(deps);
   const others = count > 1 ? `, and ${count - 1} more` : '';
   return { count, urgent: false, reason: `${first.reason}${others}`, action: 'run "deposit stuck"' };
+}
+
+async function payoutAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
+  const { alarmed, leftAlone, first } = await readOverduePayouts(deps);
+  if (alarmed + leftAlone === 0) return WELL;
+  const told = [
+    ...(alarmed > 0 ? [`${alarmed} addresses are not paid out, the first ${first}`] : []),
+    ...(leftAlone > 0 ? [`nobody looks after ${leftAlone} payouts that are under way`] : []),
+  ];
+  const action =
+    leftAlone > 0
+      ? 'see that a worker runs that has RPC endpoints for the chain ("doctor"), then run "repair"'
+      : 'do what the sentence says; the table settlement_waits has all of them';
+  return { count: alarmed + leftAlone, urgent: false, reason: told.join('; '), action };
 }
 
 async function linkAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {

@@ -18,6 +18,7 @@ import { stoppedWhy } from '../alarms/standstill.ts';
 import { unlessBusy } from '../busy.ts';
 import type { Deps } from '../deps.ts';
 import { lockPayers } from '../payment-links/money.ts';
+import { isPayoutForeseen } from '../payouts/foreseen.ts';
 import { type Tx, transact } from '../transact.ts';
 import { openDeliveriesOf } from '../webhooks/open-deliveries.ts';
 import { takeMonthlyLimit } from './monthly-limit.ts';
@@ -33,6 +34,8 @@ export type AdvanceResult =
       readonly since: Date;
       readonly deliveries: string[];
       readonly note: string;
+      /** The deposit is completed, and a payout of it is to be expected: its end will be told. */
+      readonly foreseen: boolean;
     }
   | { readonly kind: 'wait'; readonly reason: string; readonly delayMs: number; readonly stuck: boolean };
 
@@ -65,12 +68,12 @@ export async function advanceDeposit(deps: Deps, input: StepInput): Promise<Adva
 async function look(deps: Deps, input: StepInput): Promise<AdvanceResult> {
   const em = deps.orm.em.fork();
   const deposit = await em.findOneOrFail(Deposit, input.depositId);
-  if (isElsewhere(deposit, input.known)) return await currentStep(em, deposit);
+  if (isElsewhere(deposit, input.known)) return await currentStep(deps, em, deposit);
   const cursor = await em.findOne(ChainCursor, deposit.network);
   const first = decideAdvance(factsOf(deps, deposit, cursor));
   if (first.kind === 'wait' && first.waitsFor !== 'price')
     return await waiting(deps, em, { deposit, cursor, decision: first, alarmed: input.alarmed });
-  if (first.kind === 'rest') return await currentStep(em, deposit);
+  if (first.kind === 'rest') return await currentStep(deps, em, deposit);
   const price = deposit.rateUnits == null ? await currentPrice(deps, deposit.currency) : undefined;
   return await transact(deps, (tx) => move(tx, deps, { ...input, deposit, price }));
 }
@@ -87,7 +90,7 @@ async function move(
   // A payment link may be brought up to date with it: the customer's lock comes first.
   if (seen.currency === LINK_CURRENCY) await lockPayers(em, [seen.customerId], { nowait: true });
   const deposit = await em.findOneOrFail(Deposit, seen.id, { lockMode: LockMode.PESSIMISTIC_WRITE_OR_FAIL });
-  if (isElsewhere(deposit, known)) return await currentStep(em, deposit);
+  if (isElsewhere(deposit, known)) return await currentStep(deps, em, deposit);
   const cursor = await em.findOne(ChainCursor, deposit.network);
   freezePrice(deposit, price);
   const deliveries: string[] = [];
@@ -96,8 +99,8 @@ async function move(
     const decision = decideAdvance(factsOf(deps, deposit, cursor));
     if (decision.kind === 'move')
       deliveries.push(...(await step(tx, deps, deposit, decision, cursor?.headNumber ?? null)));
-    else if (deposit.sequence !== began) return at(deposit, deliveries);
-    else if (decision.kind === 'rest') return await currentStep(em, deposit);
+    else if (deposit.sequence !== began) return await at(deps, em, deposit, deliveries);
+    else if (decision.kind === 'rest') return await currentStep(deps, em, deposit);
     else return await waiting(deps, em, { deposit, cursor, decision, alarmed });
   }
 }
@@ -149,13 +152,15 @@ export function factsOf(deps: Deps, deposit: Deposit, cursor: ChainCursor | null
   };
 }
 
-async function currentStep(em: Em, deposit: Deposit): Promise<AdvanceResult> {
-  return at(deposit, await openDeliveriesOf(em, deposit.id));
+async function currentStep(deps: Deps, em: Em, deposit: Deposit): Promise<AdvanceResult> {
+  return await at(deps, em, deposit, await openDeliveriesOf(em, deposit.id));
 }
 
-function at(deposit: Deposit, deliveries: string[]): AdvanceResult {
+async function at(deps: Deps, em: Em, deposit: Deposit, deliveries: string[]): Promise<AdvanceResult> {
   const { status: state, sequence, generation, stateSince: since } = deposit;
-  return { kind: 'at', state, sequence, generation, since, deliveries, note: deposit.failureReason ?? '' };
+  const note = deposit.failureReason ?? '';
+  const foreseen = await isPayoutForeseen(deps, em, deposit);
+  return { kind: 'at', state, sequence, generation, since, deliveries, note, foreseen };
 }
 
 type Waiting = {

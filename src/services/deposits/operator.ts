@@ -99,6 +99,8 @@ export function refusalToFail(
   if (deposit.status === 'settled')
     return `deposit ${deposit.id} is settled: the money has left; nothing can be failed any more`;
   if (deposit.status === 'completed' && deposit.blockHash != null) {
+    if (deposit.payoutId != null)
+      return `deposit ${deposit.id} is completed, its block is still in the chain, and payout ${deposit.payoutId} pays it out; only a completed deposit whose block was replaced can be failed`;
     return `deposit ${deposit.id} is completed and its block is still in the chain; only a completed deposit whose block was replaced can be failed`;
   }
   if (deposit.payoutId != null)

@@ -12,6 +12,7 @@ import { postingsOf } from '../../domain/ledger.ts';
 import type { TxDeps } from '../deps.ts';
 import { type LedgerPosting, postLedgerAll } from '../ledger/post.ts';
 import { chooseLinks, noteLate, settleLinks } from '../payment-links/match.ts';
+import { wakeForDeposits } from '../payouts/wakes.ts';
 import type { Tx } from '../transact.ts';
 import { recordEvents } from '../webhooks/events.ts';
 import { type DepositContext, presentDeposit } from './present.ts';
@@ -55,8 +56,9 @@ export async function applyTransition(
  * does not depend on how many deposits there are. A deposit whose sequence is 0 has no state yet: this is
  * its birth. One that is born or comes back is matched with a link, a failed one loses its own, and the
  * links are brought up to date. A caller that moves a deposit which has a link, or may get one, has taken
- * the customer's lock before the deposit's own. Returns the ids of the new deliveries by deposit. Throws
- * {@link IllegalTransition} when the table does not allow a step; nothing was changed.
+ * the customer's lock before the deposit's own. What may be paid out by it is told to its address's actor.
+ * Returns the ids of the new deliveries by deposit. Throws {@link IllegalTransition} when the table does not
+ * allow a step; nothing was changed.
  */
 export async function applyTransitions(
   tx: Tx,
@@ -77,6 +79,11 @@ export async function applyTransitions(
   await settleLinks(tx, deps, new Set([...gained, ...moves.flatMap(({ linkId }) => linkId ?? [])]));
   for (const { deposit } of moves)
     if (deposit.status === 'completed' && deposit.paymentLinkId == null) await noteLate(tx, deps, deposit);
+  await wakeForDeposits(
+    tx,
+    deps,
+    moves.map(({ deposit }) => deposit),
+  );
   return await recordDepositEvents(
     em,
     deps,

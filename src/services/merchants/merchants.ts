@@ -10,6 +10,7 @@ import { formatUnits } from '../../domain/money.ts';
 import { sealDirection } from '../../domain/payouts/direction.ts';
 import { type ActionName, type Facts, recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
+import { wakeMerchant } from '../payouts/wakes.ts';
 import { Refusal } from '../refusal.ts';
 import { addKey } from './keys.ts';
 import { noMerchant } from './known.ts';
@@ -72,7 +73,8 @@ export async function createMerchant(
 }
 
 /**
- * Changes what is given and leaves the rest. Throws a {@link Refusal}
+ * Changes what is given and leaves the rest; what a new withdraw address lets be paid out is told to
+ * its actors. Throws a {@link Refusal}
  * for an unknown merchant or a wrong value, with nothing changed.
  */
 export async function updateMerchant(
@@ -86,6 +88,8 @@ export async function updateMerchant(
     async (merchant, em) => {
       Object.assign(merchant, settings);
       await setWithdraw(em, deps, merchant.id, withdraw);
+      const networks = withdraw.flatMap(({ network, address }) => (address == null ? [] : network));
+      await wakeMerchant(em, deps, { merchantId: merchant.id, networks });
     },
   );
 }

@@ -9,7 +9,7 @@ export const GRACE_MS = 5_000;
 /** Writes messages inside the caller's transaction, in one statement and in their order. */
 export async function insertOutbox(
   em: Em,
-  deps: Deps,
+  deps: Pick<Deps, 'now'>,
   messages: readonly Omit<OutboxRow, 'id'>[],
 ): Promise<OutboxRow[]> {
   if (messages.length === 0) return [];

@@ -18,10 +18,12 @@ import {
   wholeRun,
 } from './actors.ts';
 import { repairDeliveries } from './deliveries.ts';
+import { repairSettlements } from './settlements.ts';
 
 export type Repaired = {
   readonly deposits: number;
   readonly payments: number;
+  readonly payouts: number;
   readonly deliveries: number;
   readonly outbox: number;
 };
@@ -39,10 +41,11 @@ const STANDS_MS = 5 * 60_000;
 
 /**
  * Starts an actor for every unfinished row that has no running one: deposits that wait for the chain, payment
- * links that are open, and events with unfinished deliveries. Actors whose row does not move although it
- * could are woken or replaced by new ones. Truth is in the database, so this brings everything back after the
- * loss of Temporal's whole store, and is harmless at any other time. The parts do not depend on each other:
- * if one fails, as while Temporal does not answer, {@link RepairFailed} is thrown after all of them.
+ * links that are open, addresses with something to pay out, and events with unfinished deliveries. Actors
+ * whose row does not move although it could are woken or replaced by new ones. Truth is in the database, so
+ * this brings everything back after the loss of Temporal's whole store, and is harmless at any other time.
+ * The parts do not depend on each other: if one fails, as while Temporal does not answer,
+ * {@link RepairFailed} is thrown after all of them.
  */
 export async function repairActors(
   deps: Deps,
@@ -59,6 +62,7 @@ export async function repairActors(
   const parts = [
     await attempted('deposits', () => repairDeposits(deps, run())),
     await attempted('payment links', () => repairPayments(deps, run())),
+    await attempted('payouts', () => repairSettlements(deps, run())),
     await attempted('deliveries', () => repairDeliveries(deps, run())),
   ];
   const failed = [outbox, ...parts].flatMap(({ problem }) => (problem === undefined ? [] : [problem]));
@@ -67,6 +71,7 @@ export async function repairActors(
   return {
     deposits: ofKind(/^deposit:/),
     payments: ofKind(/^payment:/),
+    payouts: ofKind(/^settlement:/),
     deliveries: ofKind(/^(event|resend):/),
     outbox: outbox.value ?? 0,
   };

@@ -3,7 +3,7 @@ import type { Seen } from '../../../dev/demo/receiver.ts';
 import { countTaken, expectedEvents, faultsIn } from '../../../dev/demo/tally.ts';
 
 const HASHES = ['0xaa', 'bb'];
-const EXPECTED = expectedEvents(HASHES);
+const EXPECTED = expectedEvents(HASHES.map((hash) => ({ hash, paidOut: false })));
 
 /** Everything that a merchant is told of a customer and two deposits, each taken once. */
 function allTaken(): Seen[] {

@@ -13,7 +13,7 @@ import type {
   ScannedBlock,
   Transfer,
 } from '../../../src/chains/reader.ts';
-import { assetOf, type Currency, type Mode } from '../../../src/domain/assets.ts';
+import { assetOf, type Currency, type Mode, type Network } from '../../../src/domain/assets.ts';
 import type { SimulatedOutcome } from '../../../src/domain/deposit.ts';
 import { advanceDeposit } from '../../../src/services/deposits/advance.ts';
 import { DecisionRefused } from '../../../src/services/deposits/decisions.ts';
@@ -90,14 +90,15 @@ export class ScriptedChain {
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /**
- * A merchant with live customers and one in test mode, over a fresh
- * database and a chain of three blocks that is followed by hand.
+ * A merchant with live customers and one in test mode, over a fresh database and a
+ * chain of three blocks that is followed by hand. `paidOutOn`: where actors are told of what may be paid out.
  */
-export async function startWorld() {
+export async function startWorld(paidOutOn: readonly Network[] = []) {
   const database = await migratedDatabase();
   const settings = testSettings({
     requiredConfirmations: { bsc: 2, tron: 2 },
     minDepositUnits: new Map([['USDT.bsc', MINIMUM]]),
+    payouts: { networks: paidOutOn, minUnits: new Map(), maxFeeBasisPoints: 500n },
   });
   const deps: Deps = await testDeps(database.url, [], { deps: { prices: PRICES, settings }, poolSize: 10 });
   const { merchantId } = await createMerchant(deps, {

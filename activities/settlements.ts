@@ -1,0 +1,55 @@
+import { ApplicationFailureCategory } from '@temporalio/common';
+import type { SettlementActorInput } from '../src/domain/actor-message.ts';
+import { advanceSettlement as advance } from '../src/services/payouts/settle/advance.ts';
+import type { SettlementDeps, SettlementInput } from '../src/services/payouts/settle/input.ts';
+import { failure, guarded } from './faults.ts';
+
+/** The server reads a pause of nothing as "no retry", which would end the activity. */
+const LEAST_PAUSE_MS = 50;
+
+/** A step that was made, or that there is none to make; the actor reads it as `workflows/results.ts` says. */
+type Made =
+  | { readonly kind: 'went'; readonly state: string; readonly note: string }
+  | { readonly kind: 'rest'; readonly note: string };
+
+/**
+ * How many steps ask chains at the same time: endpoints that hang keep each for half a minute, and steps of
+ * deposits share these places.
+ */
+const MOST_AT_ONCE = 10;
+const BUSY_MS = 500;
+
+/** The steps of the actor that pays out what was completed on an address. */
+export function settlementActivities(deps: SettlementDeps) {
+  let running = 0;
+  return {
+    /**
+     * One step of what pays out an address. While there is none to make, it fails benignly with what an
+     * operator wants to read, and says when to look again. Where a person is needed it fails once with the
+     * type NeedsOperator, which is not retried: `alarmed` says that it has.
+     */
+    async advanceSettlement(input: SettlementActorInput & { readonly alarmed: boolean }): Promise<Made> {
+      const { network, alarmed } = input;
+      // The actor has looked at its form; where no address of ours has it, there is nothing to pay out.
+      const addressKey = input.addressKey as SettlementInput['addressKey'];
+      if (running >= MOST_AT_ONCE)
+        throw waiting('other addresses are paid out by this worker at the moment', BUSY_MS);
+      running += 1;
+      const step = await guarded(
+        () => advance(deps, { network, addressKey, alarmed }),
+        (error) =>
+          deps.log.warn({ err: error, network, addressKey }, 'a step of a payout met a fault of our own'),
+      ).finally(() => {
+        running -= 1;
+      });
+      if (step.kind !== 'wait') return step;
+      if (step.stuck) throw failure({ message: step.reason, type: 'NeedsOperator', nonRetryable: true });
+      throw waiting(step.reason, Math.max(LEAST_PAUSE_MS, step.delayMs));
+    },
+  };
+}
+
+function waiting(message: string, nextRetryDelay: number): Error {
+  const category = ApplicationFailureCategory.BENIGN;
+  return failure({ message, type: 'Waiting', nextRetryDelay, category });
+}

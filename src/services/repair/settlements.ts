@@ -1,0 +1,89 @@
+import type { AddressKey } from '../../chains/address-key.ts';
+import { Payout } from '../../db/entities/index.ts';
+import { literals, rows, type Statement, sql } from '../../db/sql.ts';
+import { NETWORKS, type Network } from '../../domain/assets.ts';
+import type { DepositState } from '../../domain/deposit.ts';
+import type { WaitCode } from '../../domain/payouts/step.ts';
+import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
+import type { Deps } from '../deps.ts';
+import { type SettlementPlace, settlementWake } from '../payouts/actor-message.ts';
+import { lookAgain, type RepairRun, startMissing, throwFailed, wholeRun } from './actors.ts';
+
+const PAGE = 500;
+const PAYABLE: DepositState = 'completed';
+const TOO_LITTLE: WaitCode = 'below_minimum';
+/** What was too little then is too little now, unless the settings have changed since. */
+const TOO_LITTLE_FOR_MS = 6 * 60 * 60_000;
+/** A payout takes its next step within minutes, or its row says why it waits: its actor is asked to look. */
+const STANDS_MS = 5 * 60_000;
+const FIRST_KEY = '' as AddressKey;
+
+const LIVING = {
+  from: 'payouts',
+  where: sql`state in ${literals(LIVING_PAYOUTS)}`,
+  by: 'state_since',
+} as const;
+
+/**
+ * Repairs the actors of addresses with a payout under way, and of those with something to pay out to a
+ * merchant who has said where to: those that do not run are started, and those whose payout does not move
+ * are told to look.
+ */
+export async function repairSettlements(deps: Deps, run: RepairRun = wholeRun()): Promise<void> {
+  for (const network of NETWORKS) await startOn(deps, run, network);
+  const before = new Date(deps.now().getTime() - STANDS_MS);
+  await lookAgain(deps, run, { ...LIVING, kind: 'payouts', before }, async (ids) => {
+    const payouts = await deps.orm.em.fork().find(Payout, { id: { $in: [...ids] } });
+    return payouts.map(settlementWake);
+  });
+  throwFailed(run);
+}
+
+async function startOn(deps: Deps, run: RepairRun, network: Network): Promise<void> {
+  const em = deps.orm.em.fork();
+  const pages = [
+    (after: AddressKey) => livingPage(network, after),
+    // Where this process sends nothing, nothing new is planned.
+    ...(deps.settings.payouts.networks.includes(network)
+      ? [
+          (after: AddressKey) =>
+            payablePage(network, after, new Date(deps.now().getTime() - TOO_LITTLE_FOR_MS)),
+        ]
+      : []),
+  ];
+  for (const pageSql of pages)
+    for (let after: AddressKey | undefined = FIRST_KEY; after !== undefined; ) {
+      const page: readonly Place[] = await rows(em, pageSql(after));
+      await startMissing(deps, run, page.filter(({ due }) => due).map(settlementWake));
+      after = page.length < PAGE ? undefined : page.at(-1)?.addressKey;
+    }
+}
+
+type Place = SettlementPlace & { readonly due: boolean };
+
+/** Addresses with a payout under way, behind `after`. */
+export function livingPage(network: Network, after: AddressKey): Statement<Place> {
+  return sql`select network, address_key, address, merchant_id, true as due from payouts
+    where ${LIVING.where} and network = ${network} and address_key > ${after}
+    order by network, address_key limit ${PAGE}`;
+}
+
+/**
+ * Addresses with completed deposits that no payout covers, behind `after`. Not due are those whose merchant
+ * has no withdraw address, and those that were found to hold too little since this time and after their last
+ * deposit.
+ */
+export function payablePage(network: Network, after: AddressKey, lookedAt: Date): Statement<Place> {
+  return sql`
+    select p.*, exists (select 1 from withdraw_addresses w where w.merchant_id = p.merchant_id
+        and w.network = p.network) and not exists (select 1 from settlement_waits s
+        where s.network = p.network and s.address_key = p.address_key and s.code = ${TOO_LITTLE}
+          and s.updated_at > ${lookedAt} and s.updated_at > p.last_at) as due
+    from (select network, address_key, min(address) as address, (min(merchant_id::text))::uuid as merchant_id,
+        max(completed_at) as last_at
+      from deposits where network = ${network} and address_key > ${after} and mode = 'live' and not simulated
+        and status = ${sql.lit(PAYABLE)} and payout_id is null and block_hash is not null
+        and verified_at is not null
+      group by network, address_key order by network, address_key limit ${PAGE}) p
+    order by address_key`;
+}
