@@ -10,6 +10,7 @@ import type { Deposit } from '../src/sdk/types.ts';
 import { startDemoBnbChain } from './demo/bnb-chain.ts';
 import type { DemoChain, Payment } from './demo/chain.ts';
 import { runCommand, startGatewayProcess } from './demo/gateway-process.ts';
+import { fundGas, withdrawOptions } from './demo/payouts.ts';
 import { type DemoReceiver, startDemoReceiver } from './demo/receiver.ts';
 import { createScreen, type Screen } from './demo/screen.ts';
 import { countTaken, expectedEvents, faultsIn } from './demo/tally.ts';
@@ -40,6 +41,8 @@ type Sent = Payment & {
   readonly chain: string;
   readonly to: string;
   readonly hash: string;
+  /** Whether the merchant has a wallet of his own on that chain. */
+  readonly paidOut: boolean;
 };
 type Stage = {
   readonly apiUrl: string;
@@ -112,9 +115,10 @@ async function play(screen: Screen, chains: DemoChain[], receivers: readonly Dem
     startGatewayProcess({ env, dataDir: DATA_DIR, logFile, screen }),
   );
   screen.stage('A merchant and a customer');
-  const merchant = await screen.step('a merchant with keys', () =>
-    runCommand(['merchant', 'create', '--name', 'Demo shop'], env),
+  const merchant = await screen.step('a merchant with keys and a wallet of his own', () =>
+    runCommand(['merchant', 'create', '--name', 'Demo shop', ...withdrawOptions(chains)], env),
   );
+  await fundGas(chains, env, screen);
   const key = String((merchant['keys'] as Json)['live']);
   const client = createClient({ baseUrl: ready.api, apiKey: key });
   for (const receiver of receivers) {
@@ -150,13 +154,13 @@ function gatewayEnv(chains: readonly DemoChain[]): NodeJS.ProcessEnv {
 
 async function payAll(chains: readonly DemoChain[], customer: Customer, screen: Screen): Promise<Sent[]> {
   const sent: Sent[] = [];
-  for (const { network, name: chain, pay } of chains) {
+  for (const { network, name: chain, withdraw, pay } of chains) {
     const to = customer.addresses.find((address) => address.network === network)?.address ?? '';
     screen.line(`the customer's address on ${chain} is ${to}`);
     for (const { currency, amount } of PAYMENTS[network]) {
       const hash = await pay({ to, currency, amount });
       screen.line(`→ sent ${amount} ${currency} in ${hash}`);
-      sent.push({ network, chain, to, currency, amount, hash });
+      sent.push({ network, chain, to, currency, amount, hash, paidOut: withdraw !== undefined });
     }
   }
   return sent;
@@ -173,7 +177,7 @@ async function watch(
   receivers: readonly DemoReceiver[],
 ): Promise<readonly Deposit[]> {
   const shown = new Map<string, string>();
-  const expected = expectedEvents(sent.map(({ hash }) => hash));
+  const expected = expectedEvents(sent);
   const until = Date.now() + ARRIVES_WITHIN_MS;
   for (;;) {
     const { data: deposits } = await client.deposits.list();
@@ -182,7 +186,7 @@ async function watch(
       shown.set(deposit.id, deposit.status);
       screen.line(stateOf(deposit));
     }
-    const done = sent.every((payment) => isCompleted(payment, deposits));
+    const done = sent.every((payment) => isDone(payment, deposits));
     const all = receivers.every(({ seen }) => countTaken(seen.values(), expected) === expected.length);
     if ((done && all) || Date.now() >= until) return deposits;
     await sleep(POLL_MS);
@@ -197,11 +201,15 @@ function stateOf(deposit: Deposit): string {
   return `deposit  ${status.padEnd(10)} ${network.padEnd(4)} ${amount} ${currency}${value}, ${where}`;
 }
 
-/** One deposit of just this amount came of the payment, and it is completed. */
-function isCompleted({ network, to, currency, amount, hash }: Sent, deposits: readonly Deposit[]): boolean {
+/** One deposit of just this amount came of the payment, and it is paid out, or completed where nothing is. */
+function isDone(
+  { network, to, currency, amount, hash, paidOut }: Sent,
+  deposits: readonly Deposit[],
+): boolean {
   const [deposit, ...more] = deposits.filter((one) => one.transaction_hash === hash);
   return (
-    deposit?.status === 'completed' &&
+    deposit?.status === (paidOut ? 'settled' : 'completed') &&
+    (deposit.settlement !== null) === paidOut &&
     more.length === 0 &&
     deposit.network === network &&
     deposit.address === to &&
@@ -213,12 +221,17 @@ function isCompleted({ network, to, currency, amount, hash }: Sent, deposits: re
 async function finish(screen: Screen, stage: Stage, receivers: readonly DemoReceiver[]): Promise<boolean> {
   screen.stage('Summary');
   const { sent, deposits } = stage;
-  const completed = sent.filter((payment) => isCompleted(payment, deposits));
-  let ok = completed.length === sent.length && deposits.length === sent.length;
+  const done = sent.filter((payment) => isDone(payment, deposits));
+  let ok = done.length === sent.length && deposits.length === sent.length;
   screen.line(
-    `${ok ? '✓' : '✗'} ${completed.length} of ${sent.length} payments are completed deposits of just what was sent; ${deposits.length} deposits in all`,
+    `${ok ? '✓' : '✗'} ${done.length} of ${sent.length} payments are completed deposits of just what was sent; ${deposits.length} deposits in all`,
   );
-  const expected = expectedEvents(sent.map(({ hash }) => hash));
+  for (const { settlement, network, currency } of deposits)
+    if (settlement)
+      screen.line(
+        `✓ paid out: ${settlement.amount} ${currency} to ${settlement.destination} on ${network} for ${settlement.fee_amount} ${settlement.fee_currency}`,
+      );
+  const expected = expectedEvents(sent);
   for (const receiver of receivers) {
     const entries = [...receiver.seen.values()];
     const faults = faultsIn(entries, expected);

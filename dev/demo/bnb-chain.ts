@@ -1,4 +1,4 @@
-import { parseEther, parseUnits } from 'ethers';
+import { parseEther, parseUnits, Wallet } from 'ethers';
 import { startAnvil } from '../anvil.ts';
 import { deployTestUsdt, devProvider } from '../contracts.ts';
 import type { DemoChain } from './chain.ts';
@@ -24,6 +24,7 @@ export async function startDemoBnbChain(dataDir: string, screen: Screen): Promis
       BSC_CHAIN_ID: '56',
       BSC_USDT_CONTRACT: await token.getAddress(),
     },
+    withdraw: Wallet.createRandom().address,
     pay: async ({ to, currency, amount }) => {
       const { hash } =
         currency === 'USDT'

@@ -7,11 +7,15 @@ const OF_A_DEPOSIT = ['deposit.detected', 'deposit.confirming', 'deposit.complet
 const nameOf = (event: string, hash: string | undefined): string =>
   hash === undefined ? event : `${event} of ${hash}`;
 
-/** Each event that a customer and these payments make, once. */
-export function expectedEvents(hashes: readonly string[]): readonly string[] {
+/** Each event that a customer and these payments make, once; a payment that is paid out has one more. */
+export function expectedEvents(
+  payments: readonly { readonly hash: string; readonly paidOut: boolean }[],
+): readonly string[] {
   return [
     nameOf('customer.created', undefined),
-    ...hashes.flatMap((hash) => OF_A_DEPOSIT.map((event) => nameOf(event, hash))),
+    ...payments.flatMap(({ hash, paidOut }) =>
+      [...OF_A_DEPOSIT, ...(paidOut ? ['deposit.settled'] : [])].map((event) => nameOf(event, hash)),
+    ),
   ];
 }
 

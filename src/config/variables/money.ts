@@ -47,15 +47,14 @@ export const MONEY_VARIABLES = {
     default: 'USDT.bsc=1,BNB=0.002,USDT.tron=20,TRX=20',
     example: 'USDT.bsc=1,BNB=0.002,USDT.tron=20,TRX=20',
     about:
-      'No effect before payouts exist: what an address will have to hold of an asset before it is paid out.',
+      'What an address has to hold of an asset in completed deposits before it is paid out (on BNB Chain; no effect on Tron before payouts exist there).',
   }),
   SETTLE_MAX_FEE_PERCENT: variable({
     group: 'money',
     parser: parse.decimal(2, '0.01', '100'),
     default: '5',
     example: '5',
-    about:
-      'No effect before payouts exist: one will wait while its chain fees would exceed this share of its amount.',
+    about: 'A payout waits while its chain fees would exceed this share of its amount.',
   }),
   SIGN_MAX_PER_HOUR: variable({
     group: 'money',
