@@ -18,6 +18,7 @@ const CODES = [
   'sent_transactions.purpose',
   'signer_state.name',
   'signer_state.sealed_code',
+  'settlement_waits.code',
 ];
 /** A door (a schema of the API, an option of the command line, the configuration) refuses what is longer. */
 const REFUSED_AT_A_DOOR = [
@@ -70,6 +71,7 @@ const CUT = [
   'chain_cursors.fault',
   'balance_rounds.fault',
   'balance_differences.reason',
+  'settlement_waits.reason',
   'unrecognised_transfers.reason',
   'loop_runs.last_error',
   'operator_actions.origin',

@@ -6,8 +6,6 @@ import { type AlarmKind, readAlarms } from '../../../src/services/alarms/alarms.
 import { listStuck } from '../../../src/services/deposits/stuck.ts';
 import { noteFailedRun, noteGoodRun, registerLoops } from '../../../src/services/loop-runs.ts';
 import { listOverdueLinks } from '../../../src/services/payment-links/overdue.ts';
-import { cancelPayout, planPayout } from '../../../src/services/payouts/plan.ts';
-import { transact } from '../../../src/services/transact.ts';
 import { testSettings } from '../../support/gateway.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
@@ -122,39 +120,6 @@ describe('alarms', function () {
     await shop.sql("update payment_links set status = 'cancelled', sequence = sequence + 1 where id = ?", [
       link.id,
     ]);
-  });
-
-  it('count addresses that wait for a person to be paid out, and payouts that nobody looks after', async () => {
-    const id = await shop.pay(customer, { coins: '1', block: 5 });
-    await shop.sql('update deposits set verified_at = now() where id = ?', [id]);
-    const { address, addressKey, network, currency } = await shop.deposit(id);
-    const now = shop.clock.now;
-    await shop.sql(
-      `insert into settlement_waits (network, address_key, merchant_id, address, currency, code, reason, since,
-        updated_at) values (?, ?, ?, ?, ?, 'address_short', 'it holds less', ?, ?)`,
-      [network, addressKey, shop.merchantId, address, currency, now, now],
-    );
-    expect(await count('payouts')).to.equal(0);
-    await shop.sql('update settlement_waits set alarmed_at = ?', [now]);
-    expect(await alarm('payouts')).to.include({
-      count: 1,
-      reason: `1 addresses are not paid out, the first ${address} on bsc: it holds less`,
-    });
-    await shop.sql('update settlement_waits set alarmed_at = null');
-    const planned = await transact(shop.deps, ({ em }) =>
-      planPayout(em, shop.deps, { network, addressKey, currency, destination: '0xd1' }),
-    );
-    shop.pass(59 * MINUTE);
-    expect(await count('payouts')).to.equal(0);
-    shop.pass(2 * MINUTE);
-    expect(await alarm('payouts')).to.include({
-      count: 1,
-      reason: 'nobody looks after 1 payouts that are under way',
-    });
-    await shop.sql('update settlement_waits set updated_at = ?', [shop.clock.now]);
-    expect(await count('payouts')).to.equal(0);
-    await transact(shop.deps, ({ em }) => cancelPayout(em, shop.deps, planned?.id ?? '', 'the test is over'));
-    await shop.sql('delete from settlement_waits');
   });
 
   it('count webhooks that nobody tried when they were due, after five minutes', async () => {

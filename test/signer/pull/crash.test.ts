@@ -55,7 +55,7 @@ describe('a signer that is killed', function () {
       for each row when (new.raw is not null) execute function at_the_gate()`);
     for (const network of ['bsc', 'tron'] as const) {
       const id = await asked(network);
-      // What stands refused may be given up by whoever asked, which must not happen to what is in the journal.
+      // What stands refused may be given up by whoever asked; what is in the journal must not be.
       await the.sql("update sent_transactions set refused = 'limit: full' where id = ?", [id]);
       const before = journaledOrNone(journaled);
       const patient = { url: the.database.url, poolSize: 1, applicationName: 'gate', statementTimeoutMs: 0 };
