@@ -26,6 +26,7 @@ import { startTestApi, type TestApi } from '../../../support/gateway.ts';
 import {
   addressesOf,
   ownXpubs,
+  pollToFinal,
   pollToHead,
   type Row,
   rowsOf,
@@ -132,7 +133,8 @@ export async function startTronWatcher(options: TronWatcherOptions = {}): Promis
     tryToCatchUp: (tries) => persistently(deps, watchedChain, later, tries),
     finish: async () => {
       await node.mine(solidDistance + 1);
-      await catchUp();
+      const finalNumber = node.solidHeight();
+      await pollToFinal({ catchUp, finalNumber, endpoints: [endpoint, ...others] });
     },
     reconcile: () => wholePass(deps, watchedChain),
     deposits: (addressKey) =>
