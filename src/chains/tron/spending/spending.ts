@@ -136,7 +136,7 @@ function quoteOf({ order, token, limits, energy, prices, seen, careful, nowMs }:
   if (feeLimit > limits.maxFeeLimitSun)
     return refused(
       'refuses',
-      `the transfer burns up to ${coins(feeLimit)} TRX for energy, and one may burn ${coins(limits.maxFeeLimitSun)}: raise TRON_MAX_FEE_LIMIT if that is right`,
+      `the transfer burns up to ${coins(feeLimit)} TRX for energy, and one may burn ${coins(limits.maxFeeLimitSun)} TRX: raise TRON_MAX_FEE_LIMIT if that is right`,
     );
   const { reference, bandwidth, receiver } = seen;
   const timestamp = Math.max(nowMs, reference.timestampMs);
