@@ -2,6 +2,7 @@ import type { ChainIo, OpenChain } from '../chain.ts';
 import { parseTronJson } from './block/exact-json.ts';
 import { createBudget } from './budget.ts';
 import { callTronContractOver } from './contract-call.ts';
+import { hasCodeOnTron } from './contract-code.ts';
 import { describeTron } from './describe.ts';
 import { createGenesis } from './genesis.ts';
 import { READS_ALL_REQUESTS, READS_TOUCHING_REQUESTS, readWithin, searchBlocksOf } from './pace.ts';
@@ -48,5 +49,6 @@ export function openTron(settings: TronSettings, io: ChainIo): OpenChain {
     describe: (input) => describeTron({ settings, pool, reader, budget }, input),
     requests: budget,
     callContract: callTronContractOver(pool),
+    hasCode: hasCodeOnTron(pool),
   };
 }
