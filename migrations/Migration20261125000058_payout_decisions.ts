@@ -43,6 +43,8 @@ create table gas_levels (
     this.addSql(
       "create index sent_transactions_gas_index on sent_transactions (network, created_at) where purpose = 'gas' and state = 'final'",
     );
+    this.addSql('create index payouts_created_index on payouts (created_at, id)');
+    this.addSql('create index settlement_waits_code_index on settlement_waits (code, network)');
     this.addSql(GRANTS);
     this.addSql(
       "do $$ begin if exists (select from pg_roles where rolname = 'gateway_signer') then perform grant_signer('gateway_signer'); end if; end $$",
