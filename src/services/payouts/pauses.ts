@@ -88,7 +88,7 @@ export async function applyPause(em: Em, deps: TxDeps, order: PauseOrder): Promi
 
 export type DecisionPlace = { readonly network: Network; readonly addressKey: AddressKey };
 
-/** Writes a decision down under the name of whoever acts. */
+/** Writes a decision down under the name of whoever acts, which it returns. */
 export async function writeDecision(
   em: Em,
   { actor, now }: Pick<TxDeps, 'actor' | 'now'>,
@@ -103,7 +103,7 @@ export async function writeDecision(
     readonly place: DecisionPlace | null;
     readonly reason: string | null;
   },
-): Promise<void> {
+): Promise<string> {
   const byName = actor?.kind === 'operator' ? actor.name : (actor?.userId ?? 'the gateway');
   await run(
     em,
@@ -111,6 +111,7 @@ export async function writeDecision(
       values (${kind}, ${merchantId}::uuid, ${place?.network ?? null}, ${place?.addressKey ?? null},
         ${byName}, ${reason}, ${now()})`,
   );
+  return byName;
 }
 
 /** When a person last asked for another look at an address; null where nobody did. */
@@ -121,4 +122,28 @@ export async function retriedAt(em: Em, { network, addressKey }: DecisionPlace):
       where network = ${network} and address_key = ${addressKey}`,
   );
   return row?.at == null ? null : new Date(row.at);
+}
+
+/** A decision as somebody repeats it. */
+export type RecordedDecision = {
+  readonly kind: PayoutDecisionKind;
+  readonly by: string;
+  readonly reason: string | null;
+};
+
+/** Whether this very decision is recorded about the payouts of an address; a pause must be the newest. */
+export async function isDecided(
+  em: Em,
+  { network, addressKey }: DecisionPlace,
+  { kind, by, reason }: RecordedDecision,
+): Promise<boolean> {
+  const which =
+    kind === 'retry'
+      ? sql`select 1 from payout_decisions d where d.kind = 'retry' and d.network = ${network}
+          and d.address_key = ${addressKey} and d.by_name = ${by} and d.reason is not distinct from ${reason}`
+      : sql`select 1 from (${NEWEST}) d where d.kind = ${kind} and d.by_name = ${by}
+          and d.reason is not distinct from ${reason} and (d.merchant_id is null or d.merchant_id = (
+            select merchant_id from deposit_addresses where network = ${network}
+              and address_key = ${addressKey}))`;
+  return (await firstRow(em, sql`select 1 as one from (${which} limit 1) found`)) !== undefined;
 }

@@ -21,12 +21,17 @@ import { writeDecision } from './pauses.ts';
 export async function retryPayout(
   deps: Deps,
   { id, reason }: { readonly id: string; readonly reason: string | null },
-): Promise<SettlementPlace> {
+): Promise<SettlementPlace & { readonly byName: string }> {
   return await deps.orm.em.fork().transactional(async (em) => {
     const place = (await placeOfPayout(em, id)) ?? (await placeOfAddress(em, id));
     if (!place) throw noPayout(id);
     const { merchantId, network, addressKey, address } = place;
-    await writeDecision(em, deps, { kind: 'retry', merchantId, place: { network, addressKey }, reason });
+    const byName = await writeDecision(em, deps, {
+      kind: 'retry',
+      merchantId,
+      place: { network, addressKey },
+      reason,
+    });
     await recordAction(em, deps, {
       action: 'payout.retry',
       merchantId,
@@ -36,7 +41,7 @@ export async function retryPayout(
     });
     const [workflowId, message] = settlementWake(place);
     await insertOutbox(em, deps, [{ workflowId, message }]);
-    return place;
+    return { ...place, byName };
   });
 }
 

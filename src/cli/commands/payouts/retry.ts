@@ -27,18 +27,25 @@ async function retry({
   args: readonly string[];
   options: Acting & { readonly reason?: string };
 }) {
-  const [{ withGateway }, { retryPayout }] = await Promise.all([
+  const [{ withGateway }, { retryPayout }, { askToLook }] = await Promise.all([
     import('../../process.ts'),
     import('../../../services/payouts/retry.ts'),
+    import('./ask-actor.ts'),
   ]);
   const { by, reason = null } = options;
   const id = args[0]?.trim() ?? '';
-  const { network, address, merchantId } = await withGateway({ by }, ({ deps }) =>
-    retryPayout(deps, { id, reason }),
+  const { network, address, merchantId, told } = await withGateway(
+    { by, temporal: 'attached' },
+    async (gateway) => {
+      const { byName, ...place } = await retryPayout(gateway.deps, { id, reason });
+      return { ...place, told: await askToLook(gateway, place, { by: byName, reason }) };
+    },
   );
   return {
-    json: { ok: true, network, address, merchant_id: merchantId },
-    text: `${address} on ${network} is looked at again within moments, if a worker runs.`,
+    json: { ok: true, network, address, merchant_id: merchantId, told },
+    text: told
+      ? `${address} on ${network} is looked at again now.`
+      : `${address} on ${network} is looked at again within moments, if a worker runs.`,
     next: 'What became of it: "payout list".',
   };
 }
