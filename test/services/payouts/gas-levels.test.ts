@@ -53,12 +53,18 @@ describe('what the wallets that pay for gas hold', function () {
         ],
       ]),
     );
+  /** Past what the database holds of payouts that are over. */
+  const forced = async (text: string, params: unknown[] = []) =>
+    await deps.orm.em.fork().transactional(async (inTx) => {
+      await inTx.execute('set local session_replication_role = replica');
+      await inTx.execute(text, params);
+    });
   /** A top-up that is final, with its fee. */
   const toppedUp = async (units: bigint, feeUnits: bigint): Promise<void> => {
     const id = await shop.pay(await shop.customer(), { coins: '1', block: 5 });
     await shop.sql('update deposits set verified_at = now() where id = ?', [id]);
     await payOut(deps, id);
-    await shop.sql(
+    await forced(
       `insert into sent_transactions (id, network, hash, purpose, payout_id, attempt, state, from_address,
         from_key, to_address, to_key, currency, amount_units, raw, signed_at, block_number, block_hash, ok,
         fee_units, moves, verified_at, created_at, updated_at)
@@ -122,11 +128,6 @@ describe('what the wallets that pay for gas hold', function () {
     const cost = 'gateway_settled_deposit_cost_usd{network="bsc"}';
     await toppedUp(1n, 1n);
     await toppedUp(1n, 1n);
-    const forced = async (text: string) =>
-      await deps.orm.em.fork().transactional(async (inTx) => {
-        await inTx.execute('set local session_replication_role = replica');
-        await inTx.execute(text);
-      });
     await forced(`update payouts set fee_units = ${COIN / 1_000n}`);
     expect((await figures())(cost)).to.equal(undefined);
     await look(COIN);
