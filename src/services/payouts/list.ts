@@ -31,6 +31,8 @@ export type PayoutView = {
   readonly fee: string | null;
   readonly fee_currency: Currency;
   readonly state: PayoutState;
+  /** False for payouts of test mode, which move no money. */
+  readonly is_live: boolean;
   readonly wait: WaitView | null;
   /** The transaction that paid it, or else the newest one that was signed for it. */
   readonly transaction_hash: string | null;
@@ -154,7 +156,7 @@ type SentRow = {
 
 type Row = Pick<
   Payout,
-  'id' | 'merchantId' | 'network' | 'currency' | 'address' | 'destination' | 'state'
+  'id' | 'merchantId' | 'mode' | 'network' | 'currency' | 'address' | 'destination' | 'state'
 > & {
   readonly gross: string;
   readonly net: string | null;
@@ -177,7 +179,7 @@ async function views(
   const found = await rows(
     em,
     sql<Row>`
-      select p.id, p.merchant_id, p.network, p.currency, p.address, p.destination, p.state,
+      select p.id, p.merchant_id, p.mode, p.network, p.currency, p.address, p.destination, p.state,
         p.gross_units::text as gross, p.net_units::text as net, p.fee_units::text as fee,
         coalesce(p.transaction_hash, (select s.hash from sent_transactions s where s.payout_id = p.id
           and s.purpose = 'payout' and s.hash is not null
@@ -206,6 +208,7 @@ function view(row: Row): PayoutView {
     fee: row.fee === null ? null : decimal(network, coin, row.fee),
     fee_currency: coin,
     state,
+    is_live: row.mode === 'live',
     wait: code === null || reason === null ? null : waitView({ ...row, code, reason }),
     transaction_hash: row.hash,
     deposits,

@@ -67,6 +67,8 @@ export async function setPaused(deps: Deps, order: PauseOrder): Promise<PauseOut
 /** {@link setPaused} for a merchant that is known, in the caller's transaction. */
 export async function applyPause(em: Em, deps: TxDeps, order: PauseOrder): Promise<PauseOutcome> {
   const { merchantId, paused, reason = null } = order;
+  // The merchant before the lock of all pauses, as whoever changes the merchant besides takes them.
+  if (merchantId !== null) await run(em, sql`select 1 from merchants where id = ${merchantId} for key share`);
   // Of two at once the second one sees what the first has decided.
   await run(em, sql`select pg_advisory_xact_lock(hashtextextended('payouts paused', 0))`);
   const was = (await readPauses(em)).some((pause) => pause.merchantId === merchantId);

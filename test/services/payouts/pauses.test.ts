@@ -191,6 +191,7 @@ describe('decisions of operators about payouts', function () {
         fee: null,
         fee_currency: 'BNB',
         state: 'planned',
+        is_live: true,
         wait: { code: 'waiting_for_gas', reason: 'why', needs },
         transaction_hash: null,
         deposits: [first],

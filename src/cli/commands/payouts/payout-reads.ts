@@ -40,13 +40,15 @@ async function list({ options }: { options: Filters }) {
     ...(await listPayouts(deps, options)),
     pauses: (await readPauses(deps.orm.em.fork())).filter(
       ({ merchantId }) =>
-        merchantId === null || options.merchant === undefined || merchantId === options.merchant,
+        merchantId === null ||
+        options.merchant === undefined ||
+        merchantId === options.merchant.toLowerCase(),
     ),
   }));
   const limit = { given: options.limit, most: MAX_LISTED };
   const none = 'No payout: what was completed waits in "deposit list --status completed".';
   const next = 'All about one: "payout show ID". Look again now: "payout retry ID".';
-  const header = ['ID', 'STATE', 'GROSS', 'NETWORK', 'CREATED', 'WAIT', 'DESTINATION', 'TRANSACTION'];
+  const header = ['ID', 'STATE', 'GROSS', 'NETWORK', 'MODE', 'CREATED', 'WAIT', 'DESTINATION', 'TRANSACTION'];
   const shown = listing({ header, rows: payouts.map(rowOf), none, next, limit });
   const parts = [
     ...pauses.map((pause) => wrapped(plain(describePause(pause))).join('\n')),
@@ -65,6 +67,7 @@ const rowOf = (row: PayoutView) => [
   row.state,
   `${row.gross} ${row.currency}`,
   row.network,
+  row.is_live ? 'live' : 'test',
   row.created_at,
   row.wait?.code ?? null,
   row.destination,
