@@ -185,8 +185,8 @@ async function views(
           and s.purpose = 'payout' and s.hash is not null
           order by s.block_hash is not null desc, s.attempt desc limit 1)) as hash,
         p.created_at, p.settled_at, w.code, w.reason, w.needs_units::text as needs_units, w.needs_address,
-        array(select d.id::text from deposits d where d.payout_id = p.id
-          order by d.created_at, d.id) as deposits
+        (select coalesce(jsonb_agg(d.id order by d.created_at, d.id), '[]') from deposits d
+          where d.payout_id = p.id) as deposits
       from (select * from payouts p where ${where} order by p.created_at desc, p.id desc limit ${limit}) p
       left join settlement_waits w on w.payout_id = p.id order by p.created_at desc, p.id desc`,
   );
