@@ -107,6 +107,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   'deposit release': { args: ({ completed }) => [completed, ...BY], code: 1 },
   'deposit claim': { args: () => ['--tx', `0x${'a'.repeat(64)}`, '--network', 'bsc'], code: 1 },
   'payout accept': { args: () => ['--tx', `0x${'a'.repeat(64)}`, '--network', 'bsc', ...BY], code: 1 },
+  'payout adopt': { args: () => ['--tx', `0x${'a'.repeat(64)}`, '--network', 'bsc', ...BY], code: 1 },
   'payout approve-destination': { args: ({ merchant }) => [merchant, BSC], code: 1 },
   'webhook list': {},
   'webhook resend': { args: ({ delivery }) => [delivery], code: 1 },

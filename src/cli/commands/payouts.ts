@@ -6,6 +6,7 @@ import { oneOf, text } from '../arguments.ts';
 import { hashGiven } from '../chain-arguments.ts';
 import { type Acting, acting, operatorOf } from '../operator.ts';
 import { answering, group, leaf } from '../run.ts';
+import { addPayoutAdopt } from './payout-adopt.ts';
 
 /** `payout`. */
 export function addPayoutCommands(program: Command): void {
@@ -16,6 +17,7 @@ export function addPayoutCommands(program: Command): void {
     .requiredOption('--by <name>', 'who decided', text(DECISION_LIMITS.name))
     .requiredOption('--reason <text>', 'why', text(DECISION_LIMITS.reason))
     .action(answering(accept));
+  addPayoutAdopt(payout);
   acting(
     leaf(
       payout,

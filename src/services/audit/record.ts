@@ -27,6 +27,7 @@ export type ActionName =
   | 'merchant.create'
   | 'merchant.set'
   | 'payout.accept'
+  | 'payout.adopt'
   | 'quota.set'
   | 'rescan'
   | 'subscription.set'
