@@ -27,6 +27,7 @@ export type ActionName =
   | 'merchant.create'
   | 'merchant.set'
   | 'payout.accept'
+  | 'payout.adopt'
   | 'payout.pause'
   | 'payout.resume'
   | 'payout.retry'

@@ -239,6 +239,16 @@ async function outcomesOf(
   return new Map(found.map((row) => [row.hash, row]));
 }
 
+/** Whether blocks have shown a transaction to a database that does not know it as ours. */
+export async function isCalledForeign(em: Em, network: Network, hash: string): Promise<boolean> {
+  const found = await firstRow(
+    em,
+    sql<{ id: string }>`select id from sent_transactions
+      where network = ${network} and hash = ${hash} and state = 'foreign' limit 1`,
+  );
+  return found !== undefined;
+}
+
 /** A withdraw address with what its seal is about. */
 export type DestinationRow = DestinationFacts & { readonly merchantId: string; readonly network: Network };
 

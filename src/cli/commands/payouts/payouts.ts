@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { group } from '../../run.ts';
 import { addAcceptCommand } from './accept.ts';
+import { addAdoptCommand } from './adopt.ts';
 import { addApproveDestinationCommand } from './approve-destination.ts';
 import { addPauseCommands } from './pause.ts';
 import { addPayoutReads } from './payout-reads.ts';
@@ -13,5 +14,6 @@ export function addPayoutCommands(program: Command): void {
   addRetryCommand(payout);
   addPauseCommands(payout);
   addAcceptCommand(payout);
+  addAdoptCommand(payout);
   addApproveDestinationCommand(payout);
 }
