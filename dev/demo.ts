@@ -28,7 +28,7 @@ const PAYMENTS: Readonly<Record<Network, readonly Payment[]>> = {
     { currency: 'BNB', amount: '0.125' },
   ],
   tron: [
-    { currency: 'USDT', amount: '18.75' },
+    { currency: 'USDT', amount: '98.75' },
     { currency: 'TRX', amount: '64.000001' },
   ],
 };
@@ -41,8 +41,6 @@ type Sent = Payment & {
   readonly chain: string;
   readonly to: string;
   readonly hash: string;
-  /** Whether the merchant has a wallet of his own on that chain. */
-  readonly paidOut: boolean;
 };
 type Stage = {
   readonly apiUrl: string;
@@ -154,20 +152,20 @@ function gatewayEnv(chains: readonly DemoChain[]): NodeJS.ProcessEnv {
 
 async function payAll(chains: readonly DemoChain[], customer: Customer, screen: Screen): Promise<Sent[]> {
   const sent: Sent[] = [];
-  for (const { network, name: chain, withdraw, pay } of chains) {
+  for (const { network, name: chain, pay } of chains) {
     const to = customer.addresses.find((address) => address.network === network)?.address ?? '';
     screen.line(`the customer's address on ${chain} is ${to}`);
     for (const { currency, amount } of PAYMENTS[network]) {
       const hash = await pay({ to, currency, amount });
       screen.line(`→ sent ${amount} ${currency} in ${hash}`);
-      sent.push({ network, chain, to, currency, amount, hash, paidOut: withdraw !== undefined });
+      sent.push({ network, chain, to, currency, amount, hash });
     }
   }
   return sent;
 }
 
 /**
- * Prints every state change until all deposits are completed and every receiver has everything. Returns the
+ * Prints every state change until all deposits are paid out and every receiver has everything. Returns the
  * deposits as they are then, or as they are when the time is up.
  */
 async function watch(
@@ -201,15 +199,12 @@ function stateOf(deposit: Deposit): string {
   return `deposit  ${status.padEnd(10)} ${network.padEnd(4)} ${amount} ${currency}${value}, ${where}`;
 }
 
-/** One deposit of just this amount came of the payment, and it is paid out, or completed where nothing is. */
-function isDone(
-  { network, to, currency, amount, hash, paidOut }: Sent,
-  deposits: readonly Deposit[],
-): boolean {
+/** One deposit of just this amount came of the payment, and it is paid out. */
+function isDone({ network, to, currency, amount, hash }: Sent, deposits: readonly Deposit[]): boolean {
   const [deposit, ...more] = deposits.filter((one) => one.transaction_hash === hash);
   return (
-    deposit?.status === (paidOut ? 'settled' : 'completed') &&
-    (deposit.settlement !== null) === paidOut &&
+    deposit?.status === 'settled' &&
+    deposit.settlement !== null &&
     more.length === 0 &&
     deposit.network === network &&
     deposit.address === to &&
@@ -224,7 +219,7 @@ async function finish(screen: Screen, stage: Stage, receivers: readonly DemoRece
   const done = sent.filter((payment) => isDone(payment, deposits));
   let ok = done.length === sent.length && deposits.length === sent.length;
   screen.line(
-    `${ok ? '✓' : '✗'} ${done.length} of ${sent.length} payments are completed deposits of just what was sent; ${deposits.length} deposits in all`,
+    `${ok ? '✓' : '✗'} ${done.length} of ${sent.length} payments are deposits of just what was sent, and paid out; ${deposits.length} deposits in all`,
   );
   for (const { settlement, network, currency } of deposits)
     if (settlement)

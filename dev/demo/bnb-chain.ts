@@ -25,6 +25,7 @@ export async function startDemoBnbChain(dataDir: string, screen: Screen): Promis
       BSC_USDT_CONTRACT: await token.getAddress(),
     },
     withdraw: Wallet.createRandom().address,
+    gasAmount: '0.05',
     pay: async ({ to, currency, amount }) => {
       const { hash } =
         currency === 'USDT'

@@ -6,8 +6,10 @@ export type DemoChain = {
   readonly name: string;
   /** What the gateway is told of it. */
   readonly env: Readonly<Record<string, string>>;
-  /** The merchant's own wallet on it; absent where nothing is paid out. */
-  readonly withdraw?: string;
+  /** The merchant's own wallet on it. */
+  readonly withdraw: string;
+  /** What is put into the wallet that pays for transfers, in whole coins. */
+  readonly gasAmount: string;
   /** Sends an amount in whole coins and returns the hash of the transaction. */
   pay(payment: Payment & { readonly to: string }): Promise<string>;
   stop(): Promise<void>;

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { keyOfHex } from '../../src/chains/address-key.ts';
 import { TRON_ADDRESSES } from '../../src/chains/tron/addresses.ts';
 import { parseUnits } from '../../src/domain/money.ts';
 import { eventually } from '../support/eventually.ts';
@@ -39,6 +41,8 @@ export async function startDemoTron(dataDir: string, screen: Screen): Promise<De
       TRON_REQUESTS_PER_SECOND: '1000',
       TRON_REQUESTS_PER_DAY: '10000000',
     },
+    withdraw: TRON_ADDRESSES.format(keyOfHex(randomBytes(20).toString('hex'))),
+    gasAmount: '200',
     pay: ({ to, currency, amount }) =>
       node.pay({
         to: TRON_ADDRESSES.key(to),

@@ -11,7 +11,9 @@ export type SpendRefusal =
   /** The chain's price for computing is above what is allowed. */
   | 'gas_price'
   /** It would cost as much as it moves. */
-  | 'worthless';
+  | 'worthless'
+  /** What may be asked of the endpoints in a day is needed for reading the chain. */
+  | 'requests';
 
 export type Quote =
   | {
@@ -25,17 +27,30 @@ export type Quote =
     }
   | { readonly kind: 'refused'; readonly code: SpendRefusal; readonly reason: string };
 
+/** What endpoints say of a transaction in blocks. */
+export type Outcomes = {
+  readonly failed: number;
+  readonly succeeded: number;
+  /** They have read the chain to where it can land no more, and it is in no block. */
+  readonly absent: number;
+  readonly asked: number;
+};
+
 /** The sending side of a chain, over its configured endpoints. */
 export type Spending = {
   /**
    * What a transfer takes now: it is tried on the chain's state without being sent. `above` are the terms
-   * that a replacement has to outbid: those of the attempt in the same place that pays most. The coins of an
-   * address are not looked at, but where they go to a contract: nodes try that only with the coins there.
+   * that a replacement has to outbid: those of the attempt in the same place that pays most. `careful`: an
+   * attempt before has landed nowhere, so nothing is counted on that an address may have free. The coins of
+   * an address are not looked at, but where they go to a contract: nodes try that only with the coins there.
    * Throws where no endpoint gives a whole answer, which is never called a refusal.
    */
   quote(
     order: SpendOrder,
-    options: { readonly above?: Readonly<Record<string, string | number>> | undefined },
+    options: {
+      readonly above?: Readonly<Record<string, string | number>> | undefined;
+      readonly careful?: boolean | undefined;
+    },
     signal: AbortSignal,
   ): Promise<Quote>;
   /**
@@ -44,14 +59,22 @@ export type Spending = {
    */
   broadcast(raw: Uint8Array, signal: AbortSignal): Promise<readonly string[]>;
   /**
-   * How many endpoints say that a transaction in a block failed, how many that it succeeded, and how many
-   * were asked. Never throws for an answer, nor where an endpoint is away.
+   * What each endpoint says of a transaction; `endedAt` is when it could land no more, on a chain where
+   * that ends it. Never throws for an answer, nor where an endpoint is away.
    */
-  outcomes(
-    hash: string,
-    signal: AbortSignal,
-  ): Promise<{ readonly failed: number; readonly succeeded: number; readonly asked: number }>;
+  outcomes(hash: string, endedAt: Date | null, signal: AbortSignal): Promise<Outcomes>;
+  /**
+   * The least that a transfer of the token has taken of late, in base units of the coin; undefined where none
+   * was tried. Absent where asking costs nothing.
+   */
+  readonly leastTokenCost?: (() => bigint | undefined) | undefined;
   /** How long a transaction may wait for a block before it is sent again, and before it is outbid. */
   readonly resendMs: number;
   readonly outbidMs: number;
+  /** So much more coins than a transfer needs are sent for it, in percent: its cost may rise until then. */
+  readonly topUpMarginPercent: bigint;
+  /** How soon it is worth looking whether something is final by now. */
+  readonly finalLookMs: number;
+  /** The same for what an address or a wallet lacks: each look takes requests. */
+  readonly shortLookMs: number;
 };

@@ -5,6 +5,7 @@ import Ajv from 'ajv';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { createClientAddress } from '../../src/api/access/client-address.ts';
+import { CHAINS } from '../../src/chains/index.ts';
 import { VARIABLES } from '../../src/config/variables/index.ts';
 import { cidrContains, parseCidr, parseIp } from '../../src/domain/ip-address.ts';
 import { SEARCH_ATTRIBUTES } from '../../src/temporal/client.ts';
@@ -155,6 +156,11 @@ describe('the compose file', () => {
       for (const [variable, { production }] of Object.entries<{ production?: readonly string[] }>(VARIABLES))
         if (production?.includes(role)) expect(given, `${name} needs`).to.include(variable);
     }
+  });
+
+  it('has a place for the endpoints of every chain', () => {
+    for (const { watchedBy, name } of CHAINS)
+      expect(variablesOf('deploy/gateway.env.example'), name).to.include(watchedBy);
   });
 
   it('shows the seed to the signer alone, and the signer nothing that it does not need', () => {

@@ -40,7 +40,7 @@ export const TRON: Chain<TronSettings> = {
   prices: TRON_PRICES,
   hashHasPrefix: false,
   simulatedPayout: { feeUnits: 1_100_000n, destination: 'T9yD14Nj9j7xAB4dbGeiX9h8upfCg3PBbY' },
-  paysOut: false,
+  paysOut: true,
   paymentUri: ({ address, contract, amount }) => `tron:${address}?amount=${amount}&token=${contract}`,
   transfers: async (settings) => (await import('./transfer/transfer.ts')).tronTransfers(settings),
   // Most of what imports this list needs facts only: the reader is loaded only by what watches the chain.

@@ -4,10 +4,17 @@ import { createBudget } from './budget.ts';
 import { callTronContractOver } from './contract-call.ts';
 import { describeTron } from './describe.ts';
 import { createGenesis } from './genesis.ts';
-import { READS_ALL_REQUESTS, READS_TOUCHING_REQUESTS, readWithin, searchBlocksOf } from './pace.ts';
+import {
+  READS_ALL_REQUESTS,
+  READS_TOUCHING_REQUESTS,
+  readWithin,
+  searchBlocksOf,
+  shortLookOf,
+} from './pace.ts';
 import { createTronPool } from './protocol.ts';
 import { createTronReader } from './reader.ts';
 import type { TronSettings } from './settings.ts';
+import { createTronSpending } from './spending/spending.ts';
 
 /**
  * Tron over its configured endpoints; see {@link OpenChain}. Throws a sentence for an unusable list of them.
@@ -48,5 +55,11 @@ export function openTron(settings: TronSettings, io: ChainIo): OpenChain {
     describe: (input) => describeTron({ settings, pool, reader, budget }, input),
     requests: budget,
     callContract: callTronContractOver(pool),
+    spending: createTronSpending({
+      pool,
+      limits: settings,
+      spareRequests: () => budget.spare(reserved),
+      shortLookMs: shortLookOf(requestsPerDay, reserved),
+    }),
   };
 }

@@ -42,6 +42,15 @@ export function searchBlocksOf(requestsPerDay: number): number {
   return Math.min(MOST_SEARCHED, Math.max(TRON_PACE.searchBlocks, beyond));
 }
 
+/**
+ * How soon what a payout lacks is asked for again, in milliseconds: each look takes sixteen requests, and
+ * half of what reading leaves of a day is for payouts that can go on.
+ */
+export function shortLookOf(requestsPerDay: number, reserved: number): number {
+  const spare = Math.max(1, requestsPerDay - reserved) / 2;
+  return Math.round(Math.min(10 * 60_000, Math.max(30_000, (86_400_000 * 16) / spare)));
+}
+
 /** What following takes in a day where only blocks that touch us are read a second time. */
 export const READS_TOUCHING_REQUESTS = 75_000;
 

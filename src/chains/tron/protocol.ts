@@ -1,6 +1,6 @@
 // How the endpoints of Tron are asked: the protocol of a pool of them.
 import { isRecord } from '../rpc/call.ts';
-import type { Endpoint } from '../rpc/endpoint-url.ts';
+import { type Endpoint, redact } from '../rpc/endpoint-url.ts';
 import { EndpointFailure } from '../rpc/errors.ts';
 import { createPool } from '../rpc/pool.ts';
 import type { Line, Pool, PoolSettings, Protocol, Session } from '../rpc/types.ts';
@@ -26,6 +26,8 @@ export type TronSession = Session & {
   call(path: WalletPath, body: Body): Promise<object>;
   /** Asks the node for what nothing can replace any more. */
   solidity(path: SolidityPath, body: Body): Promise<object>;
+  /** What a node says in its own words, as one line of at most 120 characters without anything secret. */
+  hide(words: string): string;
 };
 
 export type TronPool = Pool<TronSession>;
@@ -117,6 +119,7 @@ function sessionOf(
       ask(solidity, { path, body }).catch((error: unknown) => {
         throw solidity.host === host ? error : withHost(error, solidity.host);
       }),
+    hide: (words) => redact(wallet, words),
   };
 }
 

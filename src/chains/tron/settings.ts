@@ -64,11 +64,11 @@ const VARIABLES = {
   }),
   TRON_ENERGY: variable({
     group: 'tron',
-    parser: parse.oneOf('burn', 'delegate'),
+    parser: parse.oneOf('burn'),
     default: 'burn',
     example: 'burn',
     about:
-      'No effect before payouts exist on Tron: how one will pay for energy, by burning TRX of a top-up or with energy that the gas wallet has staked and delegates.',
+      'How a payout of USDT pays for its energy: `burn` burns TRX, which the gas wallet sends to the address before. It is the only way in this version; energy that the gas wallet has staked is not lent to addresses.',
   }),
   TRON_MAX_FEE_LIMIT: variable({
     group: 'tron',

@@ -46,8 +46,7 @@ export const MONEY_VARIABLES = {
     parser: parse.amountsByAsset,
     default: 'USDT.bsc=1,BNB=0.002,USDT.tron=20,TRX=20',
     example: 'USDT.bsc=1,BNB=0.002,USDT.tron=20,TRX=20',
-    about:
-      'What an address has to hold of an asset in completed deposits before it is paid out (on BNB Chain; no effect on Tron before payouts exist there).',
+    about: 'What an address has to hold of an asset in completed deposits before it is paid out.',
   }),
   SETTLE_MAX_FEE_PERCENT: variable({
     group: 'money',

@@ -21,6 +21,8 @@ export const WAIT_CODES = [
   'address_short',
   'foreign_use',
   'contradiction',
+  'failed_again',
+  'requests',
 ] as const;
 export type WaitCode = (typeof WAIT_CODES)[number];
 
@@ -41,6 +43,11 @@ export type SentFacts = {
   readonly asAsked: boolean | null;
   /** Another transaction has its place in a block that was read twice: it can land no more. */
   readonly placeTaken: boolean;
+  /**
+   * Its time was over before a block that was read twice, as all before it were, and none of them has it: it
+   * can land no more either.
+   */
+  readonly expired: boolean;
 };
 
 export type LivingFacts = {
@@ -56,6 +63,8 @@ export type LivingFacts = {
   readonly now: Date;
   readonly resendMs: number;
   readonly outbidMs: number;
+  /** How soon a block that is on its way to being final is looked for again. */
+  readonly blockLookMs: number;
 };
 
 export type Wait = {
@@ -84,8 +93,6 @@ export type LivingStep =
 
 /** How soon a row is looked at again that somebody else changes within moments. */
 const SOON_MS = 250;
-/** A block that is on its way to being final. */
-const BLOCK_MS = 500;
 /** A signer says that it is there far more often than this. */
 const SIGNER_SILENT_MS = 60_000;
 /**
@@ -133,18 +140,12 @@ function decidePaying(
     );
   if (paid) return { does: 'settle' };
   const failed = signed.find(({ state, ok }) => state === 'final' && ok !== true);
-  const open = signed.filter(({ state, placeTaken }) => state !== 'final' && !placeTaken);
+  const open = signed.filter((one) => one.state !== 'final' && canLand(one));
   const asked = payouts.find(({ state }) => state === 'asked');
   if (open.length === 0)
-    return failing(
-      facts,
-      failed
-        ? 'its transaction failed on the chain'
-        : 'another transaction of the address took the place of its transaction',
-      asked,
-    );
+    return failing(facts, failed ? 'its transaction failed on the chain' : endedWithout(signed), asked);
   if (open.some(({ state }) => state === 'mined'))
-    return waits('on_its_way', 'its transaction is in a block that is not final yet', BLOCK_MS);
+    return waits('on_its_way', 'its transaction is in a block that is not final yet', facts.blockLookMs);
   return keepSending(facts, open, asked);
 }
 
@@ -158,13 +159,13 @@ function failing({ now, signer }: LivingFacts, reason: string, asked: SentFacts 
 
 /** The newest attempt is sent until a block holds one of them, and outbid when none does for long. */
 function keepSending(
-  { now, resendMs, outbidMs, signer, sent }: LivingFacts,
+  { now, resendMs, outbidMs, blockLookMs, signer, sent }: LivingFacts,
   open: readonly SentFacts[],
   asked: SentFacts | undefined,
 ): LivingStep {
   const newest = newestOf(open);
   // A top-up whose final block was replaced after all: without its coins nothing can land.
-  const coins = sent.filter((one) => one.purpose === 'gas' && isSent(one) && !one.placeTaken);
+  const coins = sent.filter((one) => one.purpose === 'gas' && isSent(one) && canLand(one));
   for (const one of coins.length > 0 ? [newestOf(coins), newest] : [newest]) {
     const due = dueToSend(one, now, resendMs);
     if (due) return due;
@@ -172,10 +173,14 @@ function keepSending(
   if (asked) {
     if (isGivenUp(asked, sent, now)) return { does: 'give_up', id: asked.id, reason: sentenceOf(asked) };
     const { code, reason } = signerSays(asked, signer, now);
-    return waits(code, `${reason}; the transaction before it is sent again until a block has it`, BLOCK_MS);
+    return waits(
+      code,
+      `${reason}; the transaction before it is sent again until a block has it`,
+      blockLookMs,
+    );
   }
   if (ageOf(newest.signedAt, now) >= outbidMs) return { does: 'outbid', id: newest.id };
-  return waits('on_its_way', 'its transaction was sent, and no block has it yet', BLOCK_MS);
+  return waits('on_its_way', 'its transaction was sent, and no block has it yet', blockLookMs);
 }
 
 function decidePlanned(facts: LivingFacts, payouts: readonly SentFacts[]): LivingStep {
@@ -187,21 +192,24 @@ function decidePlanned(facts: LivingFacts, payouts: readonly SentFacts[]): Livin
       return { does: 'give_up', id: asked.id, reason: obsolete ?? sentenceOf(asked) };
     return { does: 'wait', ...signerSays(asked, facts.signer, now) };
   }
-  const open = gas.filter(({ placeTaken }) => !placeTaken);
+  const open = gas.filter(canLand);
   if (open.length > 0) return decideTopUp(facts, open);
   if (obsolete !== null) return { does: 'cancel', reason: obsolete };
   return { does: 'prepare' };
 }
 
 /** A signed top-up has a place in the gas wallet's order: it is sent whatever becomes of the payout. */
-function decideTopUp({ now, resendMs, outbidMs }: LivingFacts, gas: readonly SentFacts[]): LivingStep {
+function decideTopUp(
+  { now, resendMs, outbidMs, blockLookMs }: LivingFacts,
+  gas: readonly SentFacts[],
+): LivingStep {
   if (gas.some(({ state }) => state === 'mined'))
-    return waits('on_its_way', 'the coins for its fee are in a block that is not final yet', BLOCK_MS);
+    return waits('on_its_way', 'the coins for its fee are in a block that is not final yet', blockLookMs);
   const newest = newestOf(gas);
   const due = dueToSend(newest, now, resendMs);
   if (due) return due;
   if (ageOf(newest.signedAt, now) >= outbidMs) return { does: 'outbid', id: newest.id };
-  return waits('on_its_way', 'the coins for its fee were sent, and no block has them yet', BLOCK_MS);
+  return waits('on_its_way', 'the coins for its fee were sent, and no block has them yet', blockLookMs);
 }
 
 function dueToSend({ id, sentAt }: SentFacts, now: Date, resendMs: number): LivingStep | undefined {
@@ -238,6 +246,14 @@ function isGivenUp(asked: SentFacts, sent: readonly SentFacts[], now: Date): boo
   );
 }
 
+/** What took the last hope from attempts of which none is in a block. */
+function endedWithout(signed: readonly SentFacts[]): string {
+  return signed.some(({ placeTaken }) => placeTaken)
+    ? 'another transaction of the address took the place of its transaction'
+    : 'its time was over before a block had it';
+}
+
+const canLand = ({ placeTaken, expired }: SentFacts): boolean => !placeTaken && !expired;
 const isOver = (state: SentState): boolean => state === 'final' || state === 'dead';
 const codeOf = ({ refused }: SentFacts): string => refused?.slice(0, refused.indexOf(':')) ?? '';
 const sentenceOf = ({ refused }: SentFacts): string => refused?.slice(refused.indexOf(':') + 2) ?? '';

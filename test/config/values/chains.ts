@@ -97,5 +97,8 @@ export const CHAIN_ROWS = {
     good: [['19', (c) => c.chains.tron.confirmations, 19]],
     bad: ['0', '1001', ...NUMBERS_BAD],
   },
-  TRON_ENERGY: { good: [['delegate', (c) => c.chains.tron.energy, 'delegate']], bad: ['rent', 'BURN', '1'] },
+  TRON_ENERGY: {
+    good: [['burn', (c) => c.chains.tron.energy, 'burn']],
+    bad: ['delegate', 'rent', 'BURN', '1'],
+  },
 } satisfies Rows;

@@ -7,7 +7,7 @@ import { SENT_STATES, type SentState } from '../../../src/domain/settlement.ts';
 export const NOW = new Date('2026-11-24T12:00:00Z');
 /** So long before the moment of these tests. */
 export const ago = (ms: number): Date => new Date(NOW.getTime() - ms);
-const PACE = { resendMs: 15_000, outbidMs: 60_000 };
+const PACE = { resendMs: 15_000, outbidMs: 60_000, blockLookMs: 500 };
 const WELL = { seenAt: ago(1_000), sealedReason: null };
 const OURS = SENT_STATES.filter((state) => state !== 'foreign');
 
@@ -26,6 +26,7 @@ export function sent(state: SentState, change: Partial<SentFacts> = {}): SentFac
     sentAt: isSigned && state !== 'signed' ? ago(4_000) : null,
     asAsked: state === 'mined' || state === 'final' ? true : null,
     placeTaken: false,
+    expired: false,
     ...change,
   };
 }
@@ -63,8 +64,9 @@ const anySent: fc.Arbitrary<SentFacts> = fc
     ),
     age: fc.integer({ min: 0, max: 200_000 }),
     placeTaken: fc.boolean(),
+    expired: fc.boolean(),
   })
-  .map(({ state, purpose, attempt, ok, asAsked, refused, age, placeTaken }) => {
+  .map(({ state, purpose, attempt, ok, asAsked, refused, age, placeTaken, expired }) => {
     const inBlock = state === 'mined' || state === 'final';
     return sent(state, {
       purpose,
@@ -76,6 +78,7 @@ const anySent: fc.Arbitrary<SentFacts> = fc
       signedAt: state === 'asked' ? null : ago(age),
       sentAt: state === 'asked' || state === 'signed' ? null : ago(age / 2),
       placeTaken: !inBlock && placeTaken,
+      expired: !inBlock && expired,
     });
   });
 export const anyFacts: fc.Arbitrary<LivingFacts> = fc.record({
@@ -89,4 +92,5 @@ export const anyFacts: fc.Arbitrary<LivingFacts> = fc.record({
   now: fc.constant(NOW),
   resendMs: fc.constant(PACE.resendMs),
   outbidMs: fc.constant(PACE.outbidMs),
+  blockLookMs: fc.constant(500),
 });

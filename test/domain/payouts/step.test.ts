@@ -35,9 +35,10 @@ describe('the next step of a payout', () => {
         if (decideLiving(given).does !== 'fail') return;
         expect(given.state).to.equal('paying');
         for (const one of payoutsOf(given.sent))
-          expect(one.placeTaken || (one.state === 'final' && one.ok !== true), JSON.stringify(one)).to.equal(
-            true,
-          );
+          expect(
+            one.placeTaken || one.expired || (one.state === 'final' && one.ok !== true),
+            JSON.stringify(one),
+          ).to.equal(true);
       }),
       { numRuns: 3_000 },
     );
@@ -186,6 +187,17 @@ describe('the next step of a payout', () => {
     ],
   ];
   cases.push(
+    ['fails what ended by its time', facts('paying', [sent('sent', { expired: true })]), 'fail'],
+    [
+      'does not fail what is in a block',
+      facts('paying', [sent('mined'), sent('sent', { expired: true })]),
+      'on_its_way',
+    ],
+    [
+      'asks for coins again where the time of a top-up is over',
+      facts('planned', [gas('sent', { expired: true })]),
+      'prepare',
+    ],
     [
       'does not fail while another attempt may be signed',
       facts('paying', [sent('final', { ok: false }), sent('asked', { attempt: 2 })]),

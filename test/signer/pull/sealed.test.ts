@@ -213,7 +213,9 @@ describe('a signer that is sealed', function () {
     const block = "block_number = 1, block_hash = 'b', fee_units = 1, moves = '[]'";
     await the.force(`update sent_transactions set state = 'final', ok = true, ${block} where id = ?`, [id]);
     await eventually('the final one', async () =>
-      / is final: wait/.test(String((await the.row(second))['refused'])),
+      /^backup: 0x.* has paid it, as final blocks show: nothing is paid twice/.test(
+        String((await the.row(second))['refused']),
+      ),
     );
     await the.force('update sent_transactions set ok = false where id = ?', [id]);
     await signed(second);

@@ -4,7 +4,7 @@ import { keccak256 } from 'ethers';
 import { formatUnits } from '../../../domain/money.ts';
 import { hexAddress } from '../../address-key.ts';
 import type { RpcPool } from '../../rpc/json-rpc.ts';
-import type { Quote, Spending, SpendOrder, SpendRefusal } from '../../spending.ts';
+import type { Outcomes, Quote, Spending, SpendOrder, SpendRefusal } from '../../spending.ts';
 import { tokenTransferData } from '../../transfer.ts';
 import type { BscSettings } from '../settings.ts';
 import { LEAST_GAS } from '../transfer.ts';
@@ -34,9 +34,12 @@ export function createBscSpending(rpc: RpcPool, limits: Limits): Spending {
       return await quoteAt(price.wei, { rpc, limits, order, signal });
     },
     broadcast: (raw, signal) => broadcast(rpc, raw, signal),
-    outcomes: (hash, signal) => outcomes(rpc, hash, signal),
+    outcomes: (hash, _endedAt, signal) => outcomes(rpc, hash, signal),
     resendMs: RESEND_MS,
     outbidMs: OUTBID_MS,
+    topUpMarginPercent: 30n,
+    finalLookMs: 500,
+    shortLookMs: 30_000,
   };
 }
 
@@ -105,11 +108,8 @@ async function broadcast(rpc: RpcPool, raw: Uint8Array, signal: AbortSignal): Pr
   return answers.map(({ host, value, problem }) => `${host}: ${value ?? withoutBytes(problem ?? '')}`);
 }
 
-async function outcomes(
-  rpc: RpcPool,
-  hash: string,
-  signal: AbortSignal,
-): Promise<{ failed: number; succeeded: number; asked: number }> {
+/** Here a place in the wallet's order ends a transaction, and never its time. */
+async function outcomes(rpc: RpcPool, hash: string, signal: AbortSignal): Promise<Outcomes> {
   const answers = await rpc.each(
     async (session) => {
       const receipt = await session.call('eth_getTransactionReceipt', [hash]);
@@ -120,7 +120,7 @@ async function outcomes(
     { withinMs: BROADCAST_WITHIN_MS },
   );
   const saying = (status: string): number => answers.filter(({ value }) => value === status).length;
-  return { failed: saying('0x0'), succeeded: saying('0x1'), asked: answers.length };
+  return { failed: saying('0x0'), succeeded: saying('0x1'), absent: 0, asked: answers.length };
 }
 
 /** Some nodes repeat what they were sent. */

@@ -87,6 +87,21 @@ function timeOf(value: unknown): number {
   throw new WrongTerms('its times are not whole milliseconds: ask for it again');
 }
 
+/** The room that a block counts for the result of a transaction, beside its bytes. */
+const RESULT_BYTES = 64;
+/** A signature with its length. */
+const SIGNATURE_BYTES = 67;
+
+/** How many bytes of bandwidth a transfer takes, signed by one key. */
+export function bytesOfTransfer(
+  token: AddressKey,
+  transfer: Transfer,
+  given: TransferTerms['given'],
+): number {
+  const raw = encodeMessage([{ field: 1, value: rawDataOf({ token, transfer, given }) }]);
+  return raw.length + SIGNATURE_BYTES + RESULT_BYTES;
+}
+
 type Order = {
   readonly token: AddressKey;
   readonly transfer: Transfer;

@@ -23,6 +23,7 @@ import {
   livingFacts,
   livingPayout,
   Outdated,
+  type Pace,
 } from './living.ts';
 import { outbid } from './outbid.ts';
 import { sendSigned } from './send.ts';
@@ -32,7 +33,13 @@ import { endWait, noteWait } from './waits.ts';
 const STEP_MS = 30_000;
 const NOT_HERE_MS = 5_000;
 /** While one waits for these, another asset of the address may be paid out; it is planned again later. */
-const GIVEN_UP: readonly WaitCode[] = ['refuses', 'fee_too_high', 'waiting_for_gas', 'address_short'];
+const GIVEN_UP: readonly WaitCode[] = [
+  'refuses',
+  'fee_too_high',
+  'waiting_for_gas',
+  'address_short',
+  'requests',
+];
 /** Another process went on: its rows say what is next. */
 const AGAIN_MS = 50;
 
@@ -75,8 +82,8 @@ async function step(deps: Assessing, input: SettlementInput): Promise<Settlement
   const em = deps.orm.em.fork();
   const payout = await livingPayout(em, input);
   if (!payout) return await begin(deps, input);
-  const { resendMs = 0, outbidMs = 0 } = deps.chain.spending ?? {};
-  const pace = { resendMs, outbidMs };
+  const { resendMs = 0, outbidMs = 0, finalLookMs: blockLookMs = 0 } = deps.chain.spending ?? {};
+  const pace = { resendMs, outbidMs, blockLookMs };
   const facts = await livingFacts(em, deps, payout, pace);
   const decided = decideLiving(facts);
   const the: Living = { deps, input, payout, decided, rows: facts.sent.length, pace };
@@ -96,7 +103,7 @@ type Living = {
   readonly decided: LivingStep;
   /** How many transactions it was decided from. */
   readonly rows: number;
-  readonly pace: { readonly resendMs: number; readonly outbidMs: number };
+  readonly pace: Pace;
 };
 
 async function wait(
@@ -127,6 +134,8 @@ async function prepare(the: Living): Promise<SettlementStep> {
   await transact(deps, async ({ em }) => {
     const held = await holdStep(em, deps, { payoutId: payout.id, step: decided, rows, pace });
     if (held.grossUnits !== payout.grossUnits) throw new Outdated('deposits joined the payout meanwhile');
+    // A top-up whose time is over: the signer signs another one only once the first is ended.
+    await endOthers(em, deps, payout.id);
     await ask(em, deps, held, ready);
   });
   return went(the, 'planned', ready.does === 'pay_out' ? 'asked for its transfer' : 'asked for gas');

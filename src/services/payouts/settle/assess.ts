@@ -9,7 +9,16 @@ import { costsTooMuch, type Priced, percentOf } from '../../../domain/payouts/wo
 import { currentPrice } from '../../deposits/price.ts';
 import type { Deps } from '../../deps.ts';
 import type { WatchedChain } from '../../watcher/watched-chain.ts';
-import { freeCoins, type GasWallet, gasWalletOf, type MoneyThere, moneyThere, spokenFor } from './coins.ts';
+import {
+  coinsIn,
+  freeCoins,
+  type GasWallet,
+  gasWalletOf,
+  type MoneyThere,
+  moneyThere,
+  spokenFor,
+} from './coins.ts';
+import { failuresInARow } from './failed-before.ts';
 
 /** Money of one asset on one address, and where it is to go. */
 export type Outgoing = {
@@ -37,8 +46,6 @@ export type Assessing = Deps & { readonly chain: WatchedChain; readonly signal: 
 const QUICK_MS = 5_000;
 const MINUTE_MS = 60_000;
 const SLOW_MS = 10 * MINUTE_MS;
-/** The price of computing may rise until the coins have arrived: so much more is sent, in percent. */
-const TOP_UP_MARGIN = 30n;
 /** A stale price that is older says nothing of what a fee is worth today. */
 const PRICE_AGE_MS = 60 * MINUTE_MS;
 /** More than any top-up: what a transfer of coins costs depends on no amount. */
@@ -51,18 +58,21 @@ export const ANY_COINS: bigint = 10n ** 18n;
  * no endpoint answers.
  */
 export async function assess(deps: Assessing, money: Outgoing): Promise<Ready | Held> {
+  const isToken = assetOf(money.network, money.currency).kind === 'token';
+  const known = isToken ? await knownBefore(deps, money) : undefined;
+  if (known) return known;
   const there = await moneyThere(deps, money.network, money.addressKey);
   if (!there) return notKept(money.network);
   const short = shortOf(money, there);
   if (short) return short;
-  const isToken = assetOf(money.network, money.currency).kind === 'token';
   const order: SpendOrder = {
     from: money.addressKey,
     to: addressKeyOf(money.network, money.destination),
     kind: isToken ? 'token' : 'native',
     units: money.grossUnits,
   };
-  const quote = await quoted(deps, order);
+  const careful = (await failuresInARow(deps.orm.em.fork(), money)).count > 0;
+  const quote = await quoted(deps, order, careful);
   if (quote.kind === 'refused') return refusedBy(quote);
   const { units, terms, mostUnits } = quote;
   if (!isToken) return (await tooDear(deps, money, mostUnits)) ?? { does: 'pay_out', units, terms };
@@ -73,6 +83,22 @@ export async function assess(deps: Assessing, money: Outgoing): Promise<Ready | 
   if (missing > 0n) return await assessTopUp(deps, money, { missing, mostUnits });
   return (await tooDear(deps, money, mostUnits)) ?? { does: 'pay_out', units: money.grossUnits, terms };
 }
+
+/**
+ * What is known of a token's transfer without a request: where requests are counted by the day, thousands of
+ * addresses that wait for the same must not ask for it one by one.
+ */
+async function knownBefore(deps: Assessing, money: Outgoing): Promise<Held | undefined> {
+  const least = deps.chain.spending?.leastTokenCost?.();
+  const dear = least === undefined ? undefined : await tooDear(deps, money, least);
+  if (dear) return dear;
+  const lacking = LACKING.get(deps.chain);
+  if (!lacking || lacking.until <= deps.now().getTime()) return undefined;
+  return (await freeCoins(deps.orm.em.fork(), money)) > 0n ? undefined : lacking.wait;
+}
+
+/** That the gas wallet of a chain had too little, until it is asked for again. */
+const LACKING = new WeakMap<WatchedChain, { readonly wait: Held; readonly until: number }>();
 
 async function assessTopUp(
   deps: Assessing,
@@ -87,31 +113,33 @@ async function assessTopUp(
       'no signer has said yet which wallet pays for gas: start one ("start --role signer")',
       QUICK_MS,
     );
-  const quote = await quoted(deps, {
-    from: from.addressKey,
-    to: money.addressKey,
-    kind: 'native',
-    units: ANY_COINS,
-  });
+  const order = { from: from.addressKey, to: money.addressKey, kind: 'native', units: ANY_COINS } as const;
+  const quote = await quoted(deps, order, true);
   if (quote.kind === 'refused') return refusedBy(quote);
-  const units = missing + (missing * TOP_UP_MARGIN) / 100n;
+  const { topUpMarginPercent = 0n, shortLookMs = 0 } = deps.chain.spending ?? {};
+  const units = missing + (missing * topUpMarginPercent) / 100n;
   const dear = await tooDear(deps, money, mostUnits + quote.mostUnits);
   if (dear) return dear;
-  const there = await moneyThere(deps, money.network, from.addressKey);
-  if (!there) return notKept(money.network);
-  const free = there.coinUnits - (await spokenFor(em, money.network, from.addressKey, quote.mostUnits));
+  const coins = await coinsIn(deps, money.network, from.addressKey);
+  if (coins === undefined) return notKept(money.network);
+  const free = coins - (await spokenFor(em, money.network, from.addressKey, quote.mostUnits));
   const lacking = units + quote.mostUnits - free;
-  if (lacking <= 0n) return { does: 'top_up', from, units, terms: quote.terms };
+  if (lacking <= 0n) {
+    LACKING.delete(deps.chain);
+    return { does: 'top_up', from, units, terms: quote.terms };
+  }
   const coin = NATIVE_CURRENCY[money.network];
   const amount = `${formatUnits(lacking, assetOf(money.network, coin).decimals)} ${coin}`;
-  return {
+  const wait: Held = {
     ...waits(
       'waiting_for_gas',
       `the gas wallet has too little to pay for it: send at least ${amount} to ${from.address}`,
-      MINUTE_MS / 2,
+      shortLookMs,
     ),
     needs: { units: lacking, address: from.address },
   };
+  LACKING.set(deps.chain, { wait, until: deps.now().getTime() + shortLookMs });
+  return wait;
 }
 
 /** Nothing is paid out of an address that holds less than the ledger says: somebody else's money would go. */
@@ -140,13 +168,14 @@ function notKept(network: Network): Held {
   );
 }
 
-async function quoted({ chain, signal }: Assessing, order: SpendOrder): Promise<Quote> {
+async function quoted({ chain, signal }: Assessing, order: SpendOrder, careful: boolean): Promise<Quote> {
   if (!chain.spending) throw new Error(`nothing is paid out on ${chain.reader.network}`);
-  return await chain.spending.quote(order, {}, signal);
+  return await chain.spending.quote(order, { careful }, signal);
 }
 
 function refusedBy({ code, reason }: Quote & { kind: 'refused' }): Held {
   if (code === 'gas_price') return waits('gas_price', reason, MINUTE_MS / 2);
+  if (code === 'requests') return waits('requests', reason, SLOW_MS);
   if (code === 'worthless') return waits('fee_too_high', reason, SLOW_MS);
   return waits('refuses', reason, SLOW_MS);
 }

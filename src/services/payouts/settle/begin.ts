@@ -6,6 +6,7 @@ import { waits } from '../../../domain/payouts/step.ts';
 import { transact } from '../../transact.ts';
 import { MAX_COVERED, planPayout } from '../plan.ts';
 import { type Assessing, assess, type Held, type Outgoing } from './assess.ts';
+import { pauseAfterFailures } from './failed-before.ts';
 import type { SettlementInput, SettlementStep } from './input.ts';
 import { endWait, noteWait, type WaitPlace } from './waits.ts';
 
@@ -84,6 +85,8 @@ async function planned(
       `${address} sent ${foreign.hash}, which this gateway did not sign: see "deposit stuck", and decide with "payout accept"`,
       FOREIGN_MS,
     );
+  const paused = await pauseAfterFailures(em, deps, { network, addressKey, currency });
+  if (paused) return paused;
   const destination = withdraw.address;
   const money: Outgoing = { network, addressKey, address, currency, grossUnits: units, destination };
   const ready = await assess(deps, money);

@@ -1,9 +1,10 @@
 // What lies on addresses of ours, and whose it is.
 import type { AddressKey } from '../../../chains/address-key.ts';
+import type { Balance } from '../../../chains/reader.ts';
 import { ChainCursor } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
 import { firstRow, sql } from '../../../db/sql.ts';
-import { NATIVE_CURRENCY, type Network } from '../../../domain/assets.ts';
+import { type Currency, NATIVE_CURRENCY, type Network } from '../../../domain/assets.ts';
 import type { Deps } from '../../deps.ts';
 import { assetKey, expectedUnits } from '../../reconciliation/expected-balances.ts';
 import type { WatchedChain } from '../../watcher/watched-chain.ts';
@@ -29,30 +30,67 @@ export async function gasWalletOf(em: Em, network: Network): Promise<GasWallet |
 }
 
 /**
- * What lies on an address at the end of the last block that was read twice, beside what the ledger expects
- * there. Undefined where no endpoint keeps the state of that block.
+ * What lies on an address beside what the ledger expects there: at the end of the last block that was read
+ * twice, or, where a chain tells only what lies there now, between two final blocks at both of which the
+ * ledger says the same. Undefined where no endpoint tells it, or money came or went in between.
  */
 export async function moneyThere(
-  deps: Deps & { readonly chain: WatchedChain; readonly signal: AbortSignal },
+  deps: Asking,
   network: Network,
   addressKey: AddressKey,
 ): Promise<MoneyThere | undefined> {
-  const em = deps.orm.em.fork();
-  const cursor = await em.findOne(ChainCursor, network);
-  const { reader } = deps.chain;
-  if (!cursor || cursor.verifiedNumber < 0 || !reader.balances) return undefined;
-  const blockNumber = cursor.verifiedNumber;
-  const [held] = (await reader.balances([addressKey], blockNumber, deps.signal)) ?? [];
-  if (!held) return undefined;
-  const expected = await expectedUnits(em, deps, { network, addressKeys: [addressKey], blockNumber });
-  const boundOf = (key: string): bigint => expected.get(key)?.boundUnits ?? 0n;
+  const seen = await seenOn(deps, network, addressKey);
+  if (!seen) return undefined;
+  const [first, last] = [await expectedAt(deps, seen.from), await expectedAt(deps, seen.to)];
+  if (first.coin !== last.coin || first.token !== last.token) return undefined;
   return {
-    blockNumber,
-    coinUnits: held.nativeUnits,
-    tokenUnits: held.tokenUnits,
-    expectedCoinUnits: boundOf(assetKey(addressKey, NATIVE_CURRENCY[network])),
-    expectedTokenUnits: boundOf(assetKey(addressKey, 'USDT')),
+    blockNumber: seen.to,
+    coinUnits: seen.held.nativeUnits,
+    tokenUnits: seen.held.tokenUnits,
+    expectedCoinUnits: last.coin,
+    expectedTokenUnits: last.token,
   };
+
+  async function expectedAt({ orm, ...rest }: Asking, blockNumber: number) {
+    const at = { network, addressKeys: [addressKey], blockNumber };
+    const expected = await expectedUnits(orm.em.fork(), { orm, ...rest }, at);
+    const boundOf = (currency: Currency): bigint =>
+      expected.get(assetKey(addressKey, currency))?.boundUnits ?? 0n;
+    return { coin: boundOf(NATIVE_CURRENCY[network]), token: boundOf('USDT') };
+  }
+}
+
+/** The coins in a gas wallet, in final blocks; undefined where no endpoint tells it. */
+export async function coinsIn(
+  deps: Asking,
+  network: Network,
+  addressKey: AddressKey,
+): Promise<bigint | undefined> {
+  return (await seenOn(deps, network, addressKey))?.held.nativeUnits;
+}
+
+type Asking = Deps & { readonly chain: WatchedChain; readonly signal: AbortSignal };
+type Seen = { readonly held: Balance; readonly from: number; readonly to: number };
+
+/** What an address holds, and between which blocks; undefined beyond what was read of the chain. */
+async function seenOn(
+  { orm, chain: { reader }, signal }: Asking,
+  network: Network,
+  addressKey: AddressKey,
+): Promise<Seen | undefined> {
+  const cursor = await orm.em.fork().findOne(ChainCursor, network);
+  if (!cursor || cursor.verifiedNumber < 0) return undefined;
+  if (reader.balances) {
+    const at = cursor.verifiedNumber;
+    const [held] = (await reader.balances([addressKey], at, signal)) ?? [];
+    return held && { held, from: at, to: at };
+  }
+  const current = await reader.currentBalances?.([addressKey], signal);
+  const [held] = current?.rows ?? [];
+  if (!current || !held) return undefined;
+  // Blocks may have been read while the balances were asked for.
+  const { scannedNumber } = await orm.em.fork().findOneOrFail(ChainCursor, network);
+  return current.to > scannedNumber ? undefined : { held, from: current.from, to: current.to };
 }
 
 /**

@@ -9,31 +9,45 @@ const AGAIN_MS = 30_000;
 /**
  * Why a payout does not count as failed yet, although blocks that were read twice show it; undefined where it
  * does. Both reads may have come from one endpoint, and deposits that are given back are paid out again: so
- * two endpoints have to know the transaction that failed or took the place, where there are two, and none may
- * say that one of the payout has succeeded.
+ * two endpoints have to know the transaction that failed or took the place, or to have it in no block up to
+ * the end of its time, where there are two, and none may say that one of the payout has succeeded.
  */
 export async function doubtOfFailure(deps: Assessing, { id }: Payout): Promise<Held | undefined> {
   const { spending } = deps.chain;
   if (!spending) return undefined;
   const ended = await rows(
     deps.orm.em.fork(),
-    sql<{ hash: string; isOurs: boolean; isShown: boolean }>`
-      select hash, true as is_ours, state = 'final' as is_shown from sent_transactions
+    sql<{ hash: string; isOurs: boolean; isShown: boolean; expiresAt: string | null }>`
+      select hash, true as is_ours, state = 'final' as is_shown, expires_at from sent_transactions
       where payout_id = ${id} and purpose = 'payout' and hash is not null
       union
-      select o.hash, false, true from sent_transactions o join sent_transactions s on s.payout_id = ${id}
+      select o.hash, false, true, null
+      from sent_transactions o join sent_transactions s on s.payout_id = ${id}
         and s.purpose = 'payout' and o.network = s.network and o.from_key = s.from_key and o.nonce = s.nonce
       where o.payout_id is distinct from s.payout_id and o.block_hash is not null
         and o.verified_at is not null`,
   );
   const told = await Promise.all(
-    ended.map(async (one) => ({ ...one, said: await spending.outcomes(one.hash, deps.signal) })),
+    ended.map(async (one) => {
+      const endedAt = one.expiresAt === null ? null : new Date(one.expiresAt);
+      return { ...one, said: await spending.outcomes(one.hash, endedAt, deps.signal) };
+    }),
   );
   const paid = told.find(({ isOurs, said }) => isOurs && said.succeeded > 0);
   if (paid)
     return waits(
       'contradiction',
       `blocks show that ${paid.hash} failed or lost its place, and an RPC endpoint says that it succeeded: compare it with an explorer, and take the endpoint out that is wrong`,
+      AGAIN_MS,
+    );
+  const unseen = told.find(
+    ({ isShown, expiresAt, said: { absent, asked } }) =>
+      !isShown && expiresAt !== null && absent < Math.min(AGREEING, asked),
+  );
+  if (unseen)
+    return waits(
+      'on_its_way',
+      `the time of ${unseen.hash} is over, and no block that was read has it; it counts once two RPC endpoints say so: see that they answer`,
       AGAIN_MS,
     );
   const alone = told.find(

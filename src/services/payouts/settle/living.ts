@@ -27,7 +27,19 @@ export async function livingPayout(
   return await em.findOne(Payout, { network, addressKey, state, simulated: false });
 }
 
-type Pace = Pick<LivingFacts, 'resendMs' | 'outbidMs'>;
+export type Pace = Pick<LivingFacts, 'resendMs' | 'outbidMs' | 'blockLookMs'>;
+
+/** Of a transaction `s`: another one has its place in a block that was read twice. */
+const PLACE_TAKEN = sql<boolean>`exists (select 1 from sent_transactions o where o.network = s.network
+  and o.from_key = s.from_key and o.nonce = s.nonce and o.hash <> s.hash and o.block_hash is not null
+  and o.verified_at is not null)`;
+/**
+ * Of a transaction `s`: it is in no block, and the last of those that were all read twice is one that could
+ * not have taken it any more, nor can any after it.
+ */
+const EXPIRED = sql<boolean>`(s.block_hash is null and s.expires_at is not null and exists (
+  select 1 from chain_cursors c join chain_blocks b on b.network = c.network and b.number = c.verified_number
+  where c.network = s.network and b.mined_at >= s.expires_at))`;
 
 /** What decides its next step. */
 export async function livingFacts(em: Em, deps: TxDeps, payout: Payout, pace: Pace): Promise<LivingFacts> {
@@ -38,9 +50,7 @@ export async function livingFacts(em: Em, deps: TxDeps, payout: Payout, pace: Pa
     sql<SentRow>`
       select s.id, s.purpose, s.attempt, s.state, s.ok, s.refused, s.created_at as asked_at, s.signed_at,
         s.sent_at, s.moves, s.to_key, s.currency, s.amount_units::text as units,
-        exists (select 1 from sent_transactions o where o.network = s.network
-          and o.from_key = s.from_key and o.nonce = s.nonce and o.hash <> s.hash and o.block_hash is not null
-          and o.verified_at is not null) as place_taken
+        ${PLACE_TAKEN} as place_taken, ${EXPIRED} as expired
       from sent_transactions s where s.payout_id = ${id} order by s.purpose, s.attempt`,
   );
   const signer = await firstRow(
@@ -166,14 +176,15 @@ export async function endAsked(em: Em, deps: TxDeps, payoutId: string): Promise<
   );
 }
 
-/** Ends the attempts that can land no more, because another transaction has their place in a final block. */
+/**
+ * Ends the attempts that can land no more: another transaction has their place in a final block, or their
+ * time was over before one.
+ */
 export async function endOthers(em: Em, deps: Deps | TxDeps, payoutId: string): Promise<void> {
   await run(
     em,
     sql`update sent_transactions s set state = 'dead', updated_at = ${deps.now()}
-      where s.payout_id = ${payoutId} and s.state in ('signed', 'sent') and exists (
-        select 1 from sent_transactions o where o.network = s.network and o.from_key = s.from_key
-          and o.nonce = s.nonce and o.hash <> s.hash and o.block_hash is not null
-          and o.verified_at is not null)`,
+      where s.payout_id = ${payoutId} and s.state in ('signed', 'sent')
+        and (${PLACE_TAKEN} or ${EXPIRED})`,
   );
 }

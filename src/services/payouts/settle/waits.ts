@@ -30,6 +30,7 @@ const NEED_OPERATOR: readonly WaitCode[] = [
   'address_short',
   'foreign_use',
   'contradiction',
+  'failed_again',
 ];
 
 /**

@@ -60,8 +60,8 @@ export async function startSettleStage({ payouts, others = 0, signs = true }: Op
   );
   const watchedChain = Object.assign(live.watchedChain, { spending });
   const chains = new Map([['bsc', watchedChain]]);
-  const signer = await signerOf(deps, clock, chain.usdt.address);
-  await publishGasWallets(deps, { bsc: signer.gas });
+  const signer = await signerOf(deps, { BSC_USDT_CONTRACT: chain.usdt.address });
+  await publishGasWallets(deps, { bsc: signer.gas.bsc });
   await updateMerchant(deps, { merchantId: live.api.merchant.id, withdraw: { bsc: MERCHANTS } });
   await live.catchUp();
   if (signs) await signer.start();
@@ -72,7 +72,7 @@ export async function startSettleStage({ payouts, others = 0, signs = true }: Op
     deps,
     clock,
     signer,
-    gas: keyOfHex(signer.gas, 2),
+    gas: keyOfHex(signer.gas.bsc, 2),
     spending,
     step,
     ...balancesOf(chain),
@@ -174,18 +174,18 @@ function spendingOver(urls: readonly string[], usdtContract: string): Spending {
   return createBscSpending(rpc, { usdtContract, maxGasPriceWei: 5n * GWEI, maxGasLimit: 200_000n });
 }
 
-/** What was asked for is signed or refused. */
-async function signed(rows: (sql: string) => Promise<Row[]>): Promise<void> {
+/** Waits until what was asked for is signed or refused. */
+export async function signed(rows: (sql: string) => Promise<Row[]>): Promise<void> {
   await eventually('the signer', async () => {
     const open = await rows("select 1 from sent_transactions where state = 'asked' and refused is null");
     return open.length === 0 ? true : undefined;
   }).catch(() => undefined);
 }
 
-async function signerOf(
+/** A signer over a wallet of its own, which signs while it is started. */
+export async function signerOf(
   deps: Pick<SignerDeps, 'orm' | 'now'> & { readonly secretBox: unknown },
-  _clock: unknown,
-  usdtContract: string,
+  contracts: Parameters<typeof testTransfers>[0],
 ) {
   const folder = await tempDir('settle-signer');
   const files = {
@@ -198,7 +198,7 @@ async function signerOf(
   const { gas } = await readPublicParts(files.seedFile);
   let running: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
   return {
-    gas: gas.bsc,
+    gas,
     files,
     async start(change: Partial<SignerDeps> = {}) {
       const abort = new AbortController();
@@ -210,7 +210,7 @@ async function signerOf(
           log: log as unknown as SignerDeps['log'],
           now: deps.now,
           keys: [deps.secretBox as SignerDeps['keys'][number]],
-          transfers: await testTransfers({ BSC_USDT_CONTRACT: usdtContract }),
+          transfers: await testTransfers(contracts),
           limits: { perHour: () => undefined, perDay: () => undefined },
           newDestinationAfterMs: 0,
           idle: false,

@@ -162,11 +162,13 @@ describe('a payout at the worst of moments', function () {
     await the.settle(key, isSent);
     await the.finish();
     const payoutId = String((await the.payouts(key))[0]?.['id']);
-    const { resendMs, outbidMs } = the.spending;
+    const { resendMs, outbidMs, finalLookMs: blockLookMs } = the.spending;
     const held = (rows: number): Promise<unknown> =>
       the.deps.orm.em.fork().transactional(async (em) => {
         const step = { does: 'prepare' } as const;
-        return (await holdStep(em, the.deps, { payoutId, step, rows, pace: { resendMs, outbidMs } })).id;
+        return (
+          await holdStep(em, the.deps, { payoutId, step, rows, pace: { resendMs, outbidMs, blockLookMs } })
+        ).id;
       });
     // The first one decided the same step before the coins were asked for.
     expect(await held(0).catch((error: Error) => error.name)).to.equal('Outdated');
@@ -184,9 +186,9 @@ describe('a payout at the worst of moments', function () {
     };
     const other = shown('bsc', keyOfHex('ab'.repeat(20)));
     expect(await tell(other)).to.equal(other);
-    expect(await tell(the.signer.gas)).to.equal(the.signer.gas);
+    expect(await tell(the.signer.gas.bsc)).to.equal(the.signer.gas.bsc);
     const told = await the.rows('select created_at from gas_wallets order by address');
-    await tell(the.signer.gas);
+    await tell(the.signer.gas.bsc);
     expect(await the.rows('select created_at from gas_wallets order by address')).to.deep.equal(told);
   });
 });

@@ -5,12 +5,17 @@ import { startTronNode, type TronNode, type TronNodeOptions } from '../../../../
 import type { AddressKey } from '../../../../src/chains/address-key.ts';
 import { firstBlockSince } from '../../../../src/chains/first-block.ts';
 import type { ChainReader } from '../../../../src/chains/reader.ts';
+import type { Spending } from '../../../../src/chains/spending.ts';
 import { TRON_ADDRESSES } from '../../../../src/chains/tron/addresses.ts';
 import { parseTronJson } from '../../../../src/chains/tron/block/exact-json.ts';
 import { type Budget, createBudget } from '../../../../src/chains/tron/budget.ts';
-import { createGenesis } from '../../../../src/chains/tron/genesis.ts';
-import { createTronPool } from '../../../../src/chains/tron/protocol.ts';
+import { createGenesis, type Genesis } from '../../../../src/chains/tron/genesis.ts';
+import { createTronPool, type TronPool } from '../../../../src/chains/tron/protocol.ts';
 import { createTronReader } from '../../../../src/chains/tron/reader.ts';
+import {
+  createTronSpending,
+  type TronSpendingOptions,
+} from '../../../../src/chains/tron/spending/spending.ts';
 import type { Mode } from '../../../../src/domain/assets.ts';
 import type { Deps } from '../../../../src/services/deps.ts';
 import type { PassStep } from '../../../../src/services/reconciliation/pass.ts';
@@ -21,6 +26,7 @@ import { startTestApi, type TestApi } from '../../../support/gateway.ts';
 import {
   addressesOf,
   ownXpubs,
+  pollToFinal,
   pollToHead,
   type Row,
   rowsOf,
@@ -42,6 +48,8 @@ export type TronWatcher = {
   /** What the reader and its endpoints reported. */
   readonly reports: readonly string[];
   newReader(): ChainReader;
+  /** The sending side over the same addresses, with a pool of its own. */
+  newSpending(change?: Partial<TronSpendingOptions>): Spending;
   /** What a watcher that starts now has: nothing but the database. */
   restart(): void;
   /** The key of a new customer's address. */
@@ -95,7 +103,11 @@ export async function startTronWatcher(options: TronWatcherOptions = {}): Promis
   const usdtContract = TRON_ADDRESSES.format(node.usdt.key);
   const deps = depsOf(api, usdtContract, options);
   await node.mine(solidDistance + 1);
-  const { newReader, reports, later } = readersOver([endpoint, ...others], usdtContract, options);
+  const { newReader, newSpending, reports, later } = readersOver(
+    [endpoint, ...others],
+    usdtContract,
+    options,
+  );
   const seen: TestWatcher['seen'] = { foundLate: 0, differences: [], heights: 0 };
   const watchedChain = watchedBy(newReader(), seen, { lookAgainMs: 100 });
   const rows = rowsOf(deps);
@@ -114,13 +126,15 @@ export async function startTronWatcher(options: TronWatcherOptions = {}): Promis
     seen,
     reports,
     newReader,
+    newSpending,
     restart: () => startAnew(watchedChain, newReader()),
     newAddress: async (mode) => TRON_ADDRESSES.key(await addressOf(mode)),
     catchUp,
     tryToCatchUp: (tries) => persistently(deps, watchedChain, later, tries),
     finish: async () => {
       await node.mine(solidDistance + 1);
-      await catchUp();
+      const finalNumber = node.solidHeight();
+      await pollToFinal({ catchUp, finalNumber, endpoints: [endpoint, ...others] });
     },
     reconcile: () => wholePass(deps, watchedChain),
     deposits: (addressKey) =>
@@ -149,7 +163,7 @@ function depsOf(api: TestApi, usdtContract: string, { settings, now }: TronWatch
   };
 }
 
-type Readers = Pick<TronWatcher, 'newReader' | 'reports' | 'later'>;
+type Readers = Pick<TronWatcher, 'newReader' | 'newSpending' | 'reports' | 'later'>;
 
 /** Makes readers over these endpoints, each with a pool of its own. */
 function readersOver(
@@ -162,9 +176,8 @@ function readersOver(
   let aheadMs = 0;
   const { maxResponseBytes, clock } = options;
   const now = (): number => (clock?.now() ?? performance.now()) + aheadMs;
-  const newReader = (): ChainReader => {
-    const genesis = createGenesis({ usdtContract });
-    const pool = createTronPool({
+  const newPool = (genesis: Genesis): TronPool =>
+    createTronPool({
       name: 'tron',
       urls: endpoints.map(({ url }) => url),
       solidityUrls: endpoints.map(({ solidityUrl }) => solidityUrl),
@@ -178,13 +191,24 @@ function readersOver(
       now,
       report,
     });
-    const spareRequests = (): number => 1_000;
+  const spareRequests = (): number => 1_000;
+  const newReader = (): ChainReader => {
+    const genesis = createGenesis({ usdtContract });
+    const pool = newPool(genesis);
     return createTronReader({ pool, genesis, usdtContract, readsAllAgain, spareRequests, now, report });
   };
+  const newSpending: TronWatcher['newSpending'] = (change) =>
+    createTronSpending({
+      pool: newPool(createGenesis({ usdtContract })),
+      limits: { usdtContract, maxFeeLimitSun: 50_000_000n },
+      spareRequests,
+      shortLookMs: 1_000,
+      ...change,
+    });
   const later = (ms: number): void => {
     aheadMs += ms;
   };
-  return { newReader, reports, later };
+  return { newReader, newSpending, reports, later };
 }
 
 async function persistently(

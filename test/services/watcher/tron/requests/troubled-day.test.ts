@@ -1,6 +1,7 @@
 // What trouble that lasts for hours costs of the day's requests. The clock is moved, and the requests are
 // those that the node counted.
 import { expect } from 'chai';
+import { eventually } from '../../../../../dev/support/eventually.ts';
 import { when } from '../../../../../dev/tron/faults.ts';
 import type { TronFault } from '../../../../../dev/tron/http/endpoint.ts';
 import { type Budget, createBudget } from '../../../../../src/chains/tron/budget.ts';
@@ -57,6 +58,7 @@ describe('trouble on Tron that lasts for hours', function () {
   /** Polls as a worker does, with its pauses; returns how many requests reached the node. */
   async function pollFor(ms: number): Promise<number> {
     const before = live.endpoint.requests.length;
+    const { used } = budget.today();
     const until = clock.now() + ms;
     let nextBlockMs = clock.now() + BLOCK_MS;
     let faults = 0;
@@ -73,6 +75,12 @@ describe('trouble on Tron that lasts for hours', function () {
         await clock.pause(faultPauseMs(live.watchedChain.reader.pace, faults));
       }
     }
+    // A poll ends with the first question that fails. Another one may be under way then: it was counted, and
+    // reaches the node a moment later.
+    await eventually(
+      'every request that was counted reaching the node',
+      () => live.endpoint.requests.length - before >= budget.today().used - used,
+    );
     return live.endpoint.requests.length - before;
   }
 

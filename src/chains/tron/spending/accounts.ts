@@ -1,0 +1,50 @@
+// What accounts are and what they have free: it decides what a transfer costs, and never what is paid out.
+import type { AddressKey } from '../../address-key.ts';
+import { isRecord } from '../../rpc/call.ts';
+import { EndpointFailure } from '../../rpc/errors.ts';
+import { readTronHeader } from '../block/header.ts';
+import type { TronSession } from '../protocol.ts';
+
+/** Bytes of bandwidth that an account may use now without paying for them. */
+export type Bandwidth = { readonly free: number; readonly staked: number };
+
+/** What a receiver is, in the view that nothing can replace. */
+export type Receiver = 'unknown' | 'account' | 'contract';
+
+/** A node's word, which is looked at only for its form. */
+export async function receiverOn(session: TronSession, key: AddressKey): Promise<Receiver> {
+  const account = await session.solidity('walletsolidity/getaccount', { address: `41${key}` });
+  if (!isRecord(account)) throw new EndpointFailure('no account');
+  const { address, type } = account;
+  if (address === undefined) return 'unknown';
+  if (String(address).toLowerCase() !== `41${key}`)
+    throw new EndpointFailure('the account of another address');
+  return type === 'Contract' ? 'contract' : 'account';
+}
+
+/** What an account has free at present; nothing for one that the chain does not know. */
+export async function bandwidthOn(session: TronSession, key: AddressKey): Promise<Bandwidth> {
+  const answer = await session.call('wallet/getaccountresource', { address: `41${key}` });
+  if (!isRecord(answer)) throw new EndpointFailure('no resources of an account');
+  const numberOf = (name: string): number => {
+    const value = answer[name] ?? 0;
+    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
+      throw new EndpointFailure('resources of an account that are no numbers');
+    return value;
+  };
+  return {
+    free: Math.max(0, numberOf('freeNetLimit') - numberOf('freeNetUsed')),
+    staked: Math.max(0, numberOf('NetLimit') - numberOf('NetUsed')),
+  };
+}
+
+/** The newest block that nothing can replace: a transaction that names it is in no other chain. */
+export async function referenceOn(
+  session: TronSession,
+): Promise<{ readonly bytes: string; readonly hash: string; readonly timestampMs: number }> {
+  const block = await session.solidity('walletsolidity/getblock', { detail: false });
+  const header = readTronHeader(block);
+  if (!header) throw new EndpointFailure('no solidified block');
+  const { hash, timestampMs } = header;
+  return { bytes: hash.slice(12, 16), hash: hash.slice(16, 32), timestampMs };
+}

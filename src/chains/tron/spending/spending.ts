@@ -1,0 +1,216 @@
+// The sending side of Tron, over the endpoints that also show its blocks.
+import { formatUnits } from '../../../domain/money.ts';
+import { isRecord } from '../../rpc/call.ts';
+import { EndpointFailure } from '../../rpc/errors.ts';
+import type { Outcomes, Quote, Spending, SpendOrder, SpendRefusal } from '../../spending.ts';
+import { TRON_ADDRESSES } from '../addresses.ts';
+import type { TronPool, TronSession } from '../protocol.ts';
+import type { TronSettings } from '../settings.ts';
+import { bytesOfTransfer } from '../transfer/transfer.ts';
+import { bandwidthOn, type Receiver, receiverOn, referenceOn } from './accounts.ts';
+import { createTronPrices, type TronPrices } from './prices.ts';
+import { tryTransfer } from './trial.ts';
+
+/** Ten blocks. Sending the same bytes again changes nothing, and each endpoint counts it as a request. */
+const RESEND_MS = 30_000;
+/** It can land for so long, by the chain's clock or by ours, whichever is ahead. */
+const LIFE_MS = 10 * 60_000;
+const BROADCAST_WITHIN_MS = 5_000;
+/** What a quote and the balances beside it take of a day's requests, of the dearer kind. */
+const REQUESTS = 16;
+const DECIMALS = 6;
+/** The chain changes its prices every six hours at most, and a contract's factor as often. */
+const LEAST_HOLDS_MS = 60 * 60_000;
+/**
+ * More energy than the trial took, in percent: the factor for contracts that are called often changes every
+ * six hours. What is not used is not burnt.
+ */
+const ENERGY_MARGIN = 20n;
+
+type Limits = Pick<TronSettings, 'usdtContract' | 'maxFeeLimitSun'>;
+
+export type TronSpendingOptions = {
+  readonly pool: TronPool;
+  readonly limits: Limits;
+  /** How many requests may be spent now on what is not following the chain. */
+  readonly spareRequests: () => number;
+  /** How soon it is worth asking again for what is missing; see `Spending`. */
+  readonly shortLookMs: number;
+  /** The date in milliseconds since 1970; unset means the process's own. */
+  readonly date?: (() => number) | undefined;
+};
+
+/**
+ * Quotes and broadcasts on Tron; see {@link Spending}. Nothing has a place in an order there: a transaction
+ * ends by its time, and is never outbid.
+ */
+export function createTronSpending(options: TronSpendingOptions): Spending {
+  const { pool, limits, spareRequests, shortLookMs, date = Date.now } = options;
+  const token = TRON_ADDRESSES.key(limits.usdtContract);
+  const prices = createTronPrices(pool);
+  const least = createLeast(date);
+  return {
+    quote: async (order, { careful = false }, signal) => {
+      if (spareRequests() < REQUESTS)
+        return refused(
+          'requests',
+          "the day's requests are needed for reading the chain: it goes on by itself, or at once with a higher TRON_REQUESTS_PER_DAY where the key allows more",
+        );
+      const energy = order.kind === 'token' ? await tried(pool, { ...order, token }, signal) : 0n;
+      if (typeof energy !== 'bigint') return energy;
+      const known = await prices(signal);
+      if (order.kind === 'token') least.saw(energy * known.energy);
+      const seen = await pool.aside((session) => lookOn(session, order), signal);
+      return quoteOf({ order, token, limits, energy, prices: known, seen, careful, nowMs: date() });
+    },
+    broadcast: (raw, signal) => broadcast(pool, raw, signal),
+    outcomes: (hash, endedAt, signal) => outcomes(pool, hash, endedAt, signal),
+    resendMs: RESEND_MS,
+    outbidMs: Number.POSITIVE_INFINITY,
+    topUpMarginPercent: 10n,
+    finalLookMs: 3_000,
+    shortLookMs,
+    leastTokenCost: () => least.known(),
+  };
+}
+
+/** The least of what was seen, for as long as it may hold. */
+function createLeast(date: () => number): { saw(units: bigint): void; known(): bigint | undefined } {
+  let least: { readonly units: bigint; readonly until: number } | undefined;
+  const known = (): bigint | undefined => (least && least.until > date() ? least.units : undefined);
+  return {
+    known,
+    saw: (units) => {
+      const before = known();
+      if (before === undefined || units < before) least = { units, until: date() + LEAST_HOLDS_MS };
+    },
+  };
+}
+
+/** The energy that a transfer of the token takes, or why it is not to be sent. */
+async function tried(
+  pool: TronPool,
+  attempt: Parameters<typeof tryTransfer>[1],
+  signal: AbortSignal,
+): Promise<bigint | Quote> {
+  const trial = await tryTransfer(pool, attempt, signal);
+  if (trial.refused === undefined) return trial.energy;
+  return refused('refuses', `the token refuses the transfer: ${trial.refused}`);
+}
+
+type Seen = {
+  readonly receiver: Receiver;
+  readonly bandwidth: Awaited<ReturnType<typeof bandwidthOn>>;
+  readonly reference: Awaited<ReturnType<typeof referenceOn>>;
+};
+
+/** Everything of one node, so that it fits together. */
+async function lookOn(session: TronSession, { kind, from, to }: SpendOrder): Promise<Seen> {
+  return {
+    reference: await referenceOn(session),
+    receiver: kind === 'native' ? await receiverOn(session, to) : 'account',
+    bandwidth: await bandwidthOn(session, from),
+  };
+}
+
+type Costs = {
+  readonly order: SpendOrder;
+  readonly token: ReturnType<typeof TRON_ADDRESSES.key>;
+  readonly limits: Limits;
+  readonly energy: bigint;
+  readonly prices: TronPrices;
+  readonly seen: Seen;
+  readonly careful: boolean;
+  readonly nowMs: number;
+};
+
+function quoteOf({ order, token, limits, energy, prices, seen, careful, nowMs }: Costs): Quote {
+  const { kind, from, to, units } = order;
+  const isNative = kind === 'native';
+  if (isNative && seen.receiver === 'contract')
+    return refused(
+      'refuses',
+      `${TRON_ADDRESSES.format(to)} is a contract, and the chain takes no TRX for one`,
+    );
+  const feeLimit = ((energy * (100n + ENERGY_MARGIN) + 99n) / 100n) * prices.energy;
+  if (feeLimit > limits.maxFeeLimitSun)
+    return refused(
+      'refuses',
+      `the transfer burns up to ${coins(feeLimit)} TRX for energy, and one may burn ${coins(limits.maxFeeLimitSun)} TRX: raise TRON_MAX_FEE_LIMIT if that is right`,
+    );
+  const { reference, bandwidth, receiver } = seen;
+  const timestamp = Math.max(nowMs, reference.timestampMs);
+  const terms = {
+    fee_limit: feeLimit.toString(),
+    ref_block_bytes: reference.bytes,
+    ref_block_hash: reference.hash,
+    timestamp,
+    expiration: timestamp + LIFE_MS,
+  };
+  const bytes = bytesOfTransfer(token, { from, to, kind, units, nonce: null }, terms);
+  const isFree = bandwidth.free >= bytes || bandwidth.staked >= bytes;
+  const isNew = receiver === 'unknown';
+  // The coins for a token's transfer are counted with its bytes: what its address has free today it may
+  // have used until the coins are there, and what is not burnt stays for the next one.
+  const forBytes = isNative && isFree && !careful ? 0n : BigInt(bytes) * prices.byte;
+  const forAccount =
+    prices.newAccount + (bandwidth.staked >= bytes && !careful ? 0n : prices.newAccountBandwidth);
+  const mostUnits = feeLimit + (isNew ? forAccount : forBytes);
+  if (isNative && units <= mostUnits)
+    return refused(
+      'worthless',
+      `sending ${coins(units)} TRX costs ${coins(mostUnits)} TRX of it: it goes with the next deposit of the address`,
+    );
+  return { kind: 'terms', terms, units: isNative ? units - mostUnits : units, mostUnits };
+}
+
+async function broadcast(pool: TronPool, raw: Uint8Array, signal: AbortSignal): Promise<readonly string[]> {
+  const transaction = Buffer.from(raw).toString('hex');
+  const answers = await pool.each(
+    async (session) => {
+      const answer = await session.call('wallet/broadcasthex', { transaction });
+      const { result, code, message } = isRecord(answer) ? answer : {};
+      if (result === true) return 'takes it';
+      const words = typeof message === 'string' ? Buffer.from(message, 'hex').toString('utf8') : '';
+      return session.hide(`does not take it: ${typeof code === 'string' ? code : 'no code'} ${words}`);
+    },
+    signal,
+    { withinMs: BROADCAST_WITHIN_MS },
+  );
+  return answers.map(({ host, value, problem }) => `${host}: ${value ?? problem}`);
+}
+
+/** Of final blocks alone: the newest view also tells of what is in no block yet. */
+async function outcomes(
+  pool: TronPool,
+  hash: string,
+  endedAt: Date | null,
+  signal: AbortSignal,
+): Promise<Outcomes> {
+  const answers = await pool.each((session) => outcomeOn(session, hash, endedAt), signal, {
+    withinMs: BROADCAST_WITHIN_MS,
+  });
+  const saying = (what: Outcome): number => answers.filter(({ value }) => value === what).length;
+  return {
+    failed: saying('failed'),
+    succeeded: saying('succeeded'),
+    absent: saying('absent'),
+    asked: answers.length,
+  };
+}
+
+type Outcome = 'failed' | 'succeeded' | 'absent' | 'unknown';
+
+async function outcomeOn(session: TronSession, hash: string, endedAt: Date | null): Promise<Outcome> {
+  // What is final is asked first: a block that becomes final in between is in the second answer.
+  const { timestampMs } = await referenceOn(session);
+  const info = await session.solidity('walletsolidity/gettransactioninfobyid', { value: hash });
+  const { id, result, receipt } = isRecord(info) ? info : {};
+  if (id === undefined) return endedAt !== null && timestampMs >= endedAt.getTime() ? 'absent' : 'unknown';
+  if (id !== hash) throw new EndpointFailure('the info of another transaction');
+  const said = isRecord(receipt) ? receipt['result'] : undefined;
+  return result === 'FAILED' || (said !== undefined && said !== 'SUCCESS') ? 'failed' : 'succeeded';
+}
+
+const refused = (code: SpendRefusal, reason: string): Quote => ({ kind: 'refused', code, reason });
+const coins = (sun: bigint): string => formatUnits(sun, DECIMALS);

@@ -1,0 +1,50 @@
+// What payouts that failed say of the next one.
+import type { Em } from '../../../db/orm.ts';
+import { firstRow, sql } from '../../../db/sql.ts';
+import { type Wait, waits } from '../../../domain/payouts/step.ts';
+import type { Deps } from '../../deps.ts';
+import type { PayoutPlace } from '../plan.ts';
+
+const FIRST_PAUSE_MS = 10 * 60_000;
+const LONGEST_PAUSE_MS = 6 * 60 * 60_000;
+const MOST_DOUBLED = 10;
+const LONGEST_LOOK_MS = 10 * 60_000;
+
+/** How many payouts of an address and asset have failed since one was settled, and when the last one did. */
+export async function failuresInARow(
+  em: Em,
+  { network, addressKey, currency }: PayoutPlace,
+): Promise<{ readonly count: number; readonly last: Date | null }> {
+  const row = await firstRow(
+    em,
+    sql<{ count: number; last: string | null }>`
+      select count(*)::int as count, max(p.state_since)::text as last from payouts p
+      where p.network = ${network} and p.address_key = ${addressKey} and p.currency = ${currency}
+        and p.state = 'failed' and not p.simulated and not exists (select 1 from payouts s
+          where s.network = p.network and s.address_key = p.address_key and s.currency = p.currency
+            and s.state = 'settled' and not s.simulated and s.state_since > p.state_since)`,
+  );
+  return { count: row?.count ?? 0, last: row?.last == null ? null : new Date(row.last) };
+}
+
+/**
+ * Why no other payout is planned yet after those that failed one after the other: each may have burnt what it
+ * was allowed to cost. The first one is tried again at once; from then on each pause is twice the one before.
+ */
+export async function pauseAfterFailures(
+  em: Em,
+  deps: Pick<Deps, 'now'>,
+  place: PayoutPlace,
+): Promise<Wait | undefined> {
+  const { count, last } = await failuresInARow(em, place);
+  if (count < 2 || last === null) return undefined;
+  const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(count - 2, MOST_DOUBLED));
+  const leftMs = last.getTime() + pauseMs - deps.now().getTime();
+  if (leftMs <= 0) return undefined;
+  const again = new Date(last.getTime() + pauseMs).toISOString();
+  return waits(
+    'failed_again',
+    `${count} payouts of it have failed one after the other: see "payout list" for why; the next one is planned at ${again}`,
+    Math.min(leftMs, LONGEST_LOOK_MS),
+  );
+}

@@ -1,0 +1,89 @@
+import { expect } from 'chai';
+import type { Sent } from '../vectors.ts';
+import { API_KEY, answer, SOLID_MS, type SpendingStage, startSpendingStage } from './stage.ts';
+
+const { signal } = new AbortController();
+const RAW = Buffer.from('0a0200', 'hex');
+const HASH = 'ab'.repeat(32);
+const ENDED = new Date(SOLID_MS);
+const NOT_ENDED = new Date(SOLID_MS + 1);
+
+describe('what is sent on Tron', () => {
+  let the: SpendingStage;
+  before(async () => {
+    the = await startSpendingStage(2);
+  });
+  beforeEach(() => {
+    for (const at of [0, 1]) the.answers(at, {});
+  });
+  after(() => the?.stop());
+
+  it('goes to every endpoint as the bytes that were signed, and what they say is a line for a log', async () => {
+    the.answers(1, { broadcasthex: answer('wallet_broadcasttransaction__dup_in_block') });
+    const said = await the.spending().broadcast(RAW, signal);
+    expect(said).to.deep.equal([
+      `${the.nodes[0]?.host}: takes it`,
+      `${the.nodes[1]?.host}: does not take it: DUP_TRANSACTION_ERROR Dup transaction.`,
+    ]);
+    for (const node of the.nodes)
+      expect(JSON.parse(node.asked.findLast(({ url }) => url.endsWith('broadcasthex'))?.body ?? '{}')).to.eql(
+        {
+          transaction: RAW.toString('hex'),
+        },
+      );
+  });
+
+  it('may be refused, left without an answer or answered with anything: nothing throws, no secret is told', async () => {
+    const words = Buffer.from(`the key ${API_KEY} is wrong`).toString('hex');
+    const answers: readonly Sent[] = [
+      { code: 'SIGERROR', message: words },
+      { Error: 'class java.lang.NullPointerException' },
+      [],
+      {},
+      { result: 'true' },
+      { result: false, code: 7, message: 7 },
+    ];
+    for (const broadcasthex of answers) {
+      for (const at of [0, 1]) the.answers(at, { broadcasthex });
+      const said = await the.spending().broadcast(RAW, signal);
+      expect(said).to.have.length(2);
+      expect(said.join()).not.to.include('takes it,').and.not.to.include(API_KEY);
+    }
+    for (const node of the.nodes)
+      node.fault = (asked) => (asked.url.includes('broadcast') ? 'reset' : undefined);
+    expect(await the.spending().broadcast(RAW, signal)).to.have.length(2);
+  });
+
+  it('has succeeded, failed, or is absent by the word of each endpoint in final blocks', async () => {
+    const outcomes = (changed: Sent, endedAt: Date | null) => {
+      the.answers(0, { gettransactioninfobyid: changed });
+      return the.spending().outcomes(HASH, endedAt, signal);
+    };
+    const none = { failed: 0, succeeded: 0, absent: 0, asked: 2 };
+    expect(await outcomes({}, null)).to.eql(none);
+    expect(await outcomes({}, NOT_ENDED)).to.eql(none);
+    expect(await outcomes({}, ENDED)).to.eql({ ...none, absent: 2 });
+    const trx = { id: HASH, blockNumber: 72 };
+    expect(await outcomes(trx, ENDED)).to.eql({ ...none, absent: 1, succeeded: 1 });
+    const ran = { ...trx, receipt: { result: 'SUCCESS' } };
+    expect(await outcomes(ran, ENDED)).to.eql({ ...none, absent: 1, succeeded: 1 });
+    for (const failed of [
+      { ...trx, receipt: { result: 'OUT_OF_ENERGY' }, result: 'FAILED' },
+      { ...trx, receipt: { result: 'REVERT' } },
+      { ...trx, result: 'FAILED' },
+    ])
+      expect(await outcomes(failed, ENDED)).to.eql({ ...none, absent: 1, failed: 1 });
+    // The info of another transaction says nothing of this one.
+    expect(await outcomes({ id: 'cd'.repeat(32) }, ENDED)).to.eql({ ...none, absent: 1 });
+    const paths = the.nodes.flatMap(({ asked }) => asked.map(({ url }) => url));
+    expect(
+      paths.filter((url) => /infobyid|gettransactionbyid/.test(url) && !url.includes('solidity')),
+    ).to.eql([]);
+  });
+
+  it('counts an endpoint that does not answer as asked', async () => {
+    the.nodes[1]?.stop();
+    const { absent, asked } = await the.spending().outcomes(HASH, ENDED, signal);
+    expect({ absent, asked }).to.eql({ absent: 1, asked: 2 });
+  });
+});

@@ -1,0 +1,147 @@
+// As stage.ts, on Tron: a merchant whose customers have paid, a signer, and steps that a test takes.
+import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts';
+import type { Spending } from '../../../../src/chains/spending.ts';
+import { TRON_ADDRESSES } from '../../../../src/chains/tron/addresses.ts';
+import { advanceDeposit } from '../../../../src/services/deposits/advance.ts';
+import type { ServiceSettings } from '../../../../src/services/deps.ts';
+import { updateMerchant } from '../../../../src/services/merchants/merchants.ts';
+import { publishGasWallets } from '../../../../src/services/payouts/gas-wallets.ts';
+import { advanceSettlement } from '../../../../src/services/payouts/settle/advance.ts';
+import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
+import { startTronWatcher, type TronWatcher } from '../../watcher/tron/tron-watcher.ts';
+import { shown } from '../stage.ts';
+import { signed, signerOf } from './stage.ts';
+
+export const TRX = 10n ** 6n;
+/** Nobody's; the chain does not know it at first. */
+export const MERCHANT_KEY = keyOfHex('d1'.repeat(20));
+const MAX_STEPS = 60;
+
+export type TronSettleStage = Awaited<ReturnType<typeof startTronSettleStage>>;
+
+type Options = {
+  readonly payouts?: Partial<ServiceSettings['payouts']>;
+  readonly others?: number;
+  readonly signs?: boolean;
+};
+type Payment = readonly ['TRX' | 'USDT', bigint];
+
+/** Starts the chain, a watcher and a signer; coins and tokens are where a test puts them. */
+export async function startTronSettleStage({ payouts, others = 0, signs = true }: Options = {}) {
+  const clock = { aheadMs: 0 };
+  const now = (): Date => new Date(Date.now() + clock.aheadMs);
+  const live = await startTronWatcher({
+    others,
+    now,
+    settings: {
+      payouts: { networks: ['tron'], minUnits: new Map(), maxFeeBasisPoints: 10_000n, ...payouts },
+    },
+  });
+  const prices = {
+    price: async (currency: string) => ({
+      usd8: currency === 'TRX' ? 3n * 10n ** 7n : 10n ** 8n,
+      source: 'test',
+      at: now(),
+      stale: false,
+    }),
+  };
+  const deps = { ...live.deps, prices };
+  const spending = live.newSpending({ date: () => now().getTime(), shortLookMs: 60_000 });
+  const chains = new Map([['tron', Object.assign(live.watchedChain, { spending })]]);
+  const signer = await signerOf(deps, { TRON_USDT_CONTRACT: TRON_ADDRESSES.format(live.node.usdt.key) });
+  await publishGasWallets(deps, { tron: signer.gas.tron });
+  await updateMerchant(deps, {
+    merchantId: live.api.merchant.id,
+    withdraw: { tron: shown('tron', MERCHANT_KEY) },
+  });
+  await live.catchUp();
+  if (signs) await signer.start();
+  const step = async (addressKey: AddressKey, alarmed = false): Promise<SettlementStep> =>
+    await advanceSettlement({ ...deps, chains }, { network: 'tron', addressKey, alarmed });
+  return {
+    ...live,
+    deps,
+    clock,
+    signer,
+    gas: TRON_ADDRESSES.key(signer.gas.tron),
+    spending: spending as Spending,
+    step,
+    ...paymentsOf(live, deps),
+    ...settling(step, live),
+    ...rowsOfPayouts(live),
+    async stop() {
+      await signer.stop();
+      await live.stop();
+    },
+  };
+}
+
+function paymentsOf({ node, newAddress, rows, finish }: TronWatcher, deps: TronWatcher['deps']) {
+  return {
+    coinsOf: async (key: AddressKey): Promise<bigint> => {
+      const account = await node.ask('wallet/getaccount', { address: `41${key}` });
+      return BigInt((account as { balance?: number }).balance ?? 0);
+    },
+    tokensOf: async (key: AddressKey): Promise<bigint> => {
+      const data = `0x70a08231${key.padStart(64, '0')}`;
+      return BigInt(String(await node.anvil.rpc('eth_call', [{ to: `0x${node.usdt.key}`, data }, 'latest'])));
+    },
+    /** A customer's address on which so much was paid and completed. */
+    async paid(...payments: readonly Payment[]): Promise<AddressKey> {
+      const key = await newAddress();
+      await this.pay(key, ...payments);
+      return key;
+    },
+    async pay(key: AddressKey, ...payments: readonly Payment[]): Promise<void> {
+      for (const [currency, units] of payments) {
+        await node.pay({ to: key, currency, units });
+        await node.mine();
+      }
+      await this.complete();
+    },
+    /** Every deposit that the chain permits is completed. */
+    async complete(): Promise<void> {
+      await node.mine(20);
+      await finish();
+      const open = await rows("select id from deposits where status in ('detected', 'confirming')");
+      for (const { id } of open) await advanceDeposit(deps, { depositId: String(id), alarmed: false });
+    },
+  };
+}
+
+/** Takes steps until one is as wanted (nothing is left to do); blocks are made wherever one waits. */
+function settling(step: (key: AddressKey) => Promise<SettlementStep>, { rows, finish }: TronWatcher) {
+  return {
+    settle: async (
+      addressKey: AddressKey,
+      until: (step: SettlementStep) => boolean = ({ kind }) => kind === 'rest',
+    ): Promise<SettlementStep[]> => {
+      const steps: SettlementStep[] = [];
+      for (let taken = 0; taken < MAX_STEPS; taken += 1) {
+        const one = await step(addressKey);
+        steps.push(one);
+        if (until(one)) return steps;
+        if (one.kind === 'wait') {
+          await finish();
+          await signed(rows);
+        }
+      }
+      throw new Error(`it never ends: ${JSON.stringify(steps.slice(-5))}`);
+    },
+  };
+}
+
+function rowsOfPayouts({ rows }: TronWatcher) {
+  return {
+    payouts: (key: AddressKey) =>
+      rows('select * from payouts where address_key = ? order by created_at, id', [key]),
+    sent: (key: AddressKey) =>
+      rows(
+        `select s.* from sent_transactions s join payouts p on p.id = s.payout_id where p.address_key = ?
+         order by s.created_at, s.id`,
+        [key],
+      ),
+    wait: async (key: AddressKey) =>
+      (await rows('select * from settlement_waits where address_key = ?', [key]))[0],
+  };
+}
