@@ -11,8 +11,11 @@ import { base58Of, hexOf } from './spelling.ts';
 
 const SENDER_SUN = 10n ** 13n;
 const CONTRACT_SUN = 10n ** 15n;
-/** Blocks of a run come every second. */
-const SLOT_MS = 1_000;
+/**
+ * The least between the times of two blocks. Their times follow the clock, as on the chain itself: what is
+ * sent on it is too old after some minutes. Blocks that replaced others are ahead of the clock for a while.
+ */
+const LEAST_SLOT_MS = 200;
 /** What is sent again minutes later is still valid then. */
 const EXPIRES_MS = 6 * 60 * 60_000;
 /** One block less than finality is behind the head. */
@@ -142,7 +145,7 @@ function chainOf(
       .blockNumber;
 
   return {
-    mine: (blocks = 1) => exclusive(async () => void (await node.mine(blocks, SLOT_MS))),
+    mine: (blocks = 1) => exclusive(() => mineNow(node, blocks)),
     head: async () => head(),
     pending: async () => ((await node.ask('wallet/getpendingsize')) as { pendingSize: number }).pendingSize,
     reorg: (depth, move) =>
@@ -154,7 +157,7 @@ function chainOf(
       }),
     drop: (hash, when) =>
       exclusive(async () => {
-        if ((await heightOf(hash)) === undefined) await node.mine(1, SLOT_MS);
+        if ((await heightOf(hash)) === undefined) await mineNow(node);
         const height = await heightOf(hash);
         if (height === undefined || !(await when())) return undefined;
         const depth = head() - height + 1;
@@ -167,6 +170,11 @@ function chainOf(
     sendAgain: ({ hash }) => exclusive(() => node.again(hash)),
     restart: () => exclusive(() => node.restart()),
   };
+}
+
+async function mineNow(node: TronNode, blocks = 1): Promise<void> {
+  for (let mined = 0; mined < blocks; mined += 1)
+    await node.mine(1, Math.max(LEAST_SLOT_MS, Date.now() - node.head().header.timestampMs));
 }
 
 /** One that a rule of the new chain forbids is gone, as on every node. */
