@@ -9,12 +9,18 @@ const TICKS_PER_SECOND = 100;
  * the machine does. What a process used that ended in between is not seen.
  */
 export async function cpuShare(windowMs: number): Promise<number> {
-  const before = cpuSecondsByPid();
   const began = performance.now();
-  await new Promise((resolve) => setTimeout(resolve, windowMs));
+  const used = await cpuSecondsOf(() => new Promise((resolve) => setTimeout(resolve, windowMs)));
+  return used / ((performance.now() - began) / 1_000);
+}
+
+/** CPU seconds of the same processes while `work` runs. */
+export async function cpuSecondsOf(work: () => Promise<unknown>): Promise<number> {
+  const before = cpuSecondsByPid();
+  await work();
   let used = 0;
   for (const [pid, seconds] of cpuSecondsByPid()) used += seconds - (before.get(pid) ?? 0);
-  return used / ((performance.now() - began) / 1_000);
+  return used;
 }
 
 function cpuSecondsByPid(): Map<number, number> {

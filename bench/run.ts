@@ -94,18 +94,38 @@ const BENCHES: Readonly<Record<string, { about: string; load: () => Promise<{ ru
       'what one deposit costs by part, in processor time and bytes; the base of docs/sizing.md (BENCH_COST_DEPOSITS, about 6 minutes)',
     load: () => import('./deposits/cost.ts'),
   },
+  'payout-gas': {
+    about: 'gas for one settled deposit with 1, 5 and 20 of them on an address (about 3 minutes)',
+    load: () => import('./payouts/gas.ts'),
+  },
+  'payout-rate': {
+    about:
+      'payouts a second against the same workflows with activities that do nothing (BENCH_PAIRS, BENCH_SETTLE_ADDRESSES, about 12 minutes)',
+    load: () => import('./payouts/rate.ts'),
+  },
+  'payout-latency': {
+    about:
+      'from the block that makes a payout final to deposit.settled at the receiver (BENCH_SETTLE_SAMPLES, about 6 minutes)',
+    load: () => import('./payouts/latency.ts'),
+  },
+  'payout-waiting': {
+    about:
+      '10,000 completed deposits on addresses that hold less than the least payout (BENCH_UNSETTLED, about 20 minutes)',
+    load: () => import('./payouts/waiting.ts'),
+  },
   memory: {
     about: 'memory of the API over 200,000 requests (BENCH_REQUESTS)',
     load: () => import('./deposits/memory.ts'),
   },
 };
 
+const NAME_WIDTH = Math.max(...Object.keys(BENCHES).map((name) => name.length));
 const names = process.argv.slice(2);
 const unknown = names.filter((name) => !(name in BENCHES));
 if (names.length === 0 || unknown.length > 0) {
   if (unknown.length > 0) process.stderr.write(`There is no bench ${unknown.join(', ')}.\n`);
   for (const [name, { about }] of Object.entries(BENCHES))
-    process.stdout.write(`${name.padEnd(10)} ${about}\n`);
+    process.stdout.write(`${name.padEnd(NAME_WIDTH)} ${about}\n`);
   process.exitCode = unknown.length > 0 ? 2 : 0;
 } else {
   for (const name of names) {

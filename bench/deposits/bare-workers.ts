@@ -8,6 +8,7 @@ import { createWorkers } from '../../src/temporal/worker.ts';
 export type BareActivities = {
   deliverWebhook(): Promise<object>;
   advanceDeposit?(input: { depositId: string }): Promise<object>;
+  advanceSettlement?(input: { addressKey: string }): Promise<object>;
 };
 
 /** The gateway's own workflows on a Temporal server of their own, without the gateway. */

@@ -5,17 +5,23 @@ import type { Row } from '../row.ts';
 const LOOK_EVERY_MS = 5;
 
 /**
- * Milliseconds from a moment of the wall clock to the receipt of `deposit.detected` about this transaction.
+ * Milliseconds from a moment of the wall clock to the receipt of an event about this transaction, of
+ * `deposit.detected` where none is named.
  * Throws when it does not come within `limitMs`, or not signed as it should be.
  */
 export async function receivedAfter(
   receiver: Receiver,
-  { hash, sinceMs, limitMs = 20_000 }: { hash: string; sinceMs: number; limitMs?: number | undefined },
+  {
+    hash,
+    sinceMs,
+    limitMs = 20_000,
+    event = 'deposit.detected',
+  }: { hash: string; sinceMs: number; limitMs?: number | undefined; event?: string },
 ): Promise<number> {
   const until = sinceMs + limitMs;
   for (;;) {
     const request = receiver.requests.find(
-      (item) => item.headers['x-webhook-event'] === 'deposit.detected' && item.body.includes(hash),
+      (item) => item.headers['x-webhook-event'] === event && item.body.includes(hash),
     );
     if (request && request.verified !== true) throw new Error('the signature of the event is wrong');
     if (request) return request.at - sinceMs;

@@ -1,9 +1,16 @@
 import type { Network } from '../../src/domain/assets.ts';
-import type { ChainTruth } from './oracle/truth.ts';
+import type { ChainTruth, TruthRules } from './oracle/truth.ts';
 import type { PayAction } from './plan/plan.ts';
 
-/** What an address holds and how often it has sent, as the chain itself keeps it. */
-export type Holdings = { readonly usdtUnits: bigint; readonly coinUnits: bigint; readonly sent: number };
+/**
+ * What an address holds and how often it has sent, as the chain
+ * itself keeps it; null on a chain that does not count that.
+ */
+export type Holdings = {
+  readonly usdtUnits: bigint;
+  readonly coinUnits: bigint;
+  readonly sent: number | null;
+};
 
 /** A transaction as it was sent, by which it can be sent again with the same bytes. */
 export type Sent = { readonly hash: string; readonly raw: string };
@@ -56,6 +63,3 @@ export type SoakChain = {
 
 /** Takes a fault away, unless another one has replaced it meanwhile. */
 export type Lift = () => void;
-
-/** `live` are the addresses whose deposits are credited, `own` every deposit address of the run. */
-export type TruthRules = { readonly live: ReadonlySet<string>; readonly own: ReadonlySet<string> };

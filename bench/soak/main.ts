@@ -70,21 +70,21 @@ async function soak(options: Options, folder: string): Promise<boolean> {
   try {
     stage = await setStage({ plan, folder, devServer: options.devServer, log: say });
     say(`${plan.actions.length} actions within ${options.minutes} minutes, plan ${planHash(plan)}`);
-    const { done, lags, peaks, stopMining } = await perform(stage, plan, say);
-    writeFileSync(join(folder, 'done.log'), `${done.log.join('\n')}\n`);
+    const { stopMining, ...performed } = await perform(stage, plan, say);
+    writeFileSync(join(folder, 'done.log'), `${performed.done.log.join('\n')}\n`);
     say('all faults are lifted');
     const restless = await waitUntilQuiet(stage, say);
     say(restless === undefined ? 'quiet; balances are compared' : `NOT quiet: ${restless}`);
     const reconciled = await reconcile(stage, say);
     await stopMining();
     say(`${reconciled.found} deposits found by balance alone, ${reconciled.claimed} claimed; comparing`);
-    const judged = await judge(stage, done, reconciled);
+    const judged = await judge(stage, performed.done, reconciled);
     const late =
       restless === undefined ? [] : [{ rule: 'the gateway comes to rest', subject: 'all', detail: restless }];
     await stage.stop();
     stopped = true;
     const verdict = { ...judged, differences: [...late, ...judged.differences] };
-    const report = renderReport(stage, { done, lags, peaks, reconciled, verdict });
+    const report = renderReport(stage, { ...performed, reconciled, verdict });
     for (const role of stage.roles)
       writeFileSync(join(folder, role.name, 'ended.log'), role.ended().join('\n'));
     writeFileSync(join(folder, 'report.txt'), `${report}\n`);

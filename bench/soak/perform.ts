@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Network } from '../../src/domain/assets.ts';
 import type { SoakChain } from './chain.ts';
+import { fundInTheEnd } from './gas.ts';
 import { type Peaks, watchMemory } from './memory.ts';
 import { performAction } from './plan/actions.ts';
 import type { Plan } from './plan/plan.ts';
 import { beginPlay, type Done } from './play.ts';
 import type { Stage } from './stage.ts';
+import { type Waits, watchWaits } from './waits.ts';
 
 const BLOCK_EVERY_MS = 1_000;
 /** What takes longer after the last action began does not end at all. */
@@ -56,19 +58,25 @@ async function mineByTheClock(chain: SoakChain, signal: AbortSignal): Promise<vo
   }
 }
 
+/** What was done, and what was seen meanwhile. */
+export type Performed = {
+  readonly done: Done;
+  readonly lags: readonly Lag[];
+  readonly peaks: Peaks;
+  readonly waits: Waits;
+  stopMining(): Promise<void>;
+};
+
 /**
  * Carries out the plan while blocks are mined by the clock. Returns when every action is over, every
  * server that was killed runs again and every fault is lifted; mining goes on until `stopMining`.
  */
-export async function perform(
-  stage: Stage,
-  plan: Plan,
-  say: (line: string) => void,
-): Promise<{ done: Done; lags: readonly Lag[]; peaks: Peaks; stopMining: () => Promise<void> }> {
+export async function perform(stage: Stage, plan: Plan, say: (line: string) => void): Promise<Performed> {
   const mining = new AbortController();
   const clocks = stage.chains.map((chain) => mineByTheClock(chain, mining.signal));
   const play = beginPlay(stage);
   const lags = stage.chains.map((chain) => watchLag(stage, chain, mining.signal));
+  const waiting = watchWaits(stage, mining.signal);
   const pids = [...stage.servers].map(([name, server]) => [name, () => server.pid()] as const);
   const peaks = watchMemory(
     new Map<string, () => number | undefined>([
@@ -102,13 +110,15 @@ export async function perform(
   await Promise.race([Promise.all(running), late]);
   for (const chain of stage.chains) chain.heal();
   for (const hook of stage.hooks.values()) hook.heal();
+  await fundInTheEnd(stage);
   return {
     done: play.done,
     lags: lags.map((lag) => lag.worst),
     peaks,
+    waits: waiting.waits,
     stopMining: async () => {
       mining.abort();
-      await Promise.all([...clocks, ...lags.map((lag) => lag.ended)]);
+      await Promise.all([...clocks, ...lags.map((lag) => lag.ended), waiting.ended]);
     },
   };
 }

@@ -11,6 +11,8 @@ export type Done = {
   readonly problems: string[];
   /** Simulations that the API confirmed. */
   readonly simulated: { readonly action: SimulateAction; readonly depositId: string }[];
+  /** Transactions that the run itself sent out of one of the gateway's wallets. */
+  readonly spent: string[];
   readonly log: string[];
 };
 
@@ -36,7 +38,7 @@ const CUSTOMER_WITHIN_MS = 130_000;
 
 /** Begins a run over a stage that stands. */
 export function beginPlay(stage: Stage): Play {
-  const done: Done = { counts: new Map(), problems: [], simulated: [], log: [] };
+  const done: Done = { counts: new Map(), problems: [], simulated: [], spent: [], log: [] };
   return { stage, done, beganMs: Date.now(), customers: new Map(), turns: new Map(), queued: new Map() };
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Network } from '../../src/domain/assets.ts';
 import type { Stage } from './stage.ts';
+import { openPayouts } from './waits.ts';
 
 /**
  * A run is stuck when nothing has become less for this long: what is
@@ -21,8 +22,8 @@ type Heads = ReadonlyMap<Network, number>;
 
 /**
  * Waits until the gateway has nothing left to do: every block up to the last payment read
- * twice, no deposit that waits, no delivery and no start that is open. Returns why it is
- * not quiet when nothing moves for three minutes or twenty are over, else undefined.
+ * twice, no deposit that waits, nothing to pay out, no delivery and no start that is open. Returns why
+ * it is not quiet when nothing moves for three minutes or twenty are over, else undefined.
  */
 export async function waitUntilQuiet(stage: Stage, say: (line: string) => void): Promise<string | undefined> {
   const poolUntil = Date.now() + MAX_POOL_WAIT_MS;
@@ -74,5 +75,6 @@ async function openWork(stage: Stage, heads: Heads): Promise<string> {
   if (open && open.waiting > 0) parts.push(`${open.waiting} deposits wait`);
   if (open && open.deliveries > 0) parts.push(`${open.deliveries} deliveries pending`);
   if (open && open.outbox > 0) parts.push(`${open.outbox} starts in the outbox`);
+  parts.push(...(await openPayouts(stage)));
   return parts.join(', ');
 }

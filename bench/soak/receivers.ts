@@ -15,8 +15,9 @@ export const ENDPOINTS: Readonly<
   flaky: { merchant: 'A', mode: 'live', events: ['*'] },
   slow: { merchant: 'A', mode: 'live', events: ['deposit.completed', 'deposit.failed'] },
   'healthy-b': { merchant: 'B', mode: 'live', events: ['*'] },
-  hanging: { merchant: 'B', mode: 'live', events: ['deposit.detected', 'deposit.completed'] },
+  hanging: { merchant: 'B', mode: 'live', events: ['deposit.detected', 'deposit.settled'] },
   resetting: { merchant: 'B', mode: 'live', events: ['*'] },
+  'healthy-c': { merchant: 'C', mode: 'live', events: ['*'] },
   'healthy-test': { merchant: 'A', mode: 'test', events: ['*'] },
 };
 
@@ -38,6 +39,7 @@ function behaviourOf(name: ReceiverName, draws: Random): Behaviour {
   switch (name) {
     case 'healthy-a':
     case 'healthy-b':
+    case 'healthy-c':
     case 'healthy-test':
       return 200;
     case 'flaky': {

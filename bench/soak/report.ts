@@ -1,9 +1,8 @@
-import type { Peaks } from './memory.ts';
 import type { Verdict } from './oracle/judge.ts';
 import type { Reconciled } from './oracle/reconciled.ts';
-import type { Lag } from './perform.ts';
+import { settledOf } from './oracle/settlements.ts';
+import type { Performed } from './perform.ts';
 import { type Plan, planHash } from './plan/plan.ts';
-import type { Done } from './play.ts';
 import type { Stage } from './stage.ts';
 
 /** Of each rule, so that one broken rule does not hide another. */
@@ -25,10 +24,7 @@ function tally(list: readonly string[]): Line[] {
   return [...counts].sort(([a], [b]) => a.localeCompare(b));
 }
 
-type Ran = {
-  readonly done: Done;
-  readonly lags: readonly Lag[];
-  readonly peaks: Peaks;
+type Ran = Omit<Performed, 'stopMining'> & {
   readonly reconciled: Reconciled;
   readonly verdict: Verdict;
 };
@@ -46,7 +42,10 @@ export function renderPlan(plan: Plan): string {
 }
 
 /** What one chain holds, and what the gateway made of it. */
-function foundOn({ network, blocks, standstillMs }: Lag, { truths, deposits }: Verdict): Line[] {
+function foundOn(
+  { network, blocks, standstillMs }: Performed['lags'][number],
+  { truths, deposits }: Verdict,
+): Line[] {
   const truth = truths.get(network);
   const credits = [...(truth?.credits.values() ?? [])];
   const own = deposits.filter((deposit) => deposit['network'] === network);
@@ -62,8 +61,11 @@ function foundOn({ network, blocks, standstillMs }: Lag, { truths, deposits }: V
         `deposits ${String(deposit['status'])} ${String(deposit['failure_code'] ?? '')}`.trim(),
       ),
     ),
-    // Three is the most that one life takes.
-    ['deposits of a second generation', own.filter((deposit) => Number(deposit['sequence']) > 3).length],
+    // Four is the most that one life takes.
+    ['deposits of a second generation', own.filter((deposit) => Number(deposit['sequence']) > 4).length],
+    ['payouts that settled', new Set(settledOf(own).map(({ hash }) => hash)).size],
+    ['transactions of our wallets', truth?.sent.length ?? 0],
+    ['of these failed', truth?.sent.filter(({ ok }) => !ok).length ?? 0],
   ];
   return lines.map(([name, value]) => [`${network} ${name}`, value]);
 }
@@ -91,12 +93,14 @@ export function renderReport(stage: Stage, ran: Ran): string {
       `${list.length} / ${requests} / ${list.filter((record) => record.taken).length}`,
     ];
   });
+  const waits: Line[] = [...ran.waits].sort(([a], [b]) => a.localeCompare(b));
   const memory: Line[] = [...peaks].map(([name, mib]) => [name, mib]);
   const parts = [
     table('Done', [...did, ...answers, ...restarts]),
     table('Found', found),
     table('Receivers', receivers),
   ];
+  if (waits.length > 0) parts.push(table('Addresses whose payouts waited at once, at most', waits));
   if (memory.length > 0) parts.push(table('Peak memory, MiB', memory));
   if (differences.length === 0) return [...parts, 'No difference.'].join('\n\n');
   const rules = table(

@@ -104,7 +104,7 @@ export type Role = Server & { readonly api: string; ended(): readonly string[] }
  */
 export async function gatewayRole(input: {
   name: Victim;
-  role: 'api' | 'worker';
+  role: 'api' | 'worker' | 'signer';
   folder: string;
   env: NodeJS.ProcessEnv;
 }): Promise<Role> {

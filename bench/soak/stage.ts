@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MikroORM } from '@mikro-orm/postgresql';
-import { HDNodeWallet } from 'ethers';
+import type { HDNodeWallet } from 'ethers';
 import { runCommand } from '../../dev/demo/gateway-process.ts';
 import { createRandom } from '../../dev/random.ts';
 import { SECRETS_KEY } from '../../dev/support/live-gateway.ts';
@@ -10,13 +10,15 @@ import type { Network } from '../../src/domain/assets.ts';
 import { type Api, createApi } from './api.ts';
 import { createBscChain } from './bsc/chain.ts';
 import type { SoakChain } from './chain.ts';
+import { fundFirst } from './gas.ts';
 import { type Operated, operate } from './operator.ts';
 import { FIGURES } from './plan/amounts.ts';
-import type { MerchantName, Plan, ReceiverName } from './plan/plan.ts';
+import { MERCHANTS, type MerchantName, PAID_OUT, type Plan, type ReceiverName } from './plan/plan.ts';
 import { VICTIMS, type Victim } from './plan/plan-troubles.ts';
 import { ENDPOINTS, type Hook, startHooks } from './receivers.ts';
 import { folderIn, gatewayRole, postgresServer, type Role, type Server, temporalServer } from './servers.ts';
 import { createTronChain } from './tron/chain.ts';
+import { type Destination, makeWallet, newDestinations } from './wallets.ts';
 
 const API_PATIENCE_MS = 120_000;
 
@@ -36,6 +38,7 @@ export type Keys = Readonly<Record<MerchantName, Readonly<Record<'live' | 'test'
 /** Everything that runs. */
 export type Stage = {
   readonly folder: string;
+  readonly seed: string;
   readonly chains: readonly SoakChain[];
   readonly hooks: ReadonlyMap<ReceiverName, Hook>;
   readonly servers: ReadonlyMap<Victim, Server>;
@@ -49,6 +52,10 @@ export type Stage = {
    * gateway itself knows only the public keys of its accounts.
    */
   readonly root: HDNodeWallet;
+  /** The wallets that pay for gas, by network, as the run writes addresses. */
+  readonly gas: Readonly<Record<Network, string>>;
+  /** Where merchants are paid out, in the order in which that was said. */
+  readonly destinations: Destination[];
   /**
    * One command of the operator's command line, against this run's
    * gateway: its exit status, its JSON answer and what it said.
@@ -78,6 +85,8 @@ function gatewayEnv(input: GatewayPlace): NodeJS.ProcessEnv {
     ...Object.assign({}, ...input.chains.map(({ env }) => env)),
     MIN_DEPOSIT: FIGURES.map(({ name, minimum }) => `${name}=${minimum}`).join(','),
     DUST_FLOOR: FIGURES.map(({ name, dustFloor }) => `${name}=${dustFloor}`).join(','),
+    SETTLE_MIN: FIGURES.map(({ name, settleMin }) => `${name}=${settleMin}`).join(','),
+    SETTLE_MAX_FEE_PERCENT: '100',
     PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1',
     WALLET_XPUB_BSC: xpub(60, 0),
     WALLET_XPUB_TRON: xpub(195, 0),
@@ -89,17 +98,24 @@ function gatewayEnv(input: GatewayPlace): NodeJS.ProcessEnv {
   };
 }
 
+/** Each with keys; those who are paid out say where to. */
 async function makeMerchants(
   env: NodeJS.ProcessEnv,
-): Promise<{ keys: Keys; merchantIds: Record<MerchantName, string> }> {
-  const make = async (name: MerchantName) =>
-    await runCommand(['merchant', 'create', '--name', `Shop ${name}`], env);
-  const [a, b] = [await make('A'), await make('B')];
-  const keysOf = (merchant: Record<string, unknown>) => merchant['keys'] as { live: string; test: string };
-  return {
-    keys: { A: keysOf(a), B: keysOf(b) },
-    merchantIds: { A: String(a['merchant_id']), B: String(b['merchant_id']) },
-  };
+  seed: string,
+): Promise<Pick<Stage, 'keys' | 'merchantIds' | 'destinations'>> {
+  const keys: Partial<Record<MerchantName, Keys['A']>> = {};
+  const merchantIds: Partial<Record<MerchantName, string>> = {};
+  const destinations: Destination[] = [];
+  for (const name of MERCHANTS) {
+    const own = PAID_OUT.includes(name) ? newDestinations({ seed }, name, 'first') : [];
+    const options = own.flatMap(({ network, address }) => [`--withdraw-${network}`, address]);
+    const made = await runCommand(['merchant', 'create', '--name', `Shop ${name}`, ...options], env);
+    const merchantId = String(made['merchant_id']);
+    keys[name] = made['keys'] as Keys['A'];
+    merchantIds[name] = merchantId;
+    destinations.push(...own.map((one) => ({ ...one, merchantId, askedMs: 0, fromMs: 0 })));
+  }
+  return { keys: keys as Keys, merchantIds: merchantIds as Stage['merchantIds'], destinations };
 }
 
 async function register(api: Api, hooks: ReadonlyMap<ReceiverName, Hook>, keys: Keys): Promise<void> {
@@ -155,7 +171,8 @@ export async function setStage(input: {
   const hooks = await startHooks(plan.seed);
   const postgres = await postgresServer(folder, log);
   const temporal = await temporalServer({ folder, postgresUrl: postgres.url, devServer, log });
-  const root = HDNodeWallet.fromSeed(`0x${createRandom(`wallet\n${plan.seed}`).hex(64)}`);
+  const { root, gas, env: signerEnv } = await makeWallet(plan.seed, folder);
+  await fundFirst({ chains, gas });
   const env = gatewayEnv({
     databaseUrl: postgres.url,
     temporalAddress: temporal.address,
@@ -163,13 +180,14 @@ export async function setStage(input: {
     root,
   });
   await runCommand(['migrate'], env);
-  const { keys, merchantIds } = await makeMerchants(env);
-  log('starting the gateway: api, worker-1 and worker-2');
+  const { keys, merchantIds, destinations } = await makeMerchants(env, plan.seed);
+  log('starting the gateway: api, worker-1, worker-2 and signer');
   const apiRole = await gatewayRole({ name: 'api', role: 'api', folder, env });
   const workers = [
     await gatewayRole({ name: 'worker-1', role: 'worker', folder, env }),
     await gatewayRole({ name: 'worker-2', role: 'worker', folder, env }),
   ];
+  const signer = await gatewayRole({ name: 'signer', role: 'signer', folder, env: { ...env, ...signerEnv } });
   const api = createApi(apiRole.api, API_PATIENCE_MS);
   await register(api, hooks, keys);
   const orm = await MikroORM.init({
@@ -177,7 +195,7 @@ export async function setStage(input: {
     entities: [],
     discovery: { warnWhenNoEntities: false },
   });
-  const roles = [apiRole, ...workers];
+  const roles = [apiRole, ...workers, signer];
   const all: readonly Server[] = [...roles, temporal, postgres];
   return {
     folder,
@@ -187,8 +205,11 @@ export async function setStage(input: {
     api,
     keys,
     merchantIds,
+    destinations,
     customers: [],
+    seed: plan.seed,
     root,
+    gas,
     servers: victimsAmong(all),
     operate: (args) => operate(args, env),
     sql: (text, params = []) => orm.em.fork().execute(text, params),

@@ -6,7 +6,13 @@ const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523
 const REMEMBERED = 12;
 
 type Log = { topics: string[]; data: string };
-type Receipt = { blockHash: string; blockNumber: string; logs: Log[]; logsBloom?: string | undefined };
+type Receipt = {
+  status: string;
+  blockHash: string;
+  blockNumber: string;
+  logs: Log[];
+  logsBloom?: string | undefined;
+};
 type Block = { number: string; hash: string; logsBloom?: string | undefined };
 type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
@@ -52,6 +58,8 @@ export function lie(name: Lie, target: string): Fault {
         ...receipt,
         logs: receipt.logs.flatMap((log) => (isPayment(log) ? [log, log] : [log])),
       }));
+    case 'everything failed':
+      return ofReceipts(ask, (receipt) => ({ ...receipt, status: '0x0', logs: [] }));
     case 'hangs on a replaced tip':
       return stuck(ask, { alsoHead: false });
     case 'hangs on a replaced tip, head and all':

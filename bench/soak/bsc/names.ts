@@ -33,8 +33,8 @@ export const BSC_SHAPES = {
 export type BscShape = keyof typeof BSC_SHAPES;
 
 /**
- * What endpoints do wrong beside the faults of single answers: by the
- * clock, behind the others, or where money inside a transaction is read.
+ * What endpoints do wrong beside the faults of single answers: by the clock, behind
+ * the others, where money inside a transaction is read, or where it is to be sent.
  */
 const ENDPOINT_FAULTS = [
   'slow',
@@ -50,6 +50,13 @@ const ENDPOINT_FAULTS = [
   'trace_cut',
   'trace_of_another',
   'trace_html',
+  'broadcast_swallowed',
+  'broadcast_unanswered',
+  'broadcast_known',
+  'broadcast_too_low',
+  'gas_price_zero',
+  'gas_price_dear',
+  'trial_refused',
 ] as const;
 export type EndpointFault = (typeof ENDPOINT_FAULTS)[number];
 /** Every name of a fault of an endpoint: the ones above, and each that the fault proxy's own tests know. */
@@ -63,6 +70,7 @@ export const BSC_LIES = [
   'other amounts',
   'logs left out',
   'logs doubled',
+  'everything failed',
   'hangs on a replaced tip',
   'hangs on a replaced tip, head and all',
 ] as const;

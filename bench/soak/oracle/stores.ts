@@ -3,7 +3,8 @@ import type { SimulateAction } from '../plan/plan.ts';
 import type { Difference } from './compare.ts';
 import type { Seen } from './records.ts';
 import type { AccountRow, DeliveryRow, DepositAccountRow, SetAsideRow, WalletRow } from './rows.ts';
-import { creditKey, strangeKey, type Truth } from './truth.ts';
+import { isCoin, type Settled } from './settlements.ts';
+import { type Credit, creditKey, strangeKey, type Truth } from './truth.ts';
 
 const MAX_ATTEMPTS = 5;
 
@@ -13,14 +14,27 @@ const PAYOUT_COSTS: Readonly<Record<string, bigint>> = {
   'tron TRX': 1_100_000n,
 };
 
+/** Where the books have a live deposit; its payout says how much of it went and what that took. */
+function accountsOf(
+  { belowMinimum, amountUnits }: Credit,
+  settled: Settled | undefined,
+): readonly (readonly [account: string, units: bigint])[] {
+  if (!settled) return [[belowMinimum ? 'held' : 'available', amountUnits]];
+  return [
+    ['settled', settled.units],
+    ['fees', isCoin(settled) ? settled.feeUnits : 0n],
+  ];
+}
+
 /**
- * The ledger against the chains: zero in sum, every credited
- * unit available, dust held, nothing pending, nothing invented.
+ * The ledger against the chains: zero in sum, every credited unit available
+ * or settled, dust held, nothing pending, nothing invented.
  */
 export function compareLedger(
   rows: readonly AccountRow[],
   truth: Truth,
   simulated: readonly { action: SimulateAction }[],
+  settled: ReadonlyMap<string, Settled>,
 ): Difference[] {
   const expected = new Map<string, bigint>();
   const expect = (mode: string, asset: string, account: string, units: bigint) => {
@@ -30,8 +44,9 @@ export function compareLedger(
     ] as const)
       expected.set(`${mode} ${asset} ${name}`, (expected.get(`${mode} ${asset} ${name}`) ?? 0n) + amount);
   };
-  for (const { network, currency, belowMinimum, amountUnits } of truth.credits.values())
-    expect('live', `${network} ${currency}`, belowMinimum ? 'held' : 'available', amountUnits);
+  for (const [key, credit] of truth.credits)
+    for (const [account, units] of accountsOf(credit, settled.get(key)))
+      expect('live', `${credit.network} ${credit.currency}`, account, units);
   const accountOf = {
     completed: 'available',
     detected: 'pending',
@@ -71,7 +86,11 @@ export function compareLedger(
 }
 
 /** The same deposit by deposit, so that one mistake cannot hide behind its opposite in another place. */
-export function compareDepositLedger(rows: readonly DepositAccountRow[], truth: Truth): Difference[] {
+export function compareDepositLedger(
+  rows: readonly DepositAccountRow[],
+  truth: Truth,
+  settled: ReadonlyMap<string, Settled>,
+): Difference[] {
   const actual = new Map<string, Map<string, bigint>>();
   for (const row of rows) {
     const key = creditKey(row.network, row.transaction_hash, row.address, row.currency);
@@ -82,14 +101,10 @@ export function compareDepositLedger(rows: readonly DepositAccountRow[], truth: 
   for (const key of new Set([...truth.credits.keys(), ...actual.keys()])) {
     const credit = truth.credits.get(key);
     const accounts = actual.get(key) ?? new Map<string, bigint>();
-    const holder = credit?.belowMinimum ? 'held' : 'available';
-    for (const account of new Set([...accounts.keys(), 'chain', 'available'])) {
-      const must =
-        credit && account === holder
-          ? credit.amountUnits
-          : credit && account === 'chain'
-            ? -credit.amountUnits
-            : 0n;
+    const expected = new Map(credit ? accountsOf(credit, settled.get(key)) : []);
+    expected.set('chain', -(credit?.amountUnits ?? 0n));
+    for (const account of new Set([...accounts.keys(), ...expected.keys()])) {
+      const must = expected.get(account) ?? 0n;
       const is = accounts.get(account) ?? 0n;
       if (is !== must)
         found.push({

@@ -1,7 +1,7 @@
 // The oracle's judgement: pure, from records that were gathered
 // before. What is true is what the chain and the receivers say.
 import type { Json } from '../api.ts';
-import type { MerchantName, ReceiverName, SimulateAction } from '../plan/plan.ts';
+import { MERCHANTS, type MerchantName, type ReceiverName, type SimulateAction } from '../plan/plan.ts';
 import { ENDPOINTS } from '../receivers.ts';
 import type { Customer } from '../stage.ts';
 import {
@@ -11,12 +11,14 @@ import {
   compareReceived,
   type Difference,
 } from './compare.ts';
-import { compareHoldings, type Holding } from './holdings.ts';
+import { compareHoldings } from './holdings.ts';
 import { compareSubscriptions } from './listeners.ts';
+import { comparePayouts, type PayoutRecords } from './payouts.ts';
 import type { Reconciled } from './reconciled.ts';
 import { compareReconciled } from './reconciled.ts';
 import type { Seen } from './records.ts';
-import type { AccountRow, DeliveryRow, DepositAccountRow, SetAsideRow, WalletRow } from './rows.ts';
+import type { AccountRow, DeliveryRow, SetAsideRow, WalletRow } from './rows.ts';
+import { settledOf } from './settlements.ts';
 import { compareSimulations } from './simulations.ts';
 import {
   compareDeliveries,
@@ -25,11 +27,8 @@ import {
   compareSetAside,
   compareWalletIndexes,
 } from './stores.ts';
-import type { Truth } from './truth.ts';
 
-export type Records = {
-  /** What the chains say together. */
-  readonly truth: Truth;
+export type Records = PayoutRecords & {
   /** What each receiver remembers, by event id. */
   readonly seen: ReadonlyMap<ReceiverName, ReadonlyMap<string, Seen>>;
   readonly customers: readonly Customer[];
@@ -37,27 +36,22 @@ export type Records = {
   /** Refusals of what is sound, and how often the API answered 500. */
   readonly problems: readonly string[];
   readonly internalErrors: number;
-  /** What the API lists: live deposits by merchant, test deposits, customers of every merchant and mode. */
-  readonly deposits: Readonly<Record<MerchantName, readonly Json[]>>;
+  /** What the API lists, beside live deposits: test deposits, customers of every merchant and mode. */
   readonly simulations: readonly Json[];
   readonly listed: readonly Json[];
   readonly accounts: readonly AccountRow[];
-  readonly depositAccounts: readonly DepositAccountRow[];
   readonly deliveries: readonly DeliveryRow[];
   readonly sharedWallets: readonly WalletRow[];
   readonly setAside: readonly SetAsideRow[];
   /** Receivers by the URL at which they are registered. */
   readonly nameOf: ReadonlyMap<string, string>;
-  readonly holdings: readonly Holding[];
   readonly reconciled: Pick<Reconciled, 'left' | 'refused'>;
-  /** The addresses that the run itself spent from, each with its network before it. */
-  readonly spenders: readonly string[];
 };
 
 /** The receiver of each merchant and mode that takes everything at once. */
 const HEALTHY = {
-  live: { A: 'healthy-a', B: 'healthy-b' },
-  test: { A: 'healthy-test', B: 'healthy-test' },
+  live: { A: 'healthy-a', B: 'healthy-b', C: 'healthy-c' },
+  test: { A: 'healthy-test', B: 'healthy-test', C: 'healthy-test' },
 } as const;
 
 /** Everything that is not as it must be; empty where all is well. */
@@ -76,20 +70,18 @@ export function compareAll(records: Records): Difference[] {
       subject: 'API',
       detail: `${records.internalErrors} times`,
     });
-  found.push(
-    ...compareEvents(deposits.A, healthy('live', 'A')),
-    ...compareEvents(deposits.B, healthy('live', 'B')),
-  );
+  const all = MERCHANTS.flatMap((merchant) => deposits[merchant]);
+  for (const merchant of MERCHANTS)
+    found.push(...compareEvents(deposits[merchant], healthy('live', merchant)));
   const owners = new Map(
     customers.flatMap((customer) =>
       Object.entries(customer.addresses).map((entry) => [entry.join(' '), customer]),
     ),
   );
-  found.push(...compareDeposits(truth, [...deposits.A, ...deposits.B], owners));
+  found.push(...compareDeposits(truth, all, owners));
   found.push(...compareSimulations(simulated, simulations, [...healthy('test', 'A').values()]));
-  const announced = [healthy('live', 'A'), healthy('live', 'B'), healthy('test', 'A')].flatMap((list) => [
-    ...list.values(),
-  ]);
+  const lives = MERCHANTS.map((merchant) => healthy('live', merchant));
+  const announced = [...lives, healthy('test', 'A')].flatMap((list) => [...list.values()]);
   found.push(...compareCustomers(customers, records.listed, announced));
   for (const [name, list] of seen) {
     const { merchant, mode } = ENDPOINTS[name];
@@ -109,9 +101,11 @@ export function compareAll(records: Records): Difference[] {
     everything: HEALTHY[mode][merchant],
   }));
   found.push(...compareSubscriptions(listeners, seen));
+  const settled = new Map(settledOf(all).map((one) => [one.key, one]));
   found.push(
-    ...compareLedger(records.accounts, truth, simulated),
-    ...compareDepositLedger(records.depositAccounts, truth),
+    ...compareLedger(records.accounts, truth, simulated, settled),
+    ...compareDepositLedger(records.depositAccounts, truth, settled),
+    ...comparePayouts(records, [...settled.values()]),
   );
   found.push(
     ...compareDeliveries(records.deliveries, records.nameOf, seen),
@@ -119,7 +113,7 @@ export function compareAll(records: Records): Difference[] {
   );
   found.push(...compareSetAside(records.setAside, truth));
   found.push(
-    ...compareHoldings(records.holdings, truth),
+    ...compareHoldings([...records.holdings, ...records.gasHoldings, ...records.destinationHoldings], truth),
     ...compareReconciled(records.reconciled, records.spenders),
   );
   return found;

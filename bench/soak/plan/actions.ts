@@ -3,6 +3,7 @@ import { keyOfHex } from '../../../src/chains/address-key.ts';
 import { chainOf } from '../../../src/chains/index.ts';
 import { NATIVE_CURRENCY, type Network } from '../../../src/domain/assets.ts';
 import { addressAs } from '../oracle/truth.ts';
+import { redirect, refill, unpay } from '../payouts.ts';
 import { count, customerOf, note, type Play, placeOf } from '../play.ts';
 import { beReborn } from '../reborn.ts';
 import { type Customer, chainOn } from '../stage.ts';
@@ -32,6 +33,8 @@ const FUND_WAIT_MS = 5_000;
  */
 const MORE_INDEXES = 50;
 
+const AFFAIRS_OF_THE_CHAIN: ReadonlySet<Planned['kind']> = new Set(['pay', 'reborn', 'refill', 'unpay']);
+
 /**
  * Carries out one action. Never throws: what goes wrong is
  * noted, and counts as a problem where the gateway is to blame.
@@ -47,7 +50,7 @@ export async function performAction(play: Play, action: Planned): Promise<void> 
     note(play, text);
     // A transaction that the node does not take (a number
     // used twice across a reorg) is no affair of the gateway.
-    if (action.kind !== 'pay' && action.kind !== 'reborn') play.done.problems.push(text);
+    if (!AFFAIRS_OF_THE_CHAIN.has(action.kind)) play.done.problems.push(text);
   }
 }
 
@@ -64,6 +67,8 @@ function detailOf(action: Extract<Planned, { network: Network }>): string {
     case 'reorg':
       return action.fate;
     case 'simulate':
+    case 'refill':
+    case 'unpay':
       return '';
   }
 }
@@ -80,6 +85,12 @@ function carryOut(play: Play, action: Planned): Promise<void> {
       return reorg(play, action);
     case 'reborn':
       return beReborn(play, action.payment);
+    case 'refill':
+      return refill(play, action.network);
+    case 'redirect':
+      return redirect(play, action.merchant);
+    case 'unpay':
+      return unpay(play, action.network);
     default:
       return befall(play, action);
   }
@@ -87,7 +98,7 @@ function carryOut(play: Play, action: Planned): Promise<void> {
 
 function nameOf(action: Planned): string {
   if (action.kind === 'kill' || action.kind === 'freeze') return `${action.kind} ${action.victim}`;
-  if (action.kind === 'customer') return action.kind;
+  if (action.kind === 'customer' || action.kind === 'redirect') return action.kind;
   return `${action.network} ${action.kind} ${detailOf(action)}`.trim();
 }
 
@@ -122,6 +133,7 @@ async function pay(play: Play, action: PayAction): Promise<void> {
   const own = action.shape.endsWith('from_own_wallet') ? await fundedWallet(play, action) : undefined;
   const addresses = people.map((person) => person.addresses[action.network]);
   const hash = await chainOn(play.stage, action.network).pay(action, addresses, own);
+  if (own !== undefined) play.done.spent.push(hash);
   note(
     play,
     `${action.network} ${action.shape} ${hash} to ${addresses.join(' ')} ${action.amounts.join(' ')}`,

@@ -12,15 +12,29 @@ export type AssetFigures = {
   readonly minimum: string;
   /** Below this nothing becomes a deposit, in coins. */
   readonly dustFloor: string;
+  /** What an address has to hold in completed deposits before it is paid out, in coins. */
+  readonly settleMin: string;
 };
 
 /** Every asset of a run; the gateway gets the same figures. */
 export const FIGURES: readonly AssetFigures[] = [
-  { network: 'bsc', currency: 'USDT', name: 'USDT.bsc', decimals: 18, minimum: '1', dustFloor: '0.001' },
-  { network: 'bsc', currency: 'BNB', name: 'BNB', decimals: 18, minimum: '0.001', dustFloor: '0.000001' },
-  { network: 'tron', currency: 'USDT', name: 'USDT.tron', decimals: 6, minimum: '1', dustFloor: '0.001' },
-  { network: 'tron', currency: 'TRX', name: 'TRX', decimals: 6, minimum: '1', dustFloor: '0.01' },
+  of('bsc', 'USDT', 'USDT.bsc', 18, { minimum: '1', dustFloor: '0.001', settleMin: '3' }),
+  of('bsc', 'BNB', 'BNB', 18, { minimum: '0.001', dustFloor: '0.000001', settleMin: '0.003' }),
+  of('tron', 'USDT', 'USDT.tron', 6, { minimum: '1', dustFloor: '0.001', settleMin: '30' }),
+  of('tron', 'TRX', 'TRX', 6, { minimum: '1', dustFloor: '0.01', settleMin: '10' }),
 ];
+
+type Amounts = Pick<AssetFigures, 'minimum' | 'dustFloor' | 'settleMin'>;
+
+function of(
+  network: Network,
+  currency: Currency,
+  name: string,
+  decimals: number,
+  amounts: Amounts,
+): AssetFigures {
+  return { network, currency, name, decimals, ...amounts };
+}
 
 function figuresOf(network: Network, currency: Currency): AssetFigures {
   const figures = FIGURES.find((one) => one.network === network && one.currency === currency);
@@ -41,4 +55,9 @@ export function minimumUnits(network: Network, currency: Currency): bigint {
 /** Below this nothing becomes a deposit, in base units. */
 export function dustFloorUnits(network: Network, currency: Currency): bigint {
   return unitsOf(network, currency, figuresOf(network, currency).dustFloor);
+}
+
+/** What an address has to hold in completed deposits before it is paid out, in base units. */
+export function settleMinUnits(network: Network, currency: Currency): bigint {
+  return unitsOf(network, currency, figuresOf(network, currency).settleMin);
 }

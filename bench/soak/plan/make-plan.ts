@@ -12,6 +12,7 @@ import {
   type ReorgAction,
   type SimulateAction,
 } from './plan.ts';
+import { planPayoutTroubles } from './plan-payouts.ts';
 import { planTroubles } from './plan-troubles.ts';
 
 const MINUTE_MS = 60_000;
@@ -59,7 +60,7 @@ export function makePlan(seed: string, minutes: number): Plan {
     );
     first ??= payments;
   }
-  actions.push(...planTroubles(random, minutes, lastsMs));
+  actions.push(...planTroubles(random, minutes, lastsMs), ...planPayoutTroubles(random, minutes, lastsMs));
   return { seed, lastsMs, actions: actions.sort((a, b) => a.atMs - b.atMs) };
 }
 
@@ -67,7 +68,7 @@ function planCustomers(draws: Random, lastsMs: number): At<CustomerAction>[] {
   const later = Math.round((lastsMs / MINUTE_MS) * PER_MINUTE.customer);
   const times = Array.from({ length: later }, () => draws.int(1_000, lastsMs)).sort((a, b) => a - b);
   const first: readonly (readonly [MerchantName, 'live' | 'test'])[] = [
-    ...Array.from({ length: 6 }, (_, index) => [MERCHANTS[index % 2] ?? 'A', 'live'] as const),
+    ...Array.from({ length: 6 }, (_, index) => [MERCHANTS[index % MERCHANTS.length] ?? 'A', 'live'] as const),
     ...Array.from({ length: 3 }, () => ['A', 'test'] as const),
   ];
   return [...first.map(() => 0), ...times].map((atMs, number) => {

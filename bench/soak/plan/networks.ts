@@ -1,4 +1,5 @@
 import type { Random } from '../../../dev/random.ts';
+import { chainOf } from '../../../src/chains/index.ts';
 import type { Currency, Network } from '../../../src/domain/assets.ts';
 import { BSC_FAULTS, BSC_LIES, BSC_SHAPES } from '../bsc/names.ts';
 import { TRON_FAULTS, TRON_LIES, TRON_SHAPES } from '../tron/names.ts';
@@ -22,6 +23,8 @@ export type ChainPlan = {
    */
   readonly onOneOnly: readonly string[];
   readonly lies: readonly string[];
+  /** Whether the gateway pays out there. */
+  readonly paysOut: boolean;
 };
 
 /** The chains of a run. */
@@ -35,8 +38,10 @@ export const PLANNED: readonly ChainPlan[] = [
     rebornShapes: ['usdt', 'bnb', 'usdt_through_contract', 'bnb_through_contract', 'bnb_and_usdt'],
     faults: BSC_FAULTS,
     always: [],
-    onOneOnly: ['serves another chain', 'has no chain id'],
+    // A refusal by every endpoint is believed for ten minutes.
+    onOneOnly: ['serves another chain', 'has no chain id', 'trial_refused'],
     lies: BSC_LIES,
+    paysOut: chainOf('bsc').paysOut,
   },
   {
     network: 'tron',
@@ -49,6 +54,7 @@ export const PLANNED: readonly ChainPlan[] = [
     always: ['the node is restarted'],
     onOneOnly: ['is another chain'],
     lies: TRON_LIES,
+    paysOut: chainOf('tron').paysOut,
   },
 ];
 

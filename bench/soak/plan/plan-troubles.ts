@@ -3,10 +3,10 @@ import type { Network } from '../../../src/domain/assets.ts';
 import { type ChainPlan, chainRandom, PLANNED } from './networks.ts';
 
 /** What befalls the parts of the gateway and what it reads from, beside the money. */
-export const VICTIMS = ['api', 'worker-1', 'worker-2', 'temporal', 'postgres'] as const;
+export const VICTIMS = ['api', 'worker-1', 'worker-2', 'signer', 'temporal', 'postgres'] as const;
 export type Victim = (typeof VICTIMS)[number];
 /** Those that are also stopped without being ended. */
-export const FROZEN = ['worker-1', 'worker-2', 'api'] as const;
+export const FROZEN = ['worker-1', 'worker-2', 'signer', 'api'] as const;
 export type Frozen = (typeof FROZEN)[number];
 
 export type RpcAction = {
@@ -35,7 +35,7 @@ export type KillAction = { readonly kind: 'kill'; readonly victim: Victim; reado
 export type FreezeAction = { readonly kind: 'freeze'; readonly victim: Frozen; readonly forMs: number };
 export type Trouble = RpcAction | LieAction | KillAction | FreezeAction;
 
-const PER_MINUTE = { rpc: 6, lie: 3, kill: 4, freeze: 2 } as const;
+const PER_MINUTE = { rpc: 6, lie: 3, kill: 5, freeze: 3 } as const;
 
 type At<T> = T & { readonly atMs: number };
 

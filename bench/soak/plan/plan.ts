@@ -6,8 +6,10 @@ import type { Trouble } from './plan-troubles.ts';
  * What is done in a run and when, decided by the seed alone.
  * How it interleaves with the gateway is up to the machine.
  */
-export const MERCHANTS = ['A', 'B'] as const;
+export const MERCHANTS = ['A', 'B', 'C'] as const;
 export type MerchantName = (typeof MERCHANTS)[number];
+/** Those who are paid out; of the others every deposit rests at `completed`. */
+export const PAID_OUT: readonly MerchantName[] = ['A', 'B'];
 
 export const OUTCOMES = ['completed', 'detected', 'confirming', 'failed', 'settled', 'reorged'] as const;
 export const RECEIVERS = [
@@ -17,6 +19,7 @@ export const RECEIVERS = [
   'healthy-b',
   'hanging',
   'resetting',
+  'healthy-c',
   'healthy-test',
 ] as const;
 export type ReceiverName = (typeof RECEIVERS)[number];
@@ -71,7 +74,21 @@ export type RebornAction = {
   readonly network: Network;
   readonly payment: PayAction;
 };
-export type Action = CustomerAction | PayAction | SimulateAction | ReorgAction | RebornAction | Trouble;
+/** Coins for the wallet that pays for gas, which by then has run empty. */
+export type RefillAction = { readonly kind: 'refill'; readonly network: Network };
+/** A merchant is to be paid out elsewhere from now on, on every chain. */
+export type RedirectAction = { readonly kind: 'redirect'; readonly merchant: MerchantName };
+/** A payout loses its block: only the gateway sends it again. */
+export type UnpayAction = { readonly kind: 'unpay'; readonly network: Network };
+export type PayoutAction = RefillAction | RedirectAction | UnpayAction;
+export type Action =
+  | CustomerAction
+  | PayAction
+  | SimulateAction
+  | ReorgAction
+  | RebornAction
+  | PayoutAction
+  | Trouble;
 export type Planned = Action & { readonly atMs: number };
 export type Plan = { readonly seed: string; readonly lastsMs: number; readonly actions: readonly Planned[] };
 

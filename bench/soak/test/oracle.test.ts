@@ -5,11 +5,18 @@ import { BOOK_FAULTS } from './faults/books.ts';
 import { CHAIN_FAULTS } from './faults/chains.ts';
 import { DELIVERY_FAULTS } from './faults/deliveries.ts';
 import { DEPOSIT_FAULTS } from './faults/deposits.ts';
+import { PAYOUT_FAULTS } from './faults/payouts.ts';
 import type { Fault } from './faults/spoil.ts';
 import { soakWorld } from './world.ts';
 
 /** What a gateway could do wrong, and the rule that has to notice it. */
-const FAULTS: readonly Fault[] = [...DEPOSIT_FAULTS, ...DELIVERY_FAULTS, ...BOOK_FAULTS, ...CHAIN_FAULTS];
+const FAULTS: readonly Fault[] = [
+  ...DEPOSIT_FAULTS,
+  ...DELIVERY_FAULTS,
+  ...BOOK_FAULTS,
+  ...CHAIN_FAULTS,
+  ...PAYOUT_FAULTS,
+];
 
 describe("the soak's oracle", () => {
   it('has nothing to say where all is well', () => {

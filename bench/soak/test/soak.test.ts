@@ -35,15 +35,18 @@ describe('a soak', () => {
       'simulate',
       'reorg',
       'reborn',
+      'refill',
+      'redirect',
+      'unpay',
       'rpc',
       'lie',
       'kill',
       'freeze',
     ]);
     const killed = new Set(actions.flatMap((action) => (action.kind === 'kill' ? [action.victim] : [])));
-    expect([...killed]).to.have.members(['api', 'worker-1', 'worker-2', 'temporal', 'postgres']);
+    expect([...killed]).to.have.members(['api', 'worker-1', 'worker-2', 'signer', 'temporal', 'postgres']);
     const frozen = new Set(actions.flatMap((action) => (action.kind === 'freeze' ? [action.victim] : [])));
-    expect([...frozen]).to.have.members(['api', 'worker-1', 'worker-2']);
+    expect([...frozen]).to.have.members(['api', 'worker-1', 'worker-2', 'signer']);
     const told = new Set(
       actions.flatMap((action) => (action.kind === 'lie' ? [`${action.network} ${action.lie}`] : [])),
     );
@@ -95,5 +98,14 @@ describe('a soak', () => {
       expect(report, `a deposit on ${network} that was withdrawn and mined again`).to.match(
         new RegExp(`${network} deposits of a second generation +[1-9]`),
       );
+    for (const { network } of PLANNED.filter(({ paysOut }) => paysOut)) {
+      expect(report, `a payout on ${network}`).to.match(new RegExp(`${network} payouts that settled +[1-9]`));
+      expect(report, `a payout on ${network} that lost its block`).to.match(
+        new RegExp(`${network} payout taken out of its block +[1-9]`),
+      );
+      expect(report, `an empty wallet for gas on ${network}`).to.match(
+        new RegExp(`${network} waiting_for_gas +[1-9]`),
+      );
+    }
   });
 });

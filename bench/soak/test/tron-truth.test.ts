@@ -4,7 +4,8 @@ import { createRandom } from '../../../dev/random.ts';
 import { tempDir } from '../../../dev/support/parts.ts';
 import { addressOfPublicKey } from '../../../dev/tron/signing.ts';
 import type { SoakChain } from '../chain.ts';
-import { creditKey, placeKey, strangeKey } from '../oracle/truth.ts';
+import { compareHoldings } from '../oracle/holdings.ts';
+import { creditKey, strangeKey } from '../oracle/truth.ts';
 import type { PayAction } from '../plan/plan.ts';
 import { createTronChain } from '../tron/chain.ts';
 import { TRON_FAULTS, TRON_LIES, TRON_SHAPES, type TronShape } from '../tron/names.ts';
@@ -16,9 +17,20 @@ const root = HDNodeWallet.fromSeed(`0x${'2c'.repeat(32)}`);
 const secretOf = (index: number): string => root.deriveChild(index).privateKey.slice(2);
 const addressOf = (index: number): string =>
   base58Of(addressOfPublicKey(new SigningKey(`0x${secretOf(index)}`).publicKey));
-const [ANN, BOB, TESTER, OWN] = [0, 1, 2, 3].map(addressOf) as [string, string, string, string];
+const [ANN, BOB, TESTER, OWN, SHOP] = [0, 1, 2, 3, 4].map(addressOf) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+];
 const LIVE = new Set([ANN, BOB, OWN]);
-const RULES = { live: LIVE, own: new Set([...LIVE, TESTER]) };
+const RULES = {
+  live: LIVE,
+  own: new Set([...LIVE, TESTER]),
+  gas: new Set<string>(),
+  destinations: new Set([SHOP]),
+};
 
 /** What each shape brings to Ann, who is paid 30, and to Bob, who is paid 7; unset means nothing at all. */
 type Brought = { readonly ann?: bigint; readonly bob?: bigint; readonly in?: 'USDT' | 'TRX' };
@@ -67,17 +79,12 @@ describe("Tron's side of the soak", function () {
   const pay = (shape: string, to: readonly string[], amounts: readonly bigint[], ownKey?: string) =>
     chain.pay(action(shape, amounts), to, ownKey);
   const agrees = async (): Promise<void> => {
-    const truth = await chain.truth(RULES);
-    for (const address of [ANN, BOB, TESTER]) {
-      const { usdtUnits, coinUnits, sent } = await chain.holdings(address);
-      expect(sent).to.equal(0);
-      expect(truth.arrived.get(placeKey('tron', address, 'USDT')) ?? 0n, `USDT of ${address}`).to.equal(
-        usdtUnits,
-      );
-      expect(truth.arrived.get(placeKey('tron', address, 'TRX')) ?? 0n, `TRX of ${address}`).to.equal(
-        coinUnits,
-      );
-    }
+    const holdings = [ANN, BOB, TESTER, OWN, SHOP].map(async (address) => ({
+      network: 'tron' as const,
+      address,
+      ...(await chain.holdings(address)),
+    }));
+    expect(compareHoldings(await Promise.all(holdings), await chain.truth(RULES))).to.deep.equal([]);
   };
 
   for (const shape of Object.keys(TRON_SHAPES) as TronShape[])
@@ -114,7 +121,14 @@ describe("Tron's side of the soak", function () {
     for (const hash of [...own, test])
       expect([...truth.credits.values()].filter((credit) => credit.hash === hash)).to.deep.equal([]);
     expect(truth.strange.get(strangeKey('tron', test, TESTER))).to.equal(FIRST);
-    expect((await chain.holdings(OWN)).sent).to.equal(2);
+    expect(truth.sent.map(({ hash, from, ok }) => [hash, from, ok])).to.deep.equal(
+      own.map((hash) => [hash, OWN, true]),
+    );
+    expect(truth.sent.flatMap(({ moves }) => moves)).to.deep.equal([
+      { to: ANN, currency: 'TRX', amountUnits: FIRST },
+      { to: ANN, currency: 'USDT', amountUnits: FIRST },
+    ]);
+    expect(truth.sent.every(({ feeUnits }) => feeUnits >= 0n)).to.equal(true);
     await agrees();
   });
 

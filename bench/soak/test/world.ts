@@ -1,160 +1,35 @@
-import type { Currency, Network } from '../../../src/domain/assets.ts';
 import type { Json } from '../api.ts';
-import type { Seen } from '../oracle/records.ts';
 import { creditKey, placeKey } from '../oracle/truth.ts';
-import type { Records } from '../oracle/verdict.ts';
-import type { MerchantName, ReceiverName } from '../plan/plan.ts';
 import { ENDPOINTS } from '../receivers.ts';
 import type { Customer } from '../stage.ts';
+import { paidOut } from './paid-out.ts';
+import {
+  account,
+  type Credit,
+  credit,
+  customer,
+  deliver,
+  entry,
+  hex,
+  lived,
+  USDT,
+  type World,
+} from './parts.ts';
 
 // Hand-made records of a small run of the soak in which all is well.
-type Mutable<T> =
-  T extends ReadonlyMap<infer K, infer V>
-    ? Map<K, Mutable<V>>
-    : T extends string | number | boolean | bigint | undefined | null
-      ? T
-      : T extends ReadonlySet<infer V>
-        ? Set<V>
-        : T extends Record<string, unknown>
-          ? string extends keyof T
-            ? Record<string, unknown>
-            : { -readonly [K in keyof T]: Mutable<T[K]> }
-          : { -readonly [K in keyof T]: Mutable<T[K]> };
-export type World = Mutable<Records>;
-
-export const USDT = 10n ** 18n;
-/** 0x and the digits, repeated to so many bytes. */
-export const hex = (digits: string, bytes = 32) => `0x${digits.repeat(bytes * 2).slice(0, bytes * 2)}`;
 export const [ANN, BEN, TEST] = [hex('a1', 20), hex('b2', 20), hex('c3', 20)];
 export const [PAID, DUST, TO_BEN, GONE, SIMULATED] = [hex('1'), hex('2'), hex('3'), hex('9'), hex('5')];
 const FOREIGN = hex('4');
 /** Hashes of Tron have no prefix, and its addresses small and capital letters that matter. */
 export const [ON_TRON, ANN_ON_TRON] = ['6'.repeat(64), 'TAnnAnnAnnAnnAnnAnnAnnAnnAnnAnnAnn'];
 export const SPENT_FROM = hex('0', 20);
-export const BLOCK = hex('bb');
-
-const customer = (
-  number: number,
-  merchant: MerchantName,
-  mode: 'live' | 'test',
-  bsc: string,
-  tron = `T${bsc}`,
-): Customer => ({
-  number,
-  merchant,
-  mode,
-  externalId: `user-${number}`,
-  id: `customer-${number}`,
-  addresses: { bsc, tron },
-});
-const credit = (
-  network: Network,
-  hash: string,
-  address: string,
-  currency: Currency,
-  amountUnits: bigint,
-  belowMinimum = false,
-) => ({
-  network,
-  hash,
-  address,
-  currency,
-  amountUnits,
-  belowMinimum,
-  blockNumber: 7,
-  blockHash: BLOCK,
-});
-
-type Credit = ReturnType<typeof credit>;
-
-/** A deposit and the events of its life, in order. */
-function lived(id: string, customerId: string, of: Credit, states: readonly string[], more: Json = {}) {
-  const data = {
-    id,
-    customer_id: customerId,
-    network: of.network,
-    transaction_hash: of.hash,
-    address: of.address,
-    currency: of.currency,
-    amount_raw: String(of.amountUnits),
-    block_number: 7,
-    block_hash: BLOCK,
-    failure_code: null,
-    ...more,
-  };
-  const events = states.map((status, index) => ({
-    event: `deposit.${status}`,
-    data: { ...data, status, sequence: index + 1 },
-  }));
-  return { row: { ...data, status: states.at(-1), sequence: states.length } as Json, events };
-}
-
-/** What each receiver took, and the rows of it, when everything went well at once. */
-function deliver(
-  told: Readonly<Record<string, readonly { event: string; data: Json }[]>>,
-): Pick<World, 'seen' | 'deliveries'> {
-  const seen: World['seen'] = new Map();
-  const deliveries: World['deliveries'] = [];
-  for (const [receiver, { merchant, mode, events: wanted }] of Object.entries(ENDPOINTS) as [
-    ReceiverName,
-    (typeof ENDPOINTS)['flaky'],
-  ][]) {
-    const own = (told[`${merchant} ${mode}`] ?? []).filter(
-      ({ event }) => wanted.includes('*') || wanted.includes(event),
-    );
-    const entries = own.map(({ event, data }, index): [string, Mutable<Seen>] => {
-      const eventId = `${merchant} ${mode} ${(told[`${merchant} ${mode}`] ?? []).findIndex((one) => one.data === data)}`;
-      const timestamp = `2026-01-01T00:00:${String(index).padStart(2, '0')}Z`;
-      deliveries.push({
-        id: `${receiver} ${eventId}`,
-        event_id: eventId,
-        url: `http://${receiver}`,
-        status: 'succeeded',
-        attempts: 1,
-        open: 0,
-        last_status: 200,
-        taken_by: 1,
-      });
-      return [
-        eventId,
-        {
-          receiver,
-          eventId,
-          event,
-          data: { ...data },
-          timestamp,
-          bodies: 1,
-          allVerified: true,
-          attempts: [1],
-          taken: true,
-        },
-      ];
-    });
-    seen.set(receiver, new Map(entries));
-  }
-  return { seen, deliveries };
-}
-
-const account = (mode: string, network: Network, currency: Currency, name: string, units: bigint) => ({
-  mode,
-  network,
-  currency,
-  account: name,
-  sum: String(units),
-});
-const entry = (of: Credit, name: string, units: bigint) => ({
-  network: of.network,
-  transaction_hash: of.hash,
-  address: of.address,
-  currency: of.currency,
-  account: name,
-  sum: String(units),
-});
 
 /** What the chain holds: these credits, and a strange token. */
-function truthOf(credits: readonly Credit[]): World['truth'] {
+function truthOf(credits: readonly Credit[], payouts: ReturnType<typeof paidOut>): World['truth'] {
   return {
     transactions: new Set([PAID, DUST, TO_BEN, ON_TRON]),
+    uncredited: new Map(),
+    sent: payouts.sent,
     credits: new Map(
       credits.map((one) => [creditKey(one.network, one.hash, one.address, one.currency), one]),
     ),
@@ -162,9 +37,10 @@ function truthOf(credits: readonly Credit[]): World['truth'] {
       [`bsc ${FOREIGN} ${ANN}`, 4n],
       [`tron ${FOREIGN} ${ANN_ON_TRON}`, 6n],
     ]),
-    arrived: new Map(
-      credits.map((one) => [placeKey(one.network, one.address, one.currency), one.amountUnits]),
-    ),
+    arrived: new Map([
+      ...credits.map((one) => [placeKey(one.network, one.address, one.currency), one.amountUnits] as const),
+      ...payouts.arrived,
+    ]),
   };
 }
 
@@ -174,17 +50,19 @@ function ledgerOf(
   dust: Credit,
   toBen: Credit,
   onTron: Credit,
+  payouts: ReturnType<typeof paidOut>,
 ): Pick<World, 'accounts' | 'depositAccounts'> {
   return {
     accounts: [
       account('live', 'bsc', 'USDT', 'available', 7n * USDT),
-      account('live', 'bsc', 'USDT', 'chain', -7n * USDT),
+      account('live', 'bsc', 'USDT', 'chain', -17n * USDT),
       account('live', 'bsc', 'BNB', 'held', 3n),
-      account('live', 'bsc', 'BNB', 'chain', -3n),
+      account('live', 'bsc', 'BNB', 'chain', -100_003n),
       account('test', 'bsc', 'USDT', 'available', 9n * USDT),
       account('test', 'bsc', 'USDT', 'chain', -9n * USDT),
       account('live', 'tron', 'USDT', 'available', 8_000_000n),
       account('live', 'tron', 'USDT', 'chain', -8_000_000n),
+      ...payouts.accounts,
     ],
     depositAccounts: [
       entry(paid, 'available', 5n * USDT),
@@ -198,6 +76,7 @@ function ledgerOf(
       entry(credit('bsc', GONE, ANN, 'USDT', USDT), 'chain', 0n),
       entry(onTron, 'available', 8_000_000n),
       entry(onTron, 'chain', -8_000_000n),
+      ...payouts.depositAccounts,
     ],
   };
 }
@@ -238,6 +117,8 @@ export function soakWorld(): World {
     credit('tron', ON_TRON, ANN_ON_TRON, 'USDT', 8_000_000n),
   ];
   const [paid, dust, toBen, onTron] = credits as [Credit, Credit, Credit, Credit];
+  const payouts = paidOut();
+  const customers = [ann, ben, test, payouts.customer];
   const lives = {
     A: [
       lived('d1', ann.id, paid, ['detected', 'confirming', 'completed']),
@@ -248,21 +129,22 @@ export function soakWorld(): World {
       }),
       lived('d4', ann.id, onTron, ['detected', 'confirming', 'completed']),
     ],
-    B: [lived('d3', ben.id, toBen, ['detected', 'failed', 'detected', 'confirming', 'completed'])],
+    B: [
+      lived('d3', ben.id, toBen, ['detected', 'failed', 'detected', 'confirming', 'completed']),
+      ...payouts.lives,
+    ],
   };
   const simulation = lived('s1', test.id, credit('bsc', SIMULATED, TEST, 'USDT', 9n * USDT), ['completed']);
   const created = ({ id }: Customer) => ({ event: 'customer.created', data: { id } as Json });
   const told: Record<string, { event: string; data: Json }[]> = {
     'A live': [created(ann), ...lives.A.flatMap((life) => life.events)],
-    'B live': [created(ben), ...lives.B.flatMap((life) => life.events)],
+    'B live': [created(ben), created(payouts.customer), ...lives.B.flatMap((life) => life.events)],
     'A test': [created(test), ...simulation.events],
   };
-  const { seen, deliveries } = deliver(told);
   return {
-    truth: truthOf(credits),
-    seen,
-    deliveries,
-    customers: [ann, ben, test],
+    ...deliver(told),
+    truth: truthOf([...credits, ...payouts.credits], payouts),
+    customers,
     problems: [],
     internalErrors: 0,
     sharedWallets: [],
@@ -272,15 +154,17 @@ export function soakWorld(): World {
     ],
     spenders: [`bsc ${SPENT_FROM}`],
     simulated: [SIMULATION],
-    deposits: { A: lives.A.map((life) => life.row), B: lives.B.map((life) => life.row) },
+    deposits: { A: lives.A.map((life) => life.row), B: lives.B.map((life) => life.row), C: [] },
     simulations: [simulation.row],
-    listed: [ann, ben, test].map(listedAs),
-    ...ledgerOf(paid, dust, toBen, onTron),
+    listed: customers.map(listedAs),
+    ...payouts.records,
+    ...ledgerOf(paid, dust, toBen, onTron, payouts),
     nameOf: new Map(Object.keys(ENDPOINTS).map((name) => [`http://${name}`, name])),
     holdings: [
       { network: 'bsc', address: ANN, usdtUnits: 5n * USDT, coinUnits: 3n, sent: 0 },
       { network: 'bsc', address: BEN, usdtUnits: 2n * USDT, coinUnits: 0n, sent: 0 },
-      { network: 'tron', address: ANN_ON_TRON, usdtUnits: 8_000_000n, coinUnits: 0n, sent: 0 },
+      { network: 'tron', address: ANN_ON_TRON, usdtUnits: 8_000_000n, coinUnits: 0n, sent: null },
+      payouts.holding,
     ],
     // The run's own spending, which is no fault.
     reconciled: {

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   ANSWERS,
+  acceptedAndLost,
+  acceptedThenDropped,
   always,
+  busy,
   changed,
   empty,
   everyNth,
@@ -53,6 +56,9 @@ export function tronFault(name: Exclude<TronFaultName, 'the node is restarted'>,
     'infos in another order': () => INFOS.inAnotherOrder,
     'no infos': () => INFOS.none,
     'no internal transactions': () => INFOS.withoutInternals,
+    'does not say that it took what is sent': () => acceptedAndLost,
+    'drops what is sent': () => acceptedThenDropped(node),
+    'is too busy to be sent anything': () => busy,
   };
   return faults[name]();
 }

@@ -61,6 +61,9 @@ export const TRON_FAULTS = [
   'infos in another order',
   'no infos',
   'no internal transactions',
+  'does not say that it took what is sent',
+  'drops what is sent',
+  'is too busy to be sent anything',
   'the node is restarted',
 ] as const;
 export type TronFaultName = (typeof TRON_FAULTS)[number];

@@ -11,8 +11,11 @@ import { base58Of, hexOf } from './spelling.ts';
 
 const SENDER_SUN = 10n ** 13n;
 const CONTRACT_SUN = 10n ** 15n;
-/** Blocks of a run come every second. */
-const SLOT_MS = 1_000;
+/**
+ * The least between the times of two blocks. Their times follow the clock, as on the chain itself: what is
+ * sent on it is too old after some minutes. Blocks that replaced others are ahead of the clock for a while.
+ */
+const LEAST_SLOT_MS = 200;
 /** What is sent again minutes later is still valid then. */
 const EXPIRES_MS = 6 * 60 * 60_000;
 /** One block less than finality is behind the head. */
@@ -49,8 +52,6 @@ export async function createTronPayer(node: TronNode, random: Random): Promise<T
   const senders = Array.from({ length: SENDER_COUNT }, () => pairOf(random.hex(32)));
   const contracts = await prepare(node, senders);
   const exclusive = queue();
-  /** How often an address of the run's own has sent. */
-  const sentBy = new Map<string, number>();
 
   const submit = (call: Call, from: KeyPair): Promise<string> => {
     const sending = { from, expiresInMs: EXPIRES_MS };
@@ -78,9 +79,7 @@ export async function createTronPayer(node: TronNode, random: Random): Promise<T
         const sender = ownKey === undefined ? senders[index] : pairOf(ownKey);
         const owner = senders[(index + senders.length - 1) % senders.length];
         if (!sender || !owner) throw new Error('there are no senders');
-        const hash = await submit(callOf(action, to.map(hexOf), { contracts, owner: owner.address }), sender);
-        if (ownKey !== undefined) sentBy.set(sender.address, (sentBy.get(sender.address) ?? 0) + 1);
-        return hash;
+        return await submit(callOf(action, to.map(hexOf), { contracts, owner: owner.address }), sender);
       }),
     holdings: async (address): Promise<Holdings> => {
       const key = hexOf(address);
@@ -88,7 +87,7 @@ export async function createTronPayer(node: TronNode, random: Random): Promise<T
         balance?: number | bigint;
       };
       const usdtUnits = await tokensOf(node, contracts.usdt.key, key);
-      return { usdtUnits, coinUnits: BigInt(account.balance ?? 0), sent: sentBy.get(key) ?? 0 };
+      return { usdtUnits, coinUnits: BigInt(account.balance ?? 0), sent: null };
     },
   };
 }
@@ -146,7 +145,7 @@ function chainOf(
       .blockNumber;
 
   return {
-    mine: (blocks = 1) => exclusive(async () => void (await node.mine(blocks, SLOT_MS))),
+    mine: (blocks = 1) => exclusive(() => mineNow(node, blocks)),
     head: async () => head(),
     pending: async () => ((await node.ask('wallet/getpendingsize')) as { pendingSize: number }).pendingSize,
     reorg: (depth, move) =>
@@ -158,7 +157,7 @@ function chainOf(
       }),
     drop: (hash, when) =>
       exclusive(async () => {
-        if ((await heightOf(hash)) === undefined) await node.mine(1, SLOT_MS);
+        if ((await heightOf(hash)) === undefined) await mineNow(node);
         const height = await heightOf(hash);
         if (height === undefined || !(await when())) return undefined;
         const depth = head() - height + 1;
@@ -171,6 +170,11 @@ function chainOf(
     sendAgain: ({ hash }) => exclusive(() => node.again(hash)),
     restart: () => exclusive(() => node.restart()),
   };
+}
+
+async function mineNow(node: TronNode, blocks = 1): Promise<void> {
+  for (let mined = 0; mined < blocks; mined += 1)
+    await node.mine(1, Math.max(LEAST_SLOT_MS, Date.now() - node.head().header.timestampMs));
 }
 
 /** One that a rule of the new chain forbids is gone, as on every node. */

@@ -1,7 +1,13 @@
 // What the chain itself says, read over HTTP with none of the gateway's code: every canonical block,
 // transaction by transaction.
-import type { TruthRules } from '../chain.ts';
-import { type ChainTruth, type Findings, startFindings } from '../oracle/truth.ts';
+import {
+  type ChainTruth,
+  type Findings,
+  isWallet,
+  isWatched,
+  startFindings,
+  type TruthRules,
+} from '../oracle/truth.ts';
 import { base58Of } from './spelling.ts';
 
 const TRANSFER = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -36,6 +42,8 @@ type Internal = {
 };
 type Info = {
   id: string;
+  /** Everything that it cost its sender, in sun. */
+  fee?: Figure;
   receipt?: { result?: string };
   log?: Log[];
   internal_transactions?: Internal[];
@@ -94,12 +102,14 @@ function readTransaction(
   const hash = transaction.txID;
   findings.transaction(hash);
   const [contract] = transaction.raw_data.contract;
-  if (!contract || transaction.ret?.[0]?.contractRet !== 'SUCCESS') return;
+  if (!contract) return;
   const { owner_address: owner, to_address: receiver, amount = 0 } = contract.parameter.value;
+  if (isWallet(rules, base58Of(owner))) findings.sent(sentOf(transaction, info, rules.usdt));
+  if (transaction.ret?.[0]?.contractRet !== 'SUCCESS') return;
   const coin = (from: string, to: string, units: Figure): void => {
     const address = base58Of(to);
     const amountUnits = BigInt(units);
-    if (amountUnits > 0n && rules.own.has(address))
+    if (amountUnits > 0n && isWatched(rules, address))
       findings.moved(hash, at, { from: base58Of(from), to: address, currency: 'TRX', amountUnits });
   };
   if (contract.type === 'TransferContract' && receiver !== undefined) coin(owner, receiver, amount);
@@ -111,20 +121,43 @@ function readTransaction(
         if (tokenId === undefined) coin(part.caller_address, part.transferTo_address, callValue);
 }
 
+/** What a wallet of ours sent. A transfer of coins has no result of a contract's run. */
+function sentOf({ txID: hash, ret, raw_data: raw }: Transaction, info: Info, usdt: string) {
+  const [contract] = raw.contract;
+  const { owner_address: owner = '', to_address: receiver, amount = 0 } = contract?.parameter.value ?? {};
+  const from = base58Of(owner);
+  const isRun = contract?.type !== 'TransferContract';
+  const ok = ret?.[0]?.contractRet === 'SUCCESS' && (!isRun || info.receipt?.result === 'SUCCESS');
+  const coins =
+    ok && !isRun && receiver !== undefined
+      ? [{ to: base58Of(receiver), currency: 'TRX' as const, amountUnits: BigInt(amount) }]
+      : [];
+  const tokens = (info.log ?? [])
+    .flatMap(transferIn)
+    .filter((transfer) => ok && transfer.contract === usdt && transfer.from === from)
+    .map(({ to, amountUnits }) => ({ to, currency: 'USDT' as const, amountUnits }));
+  return { hash, from, nonce: null, ok, feeUnits: BigInt(info.fee ?? 0), moves: [...coins, ...tokens] };
+}
+
 const isMoving = ({ note }: Internal): boolean => MOVING.has(Buffer.from(note, 'hex').toString('utf8'));
 
 /** An event of the name Transfer with an amount, whoever's it is. */
 function readLog(
   findings: Findings,
   hash: string,
-  { address, topics = [], data = '' }: Log,
+  log: Log,
   { at, rules }: { readonly at: At; readonly rules: Rules },
 ): void {
+  for (const { contract, from, to, amountUnits } of transferIn(log))
+    if (contract === rules.usdt && isWatched(rules, to))
+      findings.moved(hash, at, { from, to, currency: 'USDT', amountUnits });
+    else if (contract !== rules.usdt && rules.own.has(to)) findings.foreign(hash, to, amountUnits);
+}
+
+/** Nothing, or the one transfer that a log tells of. */
+function transferIn({ address, topics = [], data = '' }: Log) {
   const [name, sender = '', receiver = ''] = topics;
-  if (name !== TRANSFER || topics.length !== 3 || data === '' || BigInt(`0x${data}`) === 0n) return;
-  const [from, to] = [sender, receiver].map((topic) => base58Of(topic.slice(ADDRESS_IN_TOPIC)));
-  if (from === undefined || to === undefined || !rules.own.has(to)) return;
-  const amountUnits = BigInt(`0x${data}`);
-  if (base58Of(address) === rules.usdt) findings.moved(hash, at, { from, to, currency: 'USDT', amountUnits });
-  else findings.foreign(hash, to, amountUnits);
+  if (name !== TRANSFER || topics.length !== 3 || data === '' || BigInt(`0x${data}`) === 0n) return [];
+  const [from = '', to = ''] = [sender, receiver].map((topic) => base58Of(topic.slice(ADDRESS_IN_TOPIC)));
+  return [{ contract: base58Of(address), from, to, amountUnits: BigInt(`0x${data}`) }];
 }

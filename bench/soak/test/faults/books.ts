@@ -1,4 +1,5 @@
-import { ANN, USDT } from '../world.ts';
+import { USDT } from '../parts.ts';
+import { ANN } from '../world.ts';
 import { at, type Fault, find, forget, set } from './spoil.ts';
 
 /** The ledger, addresses, customers, simulations, and what the API and the comparisons answer. */

@@ -1,4 +1,5 @@
-import { GONE, hex } from '../world.ts';
+import { hex } from '../parts.ts';
+import { GONE } from '../world.ts';
 import { at, type Fault, find, forget, of, set } from './spoil.ts';
 
 /** Deposits and the events that tell of them, held against the chain. */

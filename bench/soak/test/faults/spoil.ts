@@ -1,6 +1,6 @@
 // A fault, and the ways to put one into records in which all is well.
 import type { ReceiverName } from '../../plan/plan.ts';
-import type { World } from '../world.ts';
+import type { World } from '../parts.ts';
 
 /** What a gateway could do wrong, and the rule that has to notice it. */
 export type Fault = readonly [name: string, rule: string, spoil: (records: World) => void];
@@ -11,7 +11,7 @@ export const set = <T extends object>(target: T, change: Partial<T>): void =>
 
 /** The record at this place of a list; throws where there is none. */
 export const at = <T>(list: readonly T[] | undefined, index: number): T => {
-  const found = list?.[index];
+  const found = list?.at(index);
   if (found === undefined) throw new Error(`nothing at ${index}`);
   return found;
 };

@@ -1,0 +1,63 @@
+// What befalls payouts in a run: empty wallets for gas, a merchant who moves, and blocks that are replaced.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Network } from '../../src/domain/assets.ts';
+import { giveGas } from './gas.ts';
+import type { MerchantName } from './plan/plan.ts';
+import { count, note, type Play } from './play.ts';
+import { chainOn } from './stage.ts';
+import { newDestinations } from './wallets.ts';
+
+const REDIRECT_WITHIN_MS = 120_000;
+const RETRY_MS = 1_000;
+const UNPAID_WITHIN_MS = 30_000;
+const LOOK_EVERY_MS = 200;
+
+/** Coins for everything that is still to be paid out; a reorg may take them back. */
+export async function refill({ stage }: Play, network: Network): Promise<void> {
+  await giveGas(stage, chainOn(stage, network), 'plenty');
+}
+
+/** Has a merchant's withdraw addresses replaced on every chain, through outages. Throws where that fails. */
+export async function redirect(play: Play, merchant: MerchantName): Promise<void> {
+  const { stage } = play;
+  const merchantId = stage.merchantIds[merchant];
+  const made = newDestinations(stage, merchant, 'second');
+  const options = made.flatMap(({ network, address }) => [`--withdraw-${network}`, address]);
+  const askedMs = Date.now();
+  for (;;) {
+    const { status, said } = await stage.operate(['merchant', 'set', merchantId, ...options]);
+    if (status === 0) break;
+    if (Date.now() - askedMs > REDIRECT_WITHIN_MS)
+      throw new Error(`"merchant set" does not work: ${said.slice(-300)}`);
+    await sleep(RETRY_MS);
+  }
+  const fromMs = Date.now();
+  stage.destinations.push(...made.map((one) => ({ ...one, merchantId, askedMs, fromMs })));
+  note(play, `merchant ${merchant} is paid out to ${made.map(({ address }) => address).join(' and ')} now`);
+}
+
+/**
+ * Replaces the block of the newest payout that the gateway has seen in one, and leaves it to the gateway to
+ * send it again. What it has recorded is looked up only to find the moment.
+ */
+export async function unpay(play: Play, network: Network): Promise<void> {
+  const { stage } = play;
+  const until = Date.now() + UNPAID_WITHIN_MS;
+  while (Date.now() < until) {
+    const [row] = await stage
+      .sql<{ hash: string }>(
+        `select hash from sent_transactions where network = ? and purpose = 'payout' and state = 'mined'
+         order by block_number desc limit 1`,
+        [network],
+      )
+      .catch(() => []);
+    const dropped = row && (await chainOn(stage, network).drop(row.hash, async () => true));
+    if (dropped) {
+      count(play, `${network} payout taken out of its block`);
+      note(play, `${network} payout ${dropped.hash} was taken out of its block`);
+      return;
+    }
+    await sleep(LOOK_EVERY_MS);
+  }
+  count(play, `${network} no payout to take out of a block`);
+}
