@@ -1,12 +1,15 @@
 // What the wallets that pay for gas hold, and for how many payouts that is enough: for operators.
+import type { AddressKey } from '../../chains/address-key.ts';
 import type { ChainReader } from '../../chains/reader.ts';
-import { ChainCursor } from '../../db/entities/index.ts';
+import { ChainCursor, GasLevel as GasLevelRow } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { rows, run, sql } from '../../db/sql.ts';
 import { assetOf, type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { formatUnits } from '../../domain/money.ts';
 import { currentPrice } from '../deposits/price.ts';
 import type { Deps } from '../deps.ts';
+
+type Reader = Pick<ChainReader, 'balances' | 'currentBalances'>;
 
 export type GasLevel = {
   readonly network: Network;
@@ -24,6 +27,8 @@ export type GasLevel = {
 };
 
 const ASK_WITHIN_MS = 10_000;
+/** Where a chain tells only what lies there now, its requests may be counted by the day. */
+const SELDOM_MS = 15 * 60_000;
 /** The cost of a payout is what so many of the last ones took on average. */
 const LAST_TOP_UPS = 20;
 
@@ -32,43 +37,61 @@ const LAST_TOP_UPS = 20;
  * writes it down with the price of the coin. A chain that does not answer keeps what was seen before; throws
  * the first failure once all were tried.
  */
-export async function noteGasLevels(
-  deps: Deps,
-  readers: ReadonlyMap<Network, Pick<ChainReader, 'balances'>>,
-): Promise<void> {
+export async function noteGasLevels(deps: Deps, readers: ReadonlyMap<Network, Reader>): Promise<void> {
   const failures: unknown[] = [];
   for (const network of deps.settings.payouts.networks)
     await noteLevel(deps, network, readers.get(network)).catch((error: unknown) => failures.push(error));
   if (failures.length > 0) throw failures[0];
 }
 
-async function noteLevel(
-  deps: Deps,
-  network: Network,
-  reader: Pick<ChainReader, 'balances'> | undefined,
-): Promise<void> {
+async function noteLevel(deps: Deps, network: Network, reader: Reader | undefined): Promise<void> {
   const em = deps.orm.em.fork();
   const [wallet] = await rows(
     em,
-    sql<{ addressKey: never }>`select address_key from gas_wallets where network = ${network}
+    sql<{ addressKey: AddressKey }>`select address_key from gas_wallets where network = ${network}
       order by created_at desc, address_key limit 1`,
   );
   const cursor = await em.findOne(ChainCursor, network);
-  if (!wallet || !reader?.balances || !cursor || cursor.verifiedNumber < 0) return;
+  if (!wallet || !reader || !cursor || cursor.verifiedNumber < 0) return;
   const { addressKey } = wallet;
-  const number = cursor.verifiedNumber;
-  const [held] = (await reader.balances([addressKey], number, AbortSignal.timeout(ASK_WITHIN_MS))) ?? [];
-  if (!held) return;
+  if (!reader.balances && (await wasSeenOfLate(em, deps, { network, addressKey }))) return;
+  const seen = await heldOn(reader, addressKey, cursor.verifiedNumber);
+  if (!seen) return;
   const price = await currentPrice(deps, NATIVE_CURRENCY[network]);
   const usd8 = price && !price.stale && price.usd8 > 0n ? price.usd8.toString() : null;
   await run(
     em,
     sql`insert into gas_levels (network, address_key, units, block_number, coin_usd8, at)
-      values (${network}, ${addressKey}, ${held.nativeUnits.toString()}::numeric, ${number},
+      values (${network}, ${addressKey}, ${seen.units.toString()}::numeric, ${seen.number},
         ${usd8}::numeric, ${deps.now()})
       on conflict (network, address_key) do update set units = excluded.units,
         block_number = excluded.block_number, coin_usd8 = excluded.coin_usd8, at = excluded.at`,
   );
+}
+
+async function wasSeenOfLate(
+  em: Em,
+  { now }: Pick<Deps, 'now'>,
+  { network, addressKey }: { readonly network: Network; readonly addressKey: AddressKey },
+): Promise<boolean> {
+  const level = await em.findOne(GasLevelRow, { network, addressKey });
+  return level !== null && now().getTime() - level.at.getTime() < SELDOM_MS;
+}
+
+/** The coins on an address in final blocks, with the newest of these; undefined where nobody tells it now. */
+async function heldOn(
+  reader: Reader,
+  addressKey: AddressKey,
+  verifiedNumber: number,
+): Promise<{ readonly units: bigint; readonly number: number } | undefined> {
+  const signal = AbortSignal.timeout(ASK_WITHIN_MS);
+  if (reader.balances) {
+    const [held] = (await reader.balances([addressKey], verifiedNumber, signal)) ?? [];
+    return held && { units: held.nativeUnits, number: verifiedNumber };
+  }
+  const current = await reader.currentBalances?.([addressKey], signal);
+  const [held] = current?.rows ?? [];
+  return current && held && { units: held.nativeUnits, number: current.to };
 }
 
 /** The newest gas wallet of each network, as it was seen last. Asks no chain. */

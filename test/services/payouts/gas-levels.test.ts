@@ -70,6 +70,7 @@ describe('what the wallets that pay for gas hold', function () {
         fee_units, moves, verified_at, created_at, updated_at)
        select gen_random_uuid(), 'bsc', 'gas' || id, 'gas', id, 1, 'final', 'g', ?, address, address_key, 'BNB',
          ?, '\\x00', now(), -1, '0x9', true, ?, '[]', now(), now(), now() from payouts
+       where id not in (select payout_id from sent_transactions where purpose = 'gas')
        order by created_at desc limit 1`,
       [GAS, units.toString(), feeUnits.toString()],
     );
