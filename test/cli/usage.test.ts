@@ -58,7 +58,7 @@ const WRONG: readonly [readonly string[], RegExp][] = [
   [['payout', 'pause', 'x'], /too many arguments/],
   [['payout', 'pause', '--by', 'n'.repeat(121)], /at most 120 characters/],
   [['payout', 'resume', '--reason', ' '], /must not be empty/],
-  [['merchant', 'set', 'x', '--pause-payouts'], /argument missing/],
+  [['merchant', 'set', 'x', '--json', '--pause-payouts'], /argument missing/],
   [['merchant', 'set', 'x', '--pause-payouts', 'yes'], /one of true, false/],
   [['merchant', 'set', 'x', '--allow-contract'], /Nothing to set/],
   [['webhook', 'listen', '--port', '65536'], /from 0 to 65535/],
