@@ -5,7 +5,7 @@ import { createCustomer } from '../../../dev/support/use-cases.ts';
 import type { PayoutView, WaitingView } from '../../../src/services/payouts/list.ts';
 import { startTestApi, type TestApi, UNKNOWN_ID } from '../../support/gateway.ts';
 import { pay } from '../../support/payment-shop.ts';
-import { commitAll, DESTINATION, planned } from '../../support/payout-rows.ts';
+import { commitAll, planned } from '../../support/payout-rows.ts';
 import { answer, type Env, gateway, sideBySide } from '../support.ts';
 
 type Listed = {
@@ -13,6 +13,9 @@ type Listed = {
   readonly waiting: readonly WaitingView[];
   readonly pauses: readonly { readonly merchant_id: string | null; readonly by: string }[];
 };
+
+/** Nobody's. */
+const DESTINATION = '0x52908400098527886E0F7030069857D2E4169EE7';
 
 describe('command line: payouts', function () {
   this.timeout(300_000);

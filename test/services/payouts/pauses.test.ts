@@ -138,11 +138,11 @@ describe('decisions of operators about payouts', function () {
     );
     const payoutId = await plan(depositId);
     await shop.sql('delete from outbox');
-    for (const id of [payoutId, payoutId.toUpperCase(), address])
+    for (const id of [payoutId, address])
       expect(await retryPayout(deps, { id, reason: 'now' })).to.include({ address, network: 'bsc' });
-    expect(await woken()).to.have.members(Array.from({ length: 3 }, () => `settlement:bsc:${addressKey}`));
+    expect(await woken()).to.have.members(Array.from({ length: 2 }, () => `settlement:bsc:${addressKey}`));
     expect(await shop.sql('select kind, network, by_name, reason from payout_decisions')).to.deep.equal(
-      Array.from({ length: 3 }, () => ({ kind: 'retry', network: 'bsc', by_name: 'Ann', reason: 'now' })),
+      Array.from({ length: 2 }, () => ({ kind: 'retry', network: 'bsc', by_name: 'Ann', reason: 'now' })),
     );
     for (const id of [randomUUID(), 'x', '', '0x1', "' or 1=1", '\0'])
       expect(await refusal(retryPayout(deps, { id, reason: null })), id).to.match(

@@ -15,6 +15,7 @@ describe('payouts that do not go on by themselves', function () {
     shop = await startShop();
     const customer = await shop.customer();
     first = await shop.pay(customer, { coins: '1', block: 5 });
+    shop.pass(1);
     await shop.pay(customer, { coins: '2', block: 6 });
     await shop.sql('update deposits set verified_at = now()');
   });
@@ -52,7 +53,7 @@ describe('payouts that do not go on by themselves', function () {
         address,
         state: 'waiting_for_gas',
         reason: 'why',
-        since: '2026-11-20T09:00:00Z',
+        since: '2026-11-20T09:00:01Z',
         action: `send at least 0.02 BNB to ${DESTINATION}; it goes on by itself then`,
         needs: { currency: 'BNB', amount: '0.02', address: DESTINATION },
         payout_id: null,

@@ -157,7 +157,7 @@ describe('what may be paid out is told to the actor of its address', function ()
     await plan();
     await world.newAddress();
     await forget();
-    await setWithdraw('tron', 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb');
+    await setWithdraw('tron', 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8');
     expect(await told(), 'nothing is paid out on this network').to.deep.equal([]);
     await setWithdraw('bsc');
     expect((await ids()).toSorted()).to.deep.equal(
