@@ -1,5 +1,6 @@
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { SettlementActorInput } from '../src/domain/actor-message.ts';
+import { isDecided, type RecordedDecision } from '../src/services/payouts/pauses.ts';
 import { advanceSettlement as advance } from '../src/services/payouts/settle/advance.ts';
 import type { SettlementDeps, SettlementInput } from '../src/services/payouts/settle/input.ts';
 import { failure, guarded } from './faults.ts';
@@ -45,6 +46,29 @@ export function settlementActivities(deps: SettlementDeps) {
       if (step.kind !== 'wait') return step;
       if (step.stuck) throw failure({ message: step.reason, type: 'NeedsOperator', nonRetryable: true });
       throw waiting(step.reason, Math.max(LEAST_PAUSE_MS, step.delayMs));
+    },
+
+    /**
+     * Whether an operator's decision about the payouts of an address is recorded in the database: anybody may
+     * have typed its words into Temporal. Returns true, or is refused.
+     */
+    async requirePayoutDecision(input: SettlementActorInput & RecordedDecision): Promise<true> {
+      const { network, kind, by, reason } = input;
+      const addressKey = input.addressKey as SettlementInput['addressKey'];
+      const known = await guarded(
+        () => isDecided(deps.orm.em.fork(), { network, addressKey }, { kind, by, reason }),
+        (error) =>
+          deps.log.warn(
+            { err: error, network, addressKey },
+            'a decision about payouts met a fault of our own',
+          ),
+      );
+      if (known) return true;
+      throw failure({
+        message: `no operator's decision of this name and reason is recorded for these payouts; decide with "gateway payout ${kind}"`,
+        type: 'DecisionRefused',
+        nonRetryable: true,
+      });
     },
   };
 }

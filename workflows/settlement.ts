@@ -1,8 +1,12 @@
 import {
+  ApplicationFailure,
+  allHandlersFinished,
   CancellationScope,
+  condition,
   continueAsNew,
   defineQuery,
   defineSignal,
+  defineUpdate,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -12,12 +16,14 @@ import type { Activities } from '../activities/index.ts';
 import type { SettlementActorInput } from '../src/domain/actor-message.ts';
 import { NETWORKS } from '../src/domain/assets.ts';
 import { isAddressKey, ROW_CHANGED } from '../src/domain/ids.ts';
+import type { PayoutDecisionKind } from '../src/domain/payouts/pause.ts';
 import { showNeedsOperator, showStage } from './attributes.ts';
 import { refuseInput } from './input.ts';
 import { type Looks, openLooks } from './looks.ts';
 import { needsOperatorSays, reasonOf } from './needs-operator.ts';
+import { type PayoutCommand, refuseCommand } from './payout-command.ts';
 import { type SettlementResult, settlementResult } from './results.ts';
-import { CRASH_RETRY, SETTLE_START_TO_CLOSE_MS } from './timeouts.ts';
+import { CRASH_RETRY, OPERATOR_START_TO_CLOSE_MS, SETTLE_START_TO_CLOSE_MS } from './timeouts.ts';
 
 export type SettlementView = {
   readonly state: string;
@@ -29,6 +35,17 @@ export type SettlementView = {
 export const changedSignal = defineSignal(ROW_CHANGED);
 /** What the actor knows, for operators; merchants ask the API. */
 export const settlementViewQuery = defineQuery<SettlementView>('view');
+
+/**
+ * What operators decide about payouts. Each was written down before it is sent here, and is refused where it
+ * was not: the rows say what holds, and the actor only looks at them at once, also out of a long wait.
+ * Returns what it knew when it was told.
+ */
+export const retryUpdate = defineUpdate<SettlementView, [PayoutCommand]>('retry');
+export const pauseUpdate = defineUpdate<SettlementView, [PayoutCommand]>('pause');
+export const resumeUpdate = defineUpdate<SettlementView, [PayoutCommand]>('resume');
+
+const MAX_SHOWN_NAME = 40;
 
 /**
  * Pays out what was completed on one of our addresses, one payout after the other, until nothing is left
@@ -51,13 +68,30 @@ async function run(input: SettlementActorInput): Promise<{ note: string }> {
   const seen: Seen = { state: '', note: '', needsOperator: false };
   setHandler(settlementViewQuery, () => ({ ...seen }));
   setHandler(changedSignal, () => looks.news());
+  for (const [kind, update] of [
+    ['retry', retryUpdate],
+    ['pause', pauseUpdate],
+    ['resume', resumeUpdate],
+  ] as const)
+    setHandler(
+      update,
+      // A scope of its own: the workflow's is cancelled for ever by a request to cancel.
+      (command) => CancellationScope.nonCancellable(() => decide(input, kind, command, seen, looks)),
+      { validator: refuseCommand },
+    );
   for (;;) {
     const answer = await step(input, seen, looks);
     if (answer) learn(seen, answer);
     show(seen);
-    if (answer?.kind === 'rest' && looks.upToDate()) return { note: seen.note };
+    if (answer?.kind === 'rest' && looks.upToDate()) {
+      await condition(() => !looks.upToDate() || allHandlersFinished());
+      if (looks.upToDate()) return { note: seen.note };
+    }
     // The new run reads the rows first: nothing has to be handed over to it.
-    if (workflowInfo().continueAsNewSuggested) return await continueAsNew<typeof settlement>(input);
+    if (workflowInfo().continueAsNewSuggested) {
+      await condition(allHandlersFinished);
+      return await continueAsNew<typeof settlement>(input);
+    }
   }
 }
 
@@ -90,6 +124,26 @@ async function step(
     showNeedsOperator(true);
     return undefined;
   }
+}
+
+/** Makes sure that the decision is one, and looks at the rows at once. */
+async function decide(
+  { network, addressKey }: SettlementActorInput,
+  kind: PayoutDecisionKind,
+  { by, reason = null }: PayoutCommand,
+  seen: Seen,
+  looks: Looks,
+): Promise<SettlementView> {
+  const { requirePayoutDecision } = proxyActivities<Activities>({
+    startToCloseTimeout: OPERATOR_START_TO_CLOSE_MS,
+    retry: CRASH_RETRY,
+    summary: `${kind}, asked for by ${by.slice(0, MAX_SHOWN_NAME)}`,
+  });
+  const answer: unknown = await requirePayoutDecision({ network, addressKey, kind, by, reason });
+  if (answer !== true)
+    throw ApplicationFailure.nonRetryable('its answer was set by hand; decide with "gateway payout" again');
+  looks.news();
+  return { ...seen };
 }
 
 function learn(seen: Seen, answer: SettlementResult): void {

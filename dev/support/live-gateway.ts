@@ -48,8 +48,8 @@ export async function startLiveGateway(options: LiveOptions) {
     const abort = new AbortController();
     const activityDeps = activityDepsOf(gateway, abort.signal);
     const worker = await runWorker({ place, deps: activityDeps, signal: abort.signal, log });
-    const networks = [...activityDeps.chains.values()].map((chain) => chain.reader.network);
-    running = { worker, abort, loops: startLoops(depsOf(gateway, 'loops'), networks, abort.signal) };
+    const chains = new Map([...activityDeps.chains.values()].map((chain) => [chain.reader.network, chain]));
+    running = { worker, abort, loops: startLoops(depsOf(gateway, 'loops'), chains, abort.signal) };
   };
   const stopWorker = async (): Promise<void> => {
     running?.abort.abort(new Error('the test stops the worker'));

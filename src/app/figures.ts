@@ -6,6 +6,7 @@ import { ALARM_KINDS, readAlarms } from '../services/alarms/alarms.ts';
 import { readMoneyAtRest, readOpenDeposits } from '../services/ledger/money-at-rest.ts';
 import { listLoopRuns } from '../services/loop-runs.ts';
 import { readOutbox } from '../services/outbox/state.ts';
+import { readPayoutFigures } from '../services/payouts/figures.ts';
 import { countDifferences } from '../services/reconciliation/pass.ts';
 import { withinTime } from '../services/time-limit.ts';
 import { readDueDeliveries, readUnwellEndpoints } from '../services/webhooks/waiting.ts';
@@ -24,11 +25,13 @@ const PART_WITHIN_MS = 4_000;
 const ALARM_WITHIN_MS = 3_500;
 /** An endpoint that has not been asked for longer than this is reported as neither well nor failing. */
 const ENDPOINT_TOLD_WITHIN_MS = 5 * 60_000;
+const USD_MICRO_DECIMALS = 6;
 
 const PARTS = {
   heights: readHeights,
   money: readMoney,
   open_deposits: readOpen,
+  payouts: readPayouts,
   webhooks: readWebhooks,
   endpoints: readEndpoints,
   alarms: readAlarmCounts,
@@ -136,6 +139,23 @@ async function readOpen({ deps, metrics }: Observed): Promise<boolean> {
       metrics.depositOldest.set({ network, state }, oldestMs / 1_000);
     }
   }
+  return true;
+}
+
+async function readPayouts({ deps, metrics }: Observed): Promise<boolean> {
+  const { waiting, signer, gas, costs } = await readPayoutFigures(deps);
+  for (const { network, code, count } of waiting) metrics.payoutsWaiting.set({ network, code }, count);
+  for (const gauge of [metrics.gasBalance, metrics.gasPayoutsLeft, metrics.settledCost]) gauge.reset();
+  for (const { network, amount, payoutsLeft, isUsed } of gas) {
+    if (amount !== null) metrics.gasBalance.set({ network }, +amount);
+    if (payoutsLeft !== null && isUsed) metrics.gasPayoutsLeft.set({ network }, payoutsLeft);
+  }
+  for (const { network, microUsd } of costs)
+    metrics.settledCost.set({ network }, +formatUnits(microUsd, USD_MICRO_DECIMALS));
+  if (!signer) return true;
+  metrics.signerSeen.set(signer.seenAt.getTime() / 1_000);
+  if (signer.signedAt) metrics.signerSigned.set(signer.signedAt.getTime() / 1_000);
+  metrics.signerSealed.set(signer.isSealed ? 1 : 0);
   return true;
 }
 

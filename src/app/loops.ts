@@ -1,4 +1,5 @@
 import { pause } from '../base/async/pause.ts';
+import type { OpenChain } from '../chains/chain.ts';
 import type { Network } from '../domain/assets.ts';
 import { chainWorkflowId } from '../domain/ids.ts';
 import { purgeSessions } from '../services/access/sessions.ts';
@@ -10,6 +11,7 @@ import { foldBalances, foldCounts } from '../services/ledger/totals.ts';
 import { noteFailedRun, noteGoodRun, registerLoops, takeTurn } from '../services/loop-runs.ts';
 import { makeMonthsAhead } from '../services/months/make.ts';
 import { performOutbox, performTestOutbox } from '../services/outbox/perform.ts';
+import { noteGasLevels } from '../services/payouts/gas-levels.ts';
 import { type RepairRun, turnOf } from '../services/repair/actors.ts';
 import { repairDeliveries } from '../services/repair/deliveries.ts';
 import { repairDeposits, repairPayments } from '../services/repair/repair.ts';
@@ -46,8 +48,12 @@ export type Loop = {
  * ended sessions, running totals, and the watchers of the chains. The time at which each last
  * ran well is in a row that every process can read.
  */
-export function startLoops(deps: Deps, networks: readonly Network[], signal: AbortSignal): Promise<void>[] {
-  const loops = loopsOf(deps, networks);
+export function startLoops(
+  deps: Deps,
+  chains: ReadonlyMap<Network, Pick<OpenChain, 'reader'>>,
+  signal: AbortSignal,
+): Promise<void>[] {
+  const loops = loopsOf(deps, chains);
   let registered: Promise<void> | undefined;
   const register = (): Promise<void> => {
     registered ??= registerLoops(deps, loops).catch((error: unknown) => {
@@ -60,8 +66,10 @@ export function startLoops(deps: Deps, networks: readonly Network[], signal: Abo
 }
 
 /** There is one row for each loop: a new loop needs nothing else for metrics, readiness and "doctor". */
-function loopsOf(deps: Deps, networks: readonly Network[]): Loop[] {
+function loopsOf(deps: Deps, chains: ReadonlyMap<Network, Pick<OpenChain, 'reader'>>): Loop[] {
   const places: RepairRun['places'] = new Map();
+  const networks = [...chains.keys()];
+  const readers = new Map([...chains].map(([network, { reader }]) => [network, reader]));
   return [
     { name: 'outbox', everyMs: SECOND_MS, work: () => performOutbox(deps) },
     { name: 'outbox of test mode', everyMs: SECOND_MS, work: () => performTestOutbox(deps) },
@@ -93,6 +101,7 @@ function loopsOf(deps: Deps, networks: readonly Network[]): Loop[] {
       shared: true,
       work: () => repairDeliveries(deps, turnOf(places)),
     },
+    { name: 'gas wallets', everyMs: 2 * MINUTE_MS, shared: true, work: () => noteGasLevels(deps, readers) },
     { name: 'prices', everyMs: 15 * SECOND_MS, work: () => keepPricesFresh(deps) },
     { name: 'stored answers', everyMs: MINUTE_MS, shared: true, work: () => purgeAnswers(deps) },
     { name: 'webhook slots', everyMs: 60 * MINUTE_MS, shared: true, work: () => purgeSlots(deps) },

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { chainMetrics } from './metrics-of-chains.ts';
+import { payoutMetrics } from './metrics-of-payouts.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -14,6 +15,7 @@ export function createMetrics(options: { readonly defaults?: boolean } = {}) {
   const ofRows = {
     ...chainMetrics(registers),
     ...moneyMetrics(registers),
+    ...payoutMetrics(registers),
     ...deliveryMetrics(registers),
     ...alarmMetrics(registers),
   };
@@ -26,7 +28,14 @@ export function createMetrics(options: { readonly defaults?: boolean } = {}) {
   };
   // A gauge without labels would begin at zero, which nobody has read yet:
   // until it is read, there is no figure.
-  for (const gauge of [metrics.needsOperator, metrics.outboxOldest, metrics.outboxQuarantined])
+  for (const gauge of [
+    metrics.needsOperator,
+    metrics.outboxOldest,
+    metrics.outboxQuarantined,
+    metrics.signerSeen,
+    metrics.signerSigned,
+    metrics.signerSealed,
+  ])
     gauge.remove();
   return metrics;
 }

@@ -111,6 +111,11 @@ export type OpenChain = {
   readonly requests?: RequestCount;
   /** Absent where the chain is used for nothing but reading blocks. */
   readonly callContract?: CallContract;
+  /**
+   * Whether code runs at an address at the head, as one endpoint says: a guard against mistakes, no proof.
+   * Throws where no endpoint answers. Absent where nobody can be asked.
+   */
+  readonly hasCode?: (address: AddressKey, signal: AbortSignal) => Promise<boolean>;
   /** Absent where nothing is paid out yet. */
   readonly spending?: Spending;
 };

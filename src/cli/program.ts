@@ -7,7 +7,7 @@ import { addCustomerCommands } from './commands/customers.ts';
 import { addDepositCommands } from './commands/deposits/deposits.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addMerchantCommands } from './commands/merchants.ts';
-import { addPayoutCommands } from './commands/payouts.ts';
+import { addPayoutCommands } from './commands/payouts/payouts.ts';
 import { addQuotaCommands } from './commands/quotas.ts';
 import { addReconcileCommand } from './commands/reconcile.ts';
 import { addRescanCommand } from './commands/rescan.ts';

@@ -57,7 +57,7 @@ export async function startWork(
     void shutdown.run('the worker ended').then(() => process.exit(1));
   });
   shutdown.add('worker', () => worker.stop());
-  const loops = startLoops(depsOf(gateway, 'loops'), [...gateway.chains.keys()], shutdown.signal);
+  const loops = startLoops(depsOf(gateway, 'loops'), gateway.chains, shutdown.signal);
   shutdown.add('loops', async () => {
     await Promise.all(loops);
   });

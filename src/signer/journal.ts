@@ -100,6 +100,29 @@ async function opened({ file, now }: { file: string; now: Date }): Promise<Journ
   }
 }
 
+/** A journal, or a copy of it, that is only looked at. */
+export type JournalCopy = Pick<Journal, 'file' | 'index' | 'raw'>;
+
+/**
+ * Looks into the journal, or into a copy of it, while its signer may be writing to it: a last line without
+ * its end is left out. Throws {@link JournalBroken}.
+ */
+export async function readingJournal<T>(file: string, work: (copy: JournalCopy) => Promise<T>): Promise<T> {
+  const handle = await open(file, 'r').catch((error: unknown) => {
+    throw new JournalBroken(
+      `The signer's journal ${file} cannot be read (${reasonOf(error)})`,
+      'Run this where the signer keeps it (SIGN_JOURNAL_FILE), or name a copy of it with --journal',
+      { cause: error },
+    );
+  });
+  try {
+    const { index } = await readLines(file, handle);
+    return await work({ file, index, raw: (hash) => rawOf({ file, handle, index }, hash) });
+  } finally {
+    await handle.close();
+  }
+}
+
 type Opened = {
   readonly file: string;
   readonly handle: FileHandle;
@@ -145,22 +168,27 @@ function journalOver({ file, handle, lock, index, end, repairedBytes }: Opened):
       last = written.catch(() => undefined);
       return written;
     },
-    raw: async (hash) => {
-      const place = index.placeOf(hash);
-      const line = place && parseLine((await readPlace(handle, place)).toString('utf8'));
-      if (line?.kind !== 'signed' || line.hash !== hash)
-        throw new JournalBroken(
-          `The journal ${file} has no bytes for ${hash}`,
-          'Restore it from its backup, and stop whatever else writes to it',
-        );
-      return Buffer.from(line.raw, 'hex');
-    },
+    raw: (hash) => rawOf({ file, handle, index }, hash),
     close: async () => {
       await last;
       await handle.close();
       lock.release();
     },
   };
+}
+
+async function rawOf(
+  { file, handle, index }: Pick<Opened, 'file' | 'handle' | 'index'>,
+  hash: string,
+): Promise<Buffer> {
+  const place = index.placeOf(hash);
+  const line = place && parseLine((await readPlace(handle, place)).toString('utf8'));
+  if (line?.kind !== 'signed' || line.hash !== hash)
+    throw new JournalBroken(
+      `The journal ${file} has no bytes for ${hash}`,
+      'Restore it from its backup, and stop whatever else writes to it',
+    );
+  return Buffer.from(line.raw, 'hex');
 }
 
 async function readPlace(handle: FileHandle, { at, length }: Place): Promise<Buffer> {

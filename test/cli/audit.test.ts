@@ -44,7 +44,10 @@ describe('command line: what operators changed', function () {
     (await answer<{ actions: Action[] }>(['audit', 'list', ...more], env)).actions;
 
   it('is one row for each command, with the name, the host, and what it was before', async () => {
-    await answer(['merchant', 'set', id, '--withdraw-bsc', BSC.toLowerCase(), '--by', 'ann'], env);
+    await answer(
+      ['merchant', 'set', id, '--withdraw-bsc', BSC.toLowerCase(), '--by', 'ann', '--allow-contract'],
+      env,
+    );
     await answer(['merchant', 'set', id, '--withdraw-bsc', 'none'], env);
     await answer(['subscription', 'set', id, 'inactive', '--by', 'ben'], env);
     const made = await answer<{ id: string; key: string }>(

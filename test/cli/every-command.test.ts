@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase, migratedDatabase, tempDir } from '../../dev/support/parts.ts';
 import { createCustomer, createEndpoint } from '../../dev/support/use-cases.ts';
@@ -7,6 +7,7 @@ import { makeProgram } from '../../src/cli/program.ts';
 import { createKey } from '../../src/services/merchants/keys.ts';
 import { startTestApi, type TestApi, UNKNOWN_ID } from '../support/gateway.ts';
 import { pay } from '../support/payment-shop.ts';
+import { commitAll, filled, planned } from '../support/payout-rows.ts';
 import { type Expected, judgeJson, judgeText } from './judged.ts';
 import { type Env, gateway, leavesOf, sideBySide } from './support.ts';
 
@@ -18,7 +19,10 @@ const TRON = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
 const PASSWORD = 'correct horse battery';
 
 type Ids = Readonly<
-  Record<'merchant' | 'customer' | 'completed' | 'delivery' | 'takenPort' | 'key0' | 'key1', string>
+  Record<
+    'merchant' | 'customer' | 'completed' | 'payout' | 'delivery' | 'takenPort' | 'key0' | 'key1',
+    string
+  >
 >;
 type Call = Expected & {
   /** The arguments of the first run (0, `--json`) and of the second (1, for a person). */
@@ -41,7 +45,15 @@ const CALLS: Readonly<Record<string, Call>> = {
   'config check': {},
   'config docs': { document: true },
   'merchant create': {
-    args: () => ['--name', '漢'.repeat(200), '--withdraw-bsc', BSC, '--withdraw-tron', TRON],
+    args: () => [
+      '--name',
+      '漢'.repeat(200),
+      '--withdraw-bsc',
+      BSC,
+      '--withdraw-tron',
+      TRON,
+      '--allow-contract',
+    ],
   },
   'merchant set': {
     args: ({ merchant }) => [
@@ -50,6 +62,9 @@ const CALLS: Readonly<Record<string, Call>> = {
       BSC,
       '--withdraw-tron',
       TRON,
+      '--allow-contract',
+      '--pause-payouts',
+      'false',
       '--monthly-limit-usd',
       '1000000000000',
     ],
@@ -106,7 +121,13 @@ const CALLS: Readonly<Record<string, Call>> = {
   'deposit fail': { args: () => [UNKNOWN_ID, ...BY], code: 1 },
   'deposit release': { args: ({ completed }) => [completed, ...BY], code: 1 },
   'deposit claim': { args: () => ['--tx', `0x${'a'.repeat(64)}`, '--network', 'bsc'], code: 1 },
+  'payout list': {},
+  'payout show': { args: ({ payout }) => [payout] },
+  'payout retry': { args: ({ payout }) => [payout, ...BY] },
+  'payout pause': { args: ({ merchant }, run) => [...(run === 0 ? [] : ['--merchant', merchant]), ...BY] },
+  'payout resume': { args: ({ merchant }, run) => [...(run === 0 ? [] : ['--merchant', merchant]), ...BY] },
   'payout accept': { args: () => ['--tx', `0x${'a'.repeat(64)}`, '--network', 'bsc', ...BY], code: 1 },
+  'payout adopt': { args: () => ['--tx', `0x${'a'.repeat(64)}`, '--network', 'bsc', ...BY], code: 1 },
   'payout approve-destination': { args: ({ merchant }) => [merchant, BSC], code: 1 },
   'webhook list': {},
   'webhook resend': { args: ({ delivery }) => [delivery], code: 1 },
@@ -118,7 +139,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   'audit list': {},
 };
 /** Commands that lean on one another go in this order, after those that change nothing for others. */
-const SHARED = /^(key|user|allow-ip|merchant|quota|subscription|wallet|customer)/;
+const SHARED = /^(key|user|allow-ip|merchant|quota|subscription|wallet|customer|payout pause|payout resume)/;
 
 describe('command line: every command', function () {
   // Some sixty processes, each of them a second or two on a quiet machine.
@@ -193,6 +214,7 @@ describe('command line: every command', function () {
       'user list',
       'deposit list',
       'deposit list --unrecognised',
+      'payout list',
       'webhook list',
     ];
     await sideBySide([...lists, 'audit list', 'deposit stuck'], async (path) => {
@@ -227,6 +249,8 @@ async function fill(api: TestApi): Promise<Ids> {
   );
   const row = async (sql: string): Promise<string> =>
     (await deps.orm.em.fork().execute<{ id: string }[]>(sql))[0]?.id ?? '';
+  const payout = randomUUID();
+  await commitAll(deps, planned(payout, await pay(deps, customer, { coins: '9' })));
   const delivery = await row('select id from webhook_deliveries order by id desc limit 1');
   const long = (most: number) => HOSTILE.repeat(40).slice(0, most);
   await deps.orm.em.fork().transactional(async (em) => {
@@ -239,6 +263,7 @@ async function fill(api: TestApi): Promise<Ids> {
       'update deposits set amount_units = ?, state_since = now() - interval ?, created_at = now() - interval ?',
       ['123456789012345678901234567890123456789', '10 days', '10 days'],
     );
+    for (const { text, params } of filled(long, BSC)) await em.execute(text, params);
     await em.execute(
       `insert into webhook_attempts (delivery_id, round, number, started_at, finished_at, error)
         select id, 1, 1, now(), now(), ? from webhook_deliveries`,
@@ -255,6 +280,7 @@ async function fill(api: TestApi): Promise<Ids> {
     merchant: merchant.id,
     customer,
     completed,
+    payout,
     delivery,
     takenPort: new URL(api.url).port,
     key0: made[0]?.id ?? '',

@@ -4,7 +4,7 @@ import { type FreshDatabase, freshDatabase, tempDir } from '../../dev/support/pa
 import { MIGRATIONS } from '../../migrations/index.ts';
 import { answer, type Env, gateway, oneObject, sideBySide } from './support.ts';
 
-const ADDRESS = '0x55d398326f99059fF775485246999027B3197955';
+const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7';
 const UNKNOWN = '3e3c0ebf-d57e-4e7c-999a-d121996d8b80';
 type Made = { merchant_id: string; keys: { live: string; test: string } };
 type Checks = { ok: boolean; checks: { name: string; ok: boolean; detail: string; action: string | null }[] };
@@ -53,7 +53,17 @@ describe('command line: an operator sets up merchants', function () {
 
   it('makes, changes and lists a merchant', async () => {
     made = await answer<Made>(
-      ['merchant', 'create', '--name', ' Shop ', '--withdraw-bsc', ADDRESS, '--monthly-limit-usd', '1000.50'],
+      [
+        'merchant',
+        'create',
+        '--name',
+        ' Shop ',
+        '--withdraw-bsc',
+        ADDRESS,
+        '--allow-contract',
+        '--monthly-limit-usd',
+        '1000.50',
+      ],
       env,
     );
     expect(made.merchant_id).to.match(/^[0-9a-f-]{36}$/);

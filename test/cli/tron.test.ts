@@ -12,6 +12,9 @@ import { TRON_ADDRESSES } from '../../src/chains/tron/addresses.ts';
 import { composeOver, LIMIT_MS, type Looks, looksInto } from './composed.ts';
 import { answer, type Env, gateway, oneObject, type Running, running, sideBySide } from './support.ts';
 
+/** Nobody's. */
+const THEIRS = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
+
 type DepositRow = Record<'id' | 'status' | 'network' | 'address' | 'amount' | 'transaction_hash', string>;
 type Checks = { checks: { name: string; ok: boolean; detail: string }[] };
 
@@ -209,7 +212,15 @@ describe('command line: Tron', function () {
       expect(ran.stderr).to.include(`${option} must be `);
     });
     const set = ['merchant', 'set', merchantId, '--withdraw-tron'];
-    expect(await answer([...set, address], env)).to.include({ withdraw_tron: address });
+    expect(await answer([...set, THEIRS], env)).to.include({ withdraw_tron: THEIRS });
+    // The double is asked whether it is a contract; ours are none, and are refused all the same.
+    for (const wrong of [address, TRON_ADDRESSES.format(node.usdt.key)]) {
+      const refused = await gateway([...set, wrong, '--allow-contract'], env);
+      expect([refused.code, refused.stdout], wrong).to.deep.equal([1, '']);
+    }
+    expect((await gateway([...set, TRON_ADDRESSES.format(node.usdt.key)], env)).stderr).to.match(
+      /is a contract on tron\. .*--allow-contract/,
+    );
     expect(await answer([...set, 'none'], env)).to.include({ withdraw_tron: null });
   });
 });

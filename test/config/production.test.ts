@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ConfigRole } from '../../src/config/index.ts';
+import { type ConfigRole, loadConfig } from '../../src/config/index.ts';
 import { problemsOf } from '../support/repository/config-samples.ts';
 
 describe('configuration in production', () => {
@@ -37,6 +37,14 @@ describe('configuration in production', () => {
     // In production nothing signs inside of another role.
     const needs = [...missing('api'), ...missing('signer')].filter((name) => name !== 'SIGN_JOURNAL_FILE');
     expect(missing('all')).to.include.members(needs);
+  });
+
+  it('lets a changed withdraw address wait for a day in production, and not at all outside', () => {
+    const afterMs = (env: NodeJS.ProcessEnv): number =>
+      loadConfig(env, { role: 'none' }).signing.newDestinationAfterMs;
+    expect(afterMs({})).to.equal(0);
+    expect(afterMs({ NODE_ENV: 'production' })).to.equal(86_400_000);
+    expect(afterMs({ NODE_ENV: 'production', SIGN_NEW_DESTINATION_AFTER: '48h' })).to.equal(172_800_000);
   });
 
   it('asks no endpoint in the clear in production, unless it is near or named', () => {

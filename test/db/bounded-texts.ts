@@ -41,6 +41,8 @@ const REFUSED_AT_A_DOOR = [
   'deposit_attributions.reason',
   'deposit_decisions.by_name',
   'deposit_decisions.reason',
+  'payout_decisions.by_name',
+  'payout_decisions.reason',
   'deposit_transitions.by_name',
   'partition_months.detached_by',
   'partition_months.detached_reason',

@@ -26,6 +26,7 @@ const GUARDS: Readonly<Record<string, string>> = {
   ...triggers('sums_update', 'payment_links'),
   ...triggers('times_guard', 'deposits'),
   deposit_decisions_append_only: 'deposit_decisions',
+  payout_decisions_append_only: 'payout_decisions',
   deposit_transitions_decided: 'deposit_transitions',
   deposits_assignment_guard: 'deposits',
   deposits_posting_count_guard: 'deposits',

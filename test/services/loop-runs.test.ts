@@ -84,7 +84,7 @@ describe('the background loops', function () {
   it('tell by their rows when each ran well, and why one does not', async () => {
     const stop = new AbortController();
     await deps.orm.em.fork().execute('alter table sessions rename to elsewhere');
-    const running = startLoops({ ...deps, now: () => new Date() }, [], stop.signal);
+    const running = startLoops({ ...deps, now: () => new Date() }, new Map(), stop.signal);
     try {
       const loops = await eventually('every first run', async () => {
         const found = await listLoopRuns(deps);

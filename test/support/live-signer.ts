@@ -12,10 +12,10 @@ import { publishGasWallets } from '../../src/services/payouts/gas-wallets.ts';
 import { runSigner } from '../../src/signer/pull/loop.ts';
 import { createWallet, readPublicParts } from '../../src/signer/wallet-file.ts';
 
-const PASSPHRASE = 'the passphrase of a test';
+export const PASSPHRASE = 'the passphrase of a test';
 
-/** Tells the gas wallets and signs what rows ask for, until it is stopped. */
-export async function startLiveSigner({ gateway }: LiveMoney): Promise<{ stop(): Promise<void> }> {
+/** Tells the gas wallets and signs what rows ask for, until it is stopped. A passphrase may be wrong. */
+export async function startLiveSigner({ gateway }: LiveMoney, { passphrase = PASSPHRASE } = {}) {
   const folder = await tempDir('live-signer');
   const at = (name: string): string => join(folder, name);
   const files = {
@@ -23,7 +23,9 @@ export async function startLiveSigner({ gateway }: LiveMoney): Promise<{ stop():
     passphraseFile: at('passphrase'),
     journalFile: at('journal'),
   };
-  writeFileSync(files.passphraseFile, `${PASSPHRASE}\n`, { mode: 0o600 });
+  const setPassphrase = (text: string): void =>
+    writeFileSync(files.passphraseFile, `${text}\n`, { mode: 0o600 });
+  setPassphrase(passphrase);
   await createWallet({ file: files.seedFile, passphrase: PASSPHRASE, phrase: TEST_PHRASE, now: new Date() });
   const { orm, now, secretBox } = gateway.deps;
   await publishGasWallets(gateway.deps, (await readPublicParts(files.seedFile)).gas);
@@ -52,7 +54,9 @@ export async function startLiveSigner({ gateway }: LiveMoney): Promise<{ stop():
     abort.signal,
   );
   return {
-    stop: async () => {
+    journalFile: files.journalFile,
+    setPassphrase,
+    stop: async (): Promise<void> => {
       abort.abort(new Error('the test stops the signer'));
       await done;
     },

@@ -39,6 +39,28 @@ export const emptyPayout = (payoutId: string, network: string): Statement[] => [
   { text: "update payouts set state = 'cancelled', reason = 'test' where id = ?", params: [payoutId] },
 ];
 
+/** What waits, was refused and was decided about every payout, in texts as long as the columns hold. */
+export const filled = (text: (most: number) => string, needsAddress: string): Statement[] => [
+  {
+    text: `insert into settlement_waits (network, address_key, merchant_id, payout_id, address, currency, code,
+        reason, needs_units, needs_address, since, updated_at)
+      select 'bsc', k, merchant_id, case k when 'a' then id end, address, 'USDT', 'waiting_for_gas', ?, ?, ?,
+        now(), now() from payouts, (values ('a'), ('b')) keys (k)`,
+    params: [text(500), '9'.repeat(78), needsAddress],
+  },
+  {
+    text: `insert into sent_transactions (id, network, purpose, payout_id, attempt, state, from_address,
+        from_key, to_address, to_key, currency, amount_units, refused, created_at, updated_at)
+      select gen_random_uuid(), 'bsc', 'payout', id, 1, 'asked', address, address_key, destination, 'd',
+        currency, ?, ?, now(), now() from payouts`,
+    params: ['9'.repeat(78), text(500)],
+  },
+  {
+    text: "insert into payout_decisions (kind, by_name, reason, at) values ('pause', ?, ?, now())",
+    params: [text(120), text(500)],
+  },
+];
+
 /** The signer's bytes for a payout, which keeps `withheldUnits` of a coin back for its own fee. */
 export const signed = (
   payoutId: string,

@@ -211,6 +211,7 @@ const OF_NOBODY: ReadonlySet<string> = new Set([
   'chain_cursors',
   'chain_requests',
   'chain_blocks',
+  'gas_levels',
   'gas_wallets',
   'sent_transactions',
   'signer_state',

@@ -1,121 +1,27 @@
 import { randomBytes } from 'node:crypto';
-import { Client, Connection } from '@temporalio/client';
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { NativeConnection, Worker } from '@temporalio/worker';
 import { expect } from 'chai';
 import { eventually } from '../../dev/support/eventually.ts';
-import { temporal } from '../../dev/support/parts.ts';
-import type { AddressKey } from '../../src/chains/address-key.ts';
-import { settlementWake } from '../../src/services/payouts/actor-message.ts';
-import { linkTemporal, type TemporalLink } from '../../src/temporal/client.ts';
-import { ensureSearchAttributes } from '../../src/temporal/search-attributes.ts';
-import { workflowBundle } from '../../src/temporal/workflow-bundle.ts';
-import { ANYTHING, json, webUi } from '../support/web-ui.ts';
+import { ANYTHING, json } from '../support/web-ui.ts';
+import {
+  rest,
+  type SettlementActors,
+  startSettlementActors,
+  stuck,
+  waits,
+  went,
+} from './settlement-stage.ts';
 
 const STEP = 'advance';
-/** Long enough that only news ends it within a test. */
-const LONG_MS = 3_600_000;
-
-type Input = { readonly network: string; readonly addressKey: string; readonly alarmed: boolean };
-type Step = (input: Input) => Promise<unknown>;
-
-const rest = async () => ({ kind: 'rest', note: 'nothing to pay out' });
-const went = (state: string) => async () => ({ kind: 'went', state, note: `it is ${state}` });
-const waits = (reason: string) => async () => {
-  throw ApplicationFailure.create({
-    message: reason,
-    type: 'Waiting',
-    nextRetryDelay: LONG_MS,
-    category: ApplicationFailureCategory.BENIGN,
-  });
-};
-const stuck = async () => {
-  throw ApplicationFailure.create({ message: 'send 1 BNB', type: 'NeedsOperator', nonRetryable: true });
-};
 
 /** The actor on a real server, with steps that a test prescribes in the place of its one activity. */
 describe('the actor that pays out an address', function () {
   this.timeout(120_000);
-  const taskQueue = `settlements-${randomBytes(4).toString('hex')}`;
-  let link: TemporalLink;
-  let client: Client;
-  let connection: NativeConnection;
-  let stopWorker: () => Promise<void>;
-  /** By address, the steps to come; the last one is repeated. */
-  const scripts = new Map<string, Step[]>();
-  const asked = new Map<string, Input[]>();
-
-  const startWorker = async (): Promise<void> => {
-    const worker = await Worker.create({
-      connection,
-      taskQueue,
-      workflowBundle: await workflowBundle(),
-      activities: {
-        advanceSettlement: async (input: Input) => {
-          asked.set(input.addressKey, [...(asked.get(input.addressKey) ?? []), input]);
-          const steps = scripts.get(input.addressKey) ?? [];
-          const step = steps.length > 1 ? steps.shift() : steps[0];
-          return await (step ?? rest)(input);
-        },
-      },
-    });
-    const finished = worker.run();
-    stopWorker = async () => {
-      worker.shutdown();
-      await finished;
-    };
-  };
-
+  let the: SettlementActors;
   before(async () => {
-    const { address } = await temporal();
-    link = linkTemporal({ address, namespace: 'default' });
-    await ensureSearchAttributes(link, 'default');
-    client = new Client({ connection: await Connection.connect({ address }), namespace: 'default' });
-    connection = await NativeConnection.connect({ address });
-    await startWorker();
+    the = await startSettlementActors();
   });
-  after(async () => {
-    await stopWorker?.();
-    await connection?.close();
-    await client?.connection.close();
-    await link?.close();
-  });
-
-  function actor(...steps: Step[]) {
-    const addressKey = randomBytes(20).toString('hex') as AddressKey;
-    scripts.set(addressKey, steps);
-    const place = { network: 'bsc' as const, addressKey, address: `0x${addressKey}`, merchantId: 'm' };
-    const [workflowId, message] = settlementWake(place);
-    const ui = webUi(link, workflowId);
-    return {
-      ui,
-      workflowId,
-      next: (...more: Step[]) => scripts.set(addressKey, more),
-      asked: () => asked.get(addressKey) ?? [],
-      wake: async () => {
-        await client.workflow.signalWithStart(message.workflowType, {
-          workflowId,
-          taskQueue,
-          args: [...message.args],
-          signal: message.signal?.name ?? '',
-          signalArgs: [],
-          memo: { ...message.memo },
-        });
-      },
-      ends: () => eventually('its end', async () => (await ui.status()) === 'COMPLETED', 30_000),
-      /** Waits in a step that has said why. */
-      waiting: (reason: string) =>
-        eventually(
-          `a step that says ${reason}`,
-          async () => {
-            const { raw } = await ui.handle.describe();
-            return raw.pendingActivities?.[0]?.lastFailure?.message === reason;
-          },
-          30_000,
-        ),
-      attributes: async () => (await ui.handle.describe()).searchAttributes,
-    };
-  }
+  after(() => the?.stop());
+  const actor: SettlementActors['actor'] = (...steps) => the.actor(...steps);
 
   it('takes one step after the other until there is none, and ends', async () => {
     const one = actor(went('planned'), went('planned'), went('paying'), went('settled'), rest);
@@ -137,7 +43,7 @@ describe('the actor that pays out an address', function () {
     await Promise.all(Array.from({ length: 5 }, one.wake));
     await one.waiting('sent');
     expect(one.asked().length).to.be.above(before);
-    const runs = client.workflow.list({ query: `WorkflowId = '${one.workflowId}'` });
+    const runs = the.client.workflow.list({ query: `WorkflowId = '${one.workflowId}'` });
     await eventually('two runs in lists', async () => {
       const statuses: string[] = [];
       for await (const run of runs) statuses.push(run.status.name);
@@ -213,10 +119,10 @@ describe('the actor that pays out an address', function () {
     const one = actor(went('planned'), waits('sent'));
     await one.wake();
     await one.waiting('sent');
-    await stopWorker();
+    await the.stopWorker();
     one.next(went('settled'), rest);
     await one.wake();
-    await startWorker();
+    await the.startWorker();
     await one.ends();
     expect((await one.attributes())['DepositStage']).to.deep.equal(['settled']);
   });
@@ -269,7 +175,11 @@ describe('the actor that pays out an address', function () {
       [{ network: 'bsc', addressKey: 'A'.repeat(40) }],
     ]) {
       const workflowId = `settlement:by-hand:${randomBytes(4).toString('hex')}`;
-      const handle = await client.workflow.start('settlement', { workflowId, taskQueue, args });
+      const handle = await the.client.workflow.start('settlement', {
+        workflowId,
+        taskQueue: the.taskQueue,
+        args,
+      });
       const error = await handle.result().catch((reason: Error) => reason);
       expect(String((error as Error).cause)).to.match(/was started without a valid "(network|addressKey)"/);
     }

@@ -3,6 +3,7 @@ import type { ChainReader } from '../reader.ts';
 import { createHeadHints } from '../rpc/head-hints.ts';
 import { createRpcPool } from '../rpc/json-rpc.ts';
 import { callContractOver } from './contract-call.ts';
+import { hasCodeOver } from './contract-code.ts';
 import { describeBsc } from './describe.ts';
 import { createBscReader } from './reader.ts';
 import type { BscSettings } from './settings.ts';
@@ -21,6 +22,7 @@ export function openBsc(settings: BscSettings, io: ChainIo): OpenChain {
     endpoints: () => rpc.status(),
     describe: (input) => describeBsc({ settings, rpc, reader }, input),
     callContract: callContractOver(rpc),
+    hasCode: hasCodeOver(rpc),
     spending: createBscSpending(rpc, settings),
   };
 }

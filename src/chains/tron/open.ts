@@ -2,6 +2,7 @@ import type { ChainIo, OpenChain } from '../chain.ts';
 import { parseTronJson } from './block/exact-json.ts';
 import { createBudget } from './budget.ts';
 import { callTronContractOver } from './contract-call.ts';
+import { hasCodeOnTron } from './contract-code.ts';
 import { describeTron } from './describe.ts';
 import { createGenesis } from './genesis.ts';
 import {
@@ -61,5 +62,6 @@ export function openTron(settings: TronSettings, io: ChainIo): OpenChain {
       spareRequests: () => budget.spare(reserved),
       shortLookMs: shortLookOf(requestsPerDay, reserved),
     }),
+    hasCode: hasCodeOnTron(pool),
   };
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Gateway } from '../../app/compose.ts';
 import { UsageError } from '../../base/errors.ts';
 import { CHAIN_NAMES } from '../../chains/names.ts';
 import { NETWORKS, type Network } from '../../domain/assets.ts';
@@ -19,6 +20,8 @@ type Settings = Acting &
   Withdrawals & {
     readonly name?: string;
     readonly monthlyLimitUsd?: bigint | typeof NONE;
+    readonly allowContract?: true;
+    readonly pausePayouts?: 'true' | 'false';
   };
 
 /** `merchant` and `subscription`. */
@@ -32,6 +35,7 @@ export function addMerchantCommands(program: Command): void {
     .action(answering(create));
   withSettings(leaf(merchant, 'set <id>', 'changes what is given; "none" takes a value away'))
     .option('--name <name>', 'what customers see', text())
+    .option('--pause-payouts <bool>', 'as "payout pause" and "payout resume"', oneOf('true', 'false'))
     .action(answering(change));
   leaf(merchant, 'list', 'lists all merchants, oldest first').action(answering(list));
 
@@ -52,6 +56,7 @@ function withSettings(command: Command): Command {
       `where payouts on ${CHAIN_NAMES[network]} go`,
       text(MAX_ADDRESS),
     );
+  command.option('--allow-contract', 'let a withdraw address be a contract');
   return command.option('--monthly-limit-usd <amount>', 'most that is credited in a month', dollarsOrNone);
 }
 
@@ -61,13 +66,12 @@ async function create({ options }: { options: Settings & { readonly subscription
     import('../process.ts'),
     import('../../services/merchants/merchants.ts'),
   ]);
-  const made = await withGateway(needsOf(options), ({ deps }) =>
-    createMerchant(deps, {
-      ...settingsOf(options),
-      name: options.name ?? '',
-      subscriptionActive: options.subscription,
-    }),
-  );
+  const settings = settingsOf(options);
+  const made = await withGateway(needsOf(options), async ({ deps, chains }) => {
+    await checkContracts(chains, options, settings);
+    const subscriptionActive = options.subscription;
+    return await createMerchant(deps, { ...settings, name: options.name ?? '', subscriptionActive });
+  });
   const json = { merchant_id: made.merchantId, keys: made.keys };
   const shown = facts({ merchant: made.merchantId, 'live key': made.keys.live, 'test key': made.keys.test });
   return { json, text: `${shown}\nThe keys are shown this once: store them now.` };
@@ -84,20 +88,26 @@ async function change({ args, options }: { args: readonly string[]; options: Set
   const given = [
     options.name,
     options.monthlyLimitUsd,
+    options.pausePayouts,
     ...NETWORKS.map((network) => withdrawalOf(options, network)),
   ];
   if (given.every((value) => value === undefined)) {
     const withdrawals = NETWORKS.map((network) => `--withdraw-${network}`).join(', ');
-    throw new UsageError(`Nothing to set: give --name, ${withdrawals} or --monthly-limit-usd`);
+    throw new UsageError(
+      `Nothing to set: give --name, ${withdrawals}, --monthly-limit-usd or --pause-payouts`,
+    );
   }
   await checkWithdrawals(options);
   const [{ withGateway }, { updateMerchant }] = await Promise.all([
     import('../process.ts'),
     import('../../services/merchants/merchants.ts'),
   ]);
-  const view = await withGateway(needsOf(options), ({ deps }) =>
-    updateMerchant(deps, { ...settings, merchantId: args[0] ?? '' }),
-  );
+  const { pausePayouts } = options;
+  const payoutsPaused = pausePayouts === undefined ? undefined : pausePayouts === 'true';
+  const view = await withGateway(needsOf(options), async ({ deps, chains }) => {
+    await checkContracts(chains, options, settings);
+    return await updateMerchant(deps, { ...settings, payoutsPaused, merchantId: args[0] ?? '' });
+  });
   return { json: present(view), text: facts(present(view)) };
 }
 
@@ -114,6 +124,7 @@ async function list() {
     row.subscription_until,
     row.monthly_limit_usd,
     ...NETWORKS.map((network) => row[`withdraw_${network}`]),
+    row.payouts,
   ]);
   const header = [
     'ID',
@@ -122,6 +133,7 @@ async function list() {
     'UNTIL',
     'MONTHLY USD',
     ...NETWORKS.map((network) => `WITHDRAW ${network.toUpperCase()}`),
+    'PAYOUTS',
   ];
   const none = 'No merchant yet: make one with "merchant create --name NAME".';
   const next = 'Change one with "merchant set ID"; its keys are shown by "key list --merchant ID".';
@@ -163,6 +175,20 @@ async function checkWithdrawals(options: Withdrawals): Promise<void> {
   }
 }
 
+/** What a contract does with what it is sent, only its owner knows: one has to be asked for. */
+async function checkContracts(
+  chains: Gateway['chains'],
+  { allowContract }: Settings,
+  { withdraw }: Pick<ReturnType<typeof settingsOf>, 'withdraw'>,
+): Promise<void> {
+  if (allowContract) return;
+  const { requireNoContract } = await import('../../services/merchants/withdraw-addresses.ts');
+  for (const network of NETWORKS) {
+    const address = withdraw[network];
+    if (typeof address === 'string') await requireNoContract(chains, network, address);
+  }
+}
+
 function settingsOf(options: Settings) {
   const { name, monthlyLimitUsd } = options;
   const withdraw: Partial<Record<Network, string | null>> = {};
@@ -186,6 +212,7 @@ function present(view: MerchantView) {
     monthly_limit_usd:
       cents === null ? null : `${cents / 100n}.${(cents % 100n).toString().padStart(2, '0')}`,
     ...withdrawals,
+    payouts: view.payoutsPaused ? 'paused' : 'on',
     created_at: seconds(view.createdAt),
   };
 }

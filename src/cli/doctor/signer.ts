@@ -20,8 +20,10 @@ export async function checkSigner(em: Em): Promise<Finding[]> {
   const row = await firstRow(
     em,
     sql<Row>`select a.waiting, a.refused, extract(epoch from now() - s.seen_at)::int as silent_s,
-        s.sealed_reason as sealed, s.signed_at::text
-      from (select count(*)::int as waiting, min(refused) as refused from sent_transactions
+        s.sealed_reason as sealed,
+        to_char(s.signed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as signed_at
+      from (select count(*)::int as waiting,
+          min(refused) filter (where refused not like 'paused:%') as refused from sent_transactions
         where state = 'asked') a left join signer_state s on s.name = 'signer'`,
   );
   if (!row) return [];
@@ -45,7 +47,7 @@ export async function checkSigner(em: Em): Promise<Finding[]> {
   return [
     good(
       'signer',
-      `${signedAt === null ? 'has signed nothing yet' : `signed last at ${signedAt}`}; ${waits}`,
+      `seen ${silentS} s ago; ${signedAt === null ? 'has signed nothing yet' : `signed last at ${signedAt}`}; ${waits}`,
     ),
   ];
 }

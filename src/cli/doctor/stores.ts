@@ -10,6 +10,7 @@ import { linkTemporal, type TemporalLink } from '../../temporal/client.ts';
 import { missingSearchAttributes } from '../../temporal/search-attributes.ts';
 import { reachTemporal } from '../reach.ts';
 import { checkBalances } from './balances.ts';
+import { checkGas } from './gas.ts';
 import { checkMonths } from './months.ts';
 import { checkRequests } from './requests.ts';
 import { checkSigner } from './signer.ts';
@@ -46,6 +47,7 @@ export async function checkDatabase(config: Config, run: Run | undefined, log: L
       ...(await checkMonths(em, new Date())),
       await checkTexts(em),
       ...(await checkSigner(em)),
+      ...(await checkGas(em)),
     ];
   } catch (error) {
     log.debug({ err: error }, 'the database could not be examined');

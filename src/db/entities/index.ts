@@ -10,6 +10,7 @@ import { BalanceDifference } from './chain/balance-difference.ts';
 import { ChainBlock } from './chain/chain-block.ts';
 import { ChainCursor } from './chain/chain-cursor.ts';
 import { ChainRequests } from './chain/chain-requests.ts';
+import { GasLevel } from './chain/gas-level.ts';
 import { GasWallet } from './chain/gas-wallet.ts';
 import { ReconciliationPass } from './chain/reconciliation-pass.ts';
 import { SentTransaction } from './chain/sent-transaction.ts';
@@ -35,6 +36,7 @@ import { OperatorAction } from './merchants/operator-action.ts';
 import { Quota } from './merchants/quota.ts';
 import { WithdrawAddress } from './merchants/withdraw-address.ts';
 import { Payout } from './payouts/payout.ts';
+import { PayoutDecision } from './payouts/payout-decision.ts';
 import { SettlementWait } from './payouts/settlement-wait.ts';
 import { IdempotencyAnswer } from './process/idempotency-answer.ts';
 import { LoopRun } from './process/loop-run.ts';
@@ -63,6 +65,7 @@ export {
   DepositDecision,
   DepositTransition,
   Event,
+  GasLevel,
   GasWallet,
   IdempotencyAnswer,
   LedgerEntry,
@@ -78,6 +81,7 @@ export {
   PasswordLink,
   PaymentLink,
   Payout,
+  PayoutDecision,
   Quota,
   RateLimit,
   ReconciliationPass,
@@ -116,6 +120,7 @@ export const ENTITIES = [
   DepositDecision,
   DepositTransition,
   Event,
+  GasLevel,
   GasWallet,
   IdempotencyAnswer,
   LedgerEntry,
@@ -131,6 +136,7 @@ export const ENTITIES = [
   PasswordLink,
   PaymentLink,
   Payout,
+  PayoutDecision,
   SentTransaction,
   Session,
   SettlementWait,

@@ -6,6 +6,7 @@ import type { SentState } from '../settlement.ts';
 export const WAIT_CODES = [
   'on_its_way',
   'no_destination',
+  'paused',
   'below_minimum',
   'chain_behind',
   'no_price',
@@ -55,6 +56,10 @@ export type LivingFacts = {
   readonly sent: readonly SentFacts[];
   /** Why nothing may be signed for it any more: the merchant's withdraw address is another one by now. */
   readonly obsolete: string | null;
+  /** Why nothing new is to be signed: somebody has paused it. What is signed goes on. */
+  readonly paused: string | null;
+  /** When a person last asked for another look; null where nobody did. */
+  readonly retriedAt: Date | null;
   readonly signer: {
     readonly seenAt: Date | null;
     /** Why it signs nothing at all. */
@@ -109,6 +114,7 @@ const GOES_BY_ITSELF: Readonly<Record<string, WaitCode>> = {
   new_destination: 'new_destination',
   limit: 'limit',
   earlier: 'on_its_way',
+  paused: 'paused',
 };
 /** What will never be signed as it was asked for. */
 const WRONG: readonly string[] = ['terms', 'payout', 'destination'];
@@ -159,10 +165,11 @@ function failing({ now, signer }: LivingFacts, reason: string, asked: SentFacts 
 
 /** The newest attempt is sent until a block holds one of them, and outbid when none does for long. */
 function keepSending(
-  { now, resendMs, outbidMs, blockLookMs, signer, sent }: LivingFacts,
+  facts: LivingFacts,
   open: readonly SentFacts[],
   asked: SentFacts | undefined,
 ): LivingStep {
+  const { now, resendMs, outbidMs, blockLookMs, signer, sent } = facts;
   const newest = newestOf(open);
   // A top-up whose final block was replaced after all: without its coins nothing can land.
   const coins = sent.filter((one) => one.purpose === 'gas' && isSent(one) && canLand(one));
@@ -171,7 +178,7 @@ function keepSending(
     if (due) return due;
   }
   if (asked) {
-    if (isGivenUp(asked, sent, now)) return { does: 'give_up', id: asked.id, reason: sentenceOf(asked) };
+    if (isGivenUp(asked, facts)) return { does: 'give_up', id: asked.id, reason: sentenceOf(asked) };
     const { code, reason } = signerSays(asked, signer, now);
     return waits(
       code,
@@ -179,37 +186,43 @@ function keepSending(
       blockLookMs,
     );
   }
-  if (ageOf(newest.signedAt, now) >= outbidMs) return { does: 'outbid', id: newest.id };
+  if (ageOf(newest.signedAt, now) >= outbidMs) return outbids(facts, newest, 'its transaction was sent');
   return waits('on_its_way', 'its transaction was sent, and no block has it yet', blockLookMs);
 }
 
 function decidePlanned(facts: LivingFacts, payouts: readonly SentFacts[]): LivingStep {
-  const { now, obsolete } = facts;
+  const { obsolete, paused } = facts;
   const gas = facts.sent.filter(({ purpose, state }) => purpose === 'gas' && !isOver(state));
   for (const asked of [...payouts, ...gas].filter(({ state }) => state === 'asked')) {
     const given = obsolete !== null && asked.refused !== null;
-    if (given || isGivenUp(asked, facts.sent, now))
+    if (given || isGivenUp(asked, facts))
       return { does: 'give_up', id: asked.id, reason: obsolete ?? sentenceOf(asked) };
-    return { does: 'wait', ...signerSays(asked, facts.signer, now) };
+    return { does: 'wait', ...signerSays(asked, facts.signer, facts.now) };
   }
   const open = gas.filter(canLand);
   if (open.length > 0) return decideTopUp(facts, open);
   if (obsolete !== null) return { does: 'cancel', reason: obsolete };
+  if (paused !== null) return waits('paused', paused, LONG_WAIT_MS);
   return { does: 'prepare' };
 }
 
 /** A signed top-up has a place in the gas wallet's order: it is sent whatever becomes of the payout. */
-function decideTopUp(
-  { now, resendMs, outbidMs, blockLookMs }: LivingFacts,
-  gas: readonly SentFacts[],
-): LivingStep {
+function decideTopUp(facts: LivingFacts, gas: readonly SentFacts[]): LivingStep {
+  const { now, resendMs, outbidMs, blockLookMs } = facts;
   if (gas.some(({ state }) => state === 'mined'))
     return waits('on_its_way', 'the coins for its fee are in a block that is not final yet', blockLookMs);
   const newest = newestOf(gas);
   const due = dueToSend(newest, now, resendMs);
   if (due) return due;
-  if (ageOf(newest.signedAt, now) >= outbidMs) return { does: 'outbid', id: newest.id };
+  if (ageOf(newest.signedAt, now) >= outbidMs)
+    return outbids(facts, newest, 'the coins for its fee were sent');
   return waits('on_its_way', 'the coins for its fee were sent, and no block has them yet', blockLookMs);
+}
+
+/** A higher price is another signature: while payouts are paused only what is signed is sent on. */
+function outbids({ paused, blockLookMs }: LivingFacts, newest: SentFacts, what: string): LivingStep {
+  if (paused === null) return { does: 'outbid', id: newest.id };
+  return waits('paused', `${what}, and no block has it yet; for a higher price: ${paused}`, blockLookMs);
 }
 
 function dueToSend({ id, sentAt }: SentFacts, now: Date, resendMs: number): LivingStep | undefined {
@@ -238,12 +251,15 @@ function signerSays(
   return { code, reason: `the signer does not sign it: ${sentenceOf(asked)}`, delayMs };
 }
 
-/** Whether what the signer has refused is asked for no more. */
-function isGivenUp(asked: SentFacts, sent: readonly SentFacts[], now: Date): boolean {
-  const before = sent.filter(({ purpose, state }) => purpose === asked.purpose && state === 'dead').length;
-  return (
-    isWrong(asked) && ageOf(asked.askedAt, now) >= GIVE_UP_AFTER_MS * 2 ** Math.min(before, MOST_DOUBLED)
-  );
+/** Whether what the signer has refused is asked for no more. Whoever wants another look waits no time. */
+function isGivenUp(asked: SentFacts, { sent, now, retriedAt }: LivingFacts): boolean {
+  if (!isWrong(asked)) return false;
+  const isNew = ({ askedAt }: SentFacts): boolean => retriedAt === null || askedAt > retriedAt;
+  if (!isNew(asked)) return true;
+  const before = sent.filter(
+    (one) => one.purpose === asked.purpose && one.state === 'dead' && isNew(one),
+  ).length;
+  return ageOf(asked.askedAt, now) >= GIVE_UP_AFTER_MS * 2 ** Math.min(before, MOST_DOUBLED);
 }
 
 /** What took the last hope from attempts of which none is in a block. */

@@ -159,7 +159,7 @@ async function payoutAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
   const action =
     leftAlone > 0
       ? 'see that a worker runs that has RPC endpoints for the chain ("doctor"), then run "repair"'
-      : 'do what the sentence says; the table settlement_waits has all of them';
+      : 'run "deposit stuck", which names all of them';
   return { count: alarmed + leftAlone, urgent: false, reason: told.join('; '), action };
 }
 

@@ -1,5 +1,4 @@
 import { LockMode } from '@mikro-orm/core';
-import { normaliseAddress } from '../../chains/addresses.ts';
 import { byNetwork } from '../../chains/index.ts';
 import { Merchant, WithdrawAddress } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
@@ -7,13 +6,14 @@ import { NETWORKS, type Network } from '../../domain/assets.ts';
 import { isoSeconds } from '../../domain/events.ts';
 import { isUuid } from '../../domain/ids.ts';
 import { formatUnits } from '../../domain/money.ts';
-import { sealDirection } from '../../domain/payouts/direction.ts';
 import { type ActionName, type Facts, recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
+import { applyPause, readPauses } from '../payouts/pauses.ts';
 import { wakeMerchant } from '../payouts/wakes.ts';
 import { Refusal } from '../refusal.ts';
 import { addKey } from './keys.ts';
 import { noMerchant } from './known.ts';
+import { checkWithdraw, setWithdraw } from './withdraw-addresses.ts';
 
 const MAX_NAME = 200;
 const MAX_MERCHANTS_LISTED = 1_000;
@@ -26,6 +26,8 @@ export type MerchantView = {
   readonly monthlyLimitCents: bigint | null;
   readonly subscriptionActive: boolean;
   readonly subscriptionUntil: Date | null;
+  /** Whether the payouts of this merchant are paused; all of the gateway's may be besides. */
+  readonly payoutsPaused: boolean;
   readonly createdAt: Date;
 };
 
@@ -34,6 +36,8 @@ export type MerchantSettings = {
   readonly name?: string | undefined;
   readonly withdraw?: Readonly<Partial<Record<Network, string | null>>> | undefined;
   readonly monthlyLimitCents?: bigint | null | undefined;
+  /** Whether the merchant's payouts are paused; see `src/services/payouts/pauses.ts`. */
+  readonly payoutsPaused?: boolean | undefined;
 };
 
 export type NewMerchant = {
@@ -88,6 +92,8 @@ export async function updateMerchant(
     async (merchant, em) => {
       Object.assign(merchant, settings);
       await setWithdraw(em, deps, merchant.id, withdraw);
+      if (input.payoutsPaused !== undefined)
+        await applyPause(em, deps, { merchantId: merchant.id, paused: input.payoutsPaused });
       const networks = withdraw.flatMap(({ network, address }) => (address == null ? [] : network));
       await wakeMerchant(em, deps, { merchantId: merchant.id, networks });
     },
@@ -124,7 +130,8 @@ export async function listMerchants(deps: Deps): Promise<MerchantView[]> {
     await em.find(WithdrawAddress, { merchantId: { $in: rows.map(({ id }) => id) } }),
     (row) => row.merchantId,
   );
-  return rows.map((row) => viewOf(row, byNetworkOf(addresses.get(row.id) ?? [])));
+  const paused = await pausedOf(em);
+  return rows.map((row) => viewOf(row, byNetworkOf(addresses.get(row.id) ?? []), paused));
 }
 
 type Named = { readonly action: ActionName; readonly merchantId: string };
@@ -147,7 +154,7 @@ async function change(
       before,
       after: factsOf(merchant, withdraw),
     });
-    return viewOf(merchant, withdraw);
+    return viewOf(merchant, withdraw, await pausedOf(em));
   });
 }
 
@@ -193,35 +200,6 @@ function byNetworkOf(rows: readonly WithdrawAddress[]): Withdraw {
   return byNetwork(({ network }) => rows.find((row) => row.network === network)?.address ?? null);
 }
 
-/** Undefined leaves an address as it is, null takes it away. */
-async function setWithdraw(
-  em: Em,
-  { secretBox, now }: Deps,
-  merchantId: string,
-  given: readonly { readonly network: Network; readonly address: string | null | undefined }[],
-): Promise<void> {
-  for (const { network, address } of given) {
-    if (address === null) await em.nativeDelete(WithdrawAddress, { merchantId, network });
-    else if (address !== undefined) {
-      const direction = { kind: 'destination', network, merchantId, address } as const;
-      const seal = sealDirection(secretBox, direction, { at: now(), found: false });
-      await em.upsert(WithdrawAddress, { merchantId, network, address, seal });
-    }
-  }
-}
-
-/** A mistyped withdraw address would send a merchant's money to nobody: the checksum decides. */
-function checkWithdraw(network: Network, address: string | null | undefined): string | null | undefined {
-  if (address === undefined || address === null) return address;
-  const normal = normaliseAddress(network, address.trim());
-  if (normal !== undefined) return normal;
-  throw new Refusal(
-    'INVALID',
-    `The withdraw address is not a ${network} address: copy it again from the wallet.`,
-    `withdraw_${network}`,
-  );
-}
-
 function factsOf(row: Merchant, withdraw: Withdraw): Facts {
   return {
     name: row.name,
@@ -232,7 +210,11 @@ function factsOf(row: Merchant, withdraw: Withdraw): Facts {
   };
 }
 
-function viewOf(row: Merchant, withdraw: Withdraw): MerchantView {
+async function pausedOf(em: Em): Promise<ReadonlySet<string | null>> {
+  return new Set((await readPauses(em)).map(({ merchantId }) => merchantId));
+}
+
+function viewOf(row: Merchant, withdraw: Withdraw, paused: ReadonlySet<string | null>): MerchantView {
   return {
     id: row.id,
     name: row.name,
@@ -240,6 +222,7 @@ function viewOf(row: Merchant, withdraw: Withdraw): MerchantView {
     monthlyLimitCents: row.monthlyLimitCents ?? null,
     subscriptionActive: row.subscriptionActive,
     subscriptionUntil: row.subscriptionUntil ?? null,
+    payoutsPaused: paused.has(row.id),
     createdAt: row.createdAt,
   };
 }

@@ -18,7 +18,7 @@ export type OverduePayouts = {
 
 /** Counts at most 10,000 of each; neither an actor nor a worker has to be alive for it. */
 export async function readOverduePayouts(deps: Deps): Promise<OverduePayouts> {
-  const before = new Date(deps.now().getTime() - Math.max(LEFT_ALONE_MS, deps.settings.stuckAfterMs));
+  const before = leftAloneBefore(deps);
   const row = await firstRow(
     deps.orm.em.fork(),
     sql<OverduePayouts>`select
@@ -33,4 +33,9 @@ export async function readOverduePayouts(deps: Deps): Promise<OverduePayouts> {
         limit ${COUNTED}) p)::int as left_alone`,
   );
   return row ?? { alarmed: 0, leftAlone: 0, first: null };
+}
+
+/** A payout under way that nobody has looked at since this time is left alone. */
+export function leftAloneBefore({ now, settings }: Pick<Deps, 'now' | 'settings'>): Date {
+  return new Date(now().getTime() - Math.max(LEFT_ALONE_MS, settings.stuckAfterMs));
 }

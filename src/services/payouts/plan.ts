@@ -40,6 +40,19 @@ export async function planPayout(
   place: PayoutPlace & { readonly destination: string },
 ): Promise<Payout | undefined> {
   const deposits = await lockPayable(em, place, MAX_COVERED);
+  return await planOf(em, deps, deposits, { id: deps.newId(), destination: place.destination });
+}
+
+/**
+ * A planned payout of just these deposits of one place, whose rows the caller holds locked. Undefined where
+ * there are none. The database refuses those that no payout may cover.
+ */
+export async function planOf(
+  em: Em,
+  deps: TxDeps,
+  deposits: readonly Deposit[],
+  { id, destination }: { readonly id: string; readonly destination: string },
+): Promise<Payout | undefined> {
   const [first] = deposits;
   if (!first) return undefined;
   const now = deps.now();
@@ -47,7 +60,7 @@ export async function planPayout(
   const payout = em.create(
     Payout,
     {
-      id: deps.newId(),
+      id,
       merchantId,
       mode,
       network,
@@ -56,7 +69,7 @@ export async function planPayout(
       address,
       addressKey,
       simulated: false,
-      destination: place.destination,
+      destination,
       grossUnits: sumOf(deposits),
       state: 'planned',
       stateSince: now,

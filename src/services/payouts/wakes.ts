@@ -2,9 +2,10 @@
 
 import type { Deposit, Payout } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
-import { run, sql } from '../../db/sql.ts';
+import { literals, run, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { DepositState } from '../../domain/deposit.ts';
+import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
 import type { Deps, TxDeps } from '../deps.ts';
 import { insertOutbox } from '../outbox/insert.ts';
 import type { Tx } from '../transact.ts';
@@ -62,21 +63,56 @@ export async function wakeMerchant(
   return woken;
 }
 
+/**
+ * Tells the actors of the addresses of a merchant, or (null) of every merchant, that payouts go on, in the
+ * caller's transaction: of those with something to pay out and of those with a payout under way. It reaches
+ * as many as {@link wakeMerchant} does, and a repair those behind them.
+ */
+export async function wakeResumed(
+  em: Em,
+  { settings, now }: Pick<Deps, 'settings' | 'now'>,
+  merchantId: string | null,
+): Promise<number> {
+  let woken = 0;
+  for (const network of settings.payouts.networks)
+    woken += await run(em, wakesSql({ merchantId, network, now: now(), living: true }));
+  return woken;
+}
+
 /** One message for each address, as {@link settlementWake} makes it. */
-function wakesSql(input: { readonly merchantId: string; readonly network: Network; readonly now: Date }) {
-  const { merchantId, network, now } = input;
-  const [prefix, message] = settlementWake({ merchantId, network, addressKey: '' as never, address: '' });
-  const { args: _, memo: __, summary: ___, ...same } = message;
+function wakesSql(input: {
+  readonly merchantId: string | null;
+  readonly network: Network;
+  readonly now: Date;
+  readonly living?: boolean;
+}) {
+  const { merchantId, network, now, living = false } = input;
+  const [prefix, message] = settlementWake({
+    merchantId: '',
+    network,
+    addressKey: '' as never,
+    address: '',
+  });
+  const { args: _, memo: __, summary: ___, attributes, owner, ...same } = message;
+  const whose = merchantId === null ? sql`true` : sql`merchant_id = ${merchantId}`;
+  const under = living
+    ? sql`union all select network, address_key, address, merchant_id from payouts where ${whose}
+        and network = ${network} and state in ${literals(LIVING_PAYOUTS)} and not simulated`
+    : sql``;
   return sql`
     insert into outbox (kind, workflow_id, mode, message, tries, created_at, next_try_at)
     select 'signal', ${prefix} || address_key, 'live',
       ${JSON.stringify(same)}::jsonb || jsonb_build_object(
         'args', jsonb_build_array(jsonb_build_object('network', network, 'addressKey', address_key)),
+        'attributes', ${JSON.stringify(attributes)}::jsonb || jsonb_build_object('MerchantId', merchant_id),
+        'owner', ${JSON.stringify(owner)}::jsonb || jsonb_build_object('merchantId', merchant_id),
         'memo', jsonb_build_object('address', address),
         'summary', 'payouts of ' || address || ' on ' || network),
       0, ${now}, ${now}::timestamptz + (row_number() over (order by address_key) - 1) * ${WAKE_EVERY}
-    from (select distinct on (network, address_key) network, address_key, address from deposits
-      where merchant_id = ${merchantId} and network = ${network} and mode = 'live' and not simulated
-        and status = ${sql.lit(PAYABLE)} and payout_id is null
+    from (select distinct on (network, address_key) network, address_key, address, merchant_id from (
+        select network, address_key, address, merchant_id from deposits
+          where ${whose} and network = ${network} and mode = 'live' and not simulated
+            and status = ${sql.lit(PAYABLE)} and payout_id is null
+        ${under}) all_places
       order by network, address_key limit ${MAX_WOKEN}) places`;
 }

@@ -7,6 +7,7 @@ import type { WaitCode } from '../../domain/payouts/step.ts';
 import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
 import type { Deps } from '../deps.ts';
 import { type SettlementPlace, settlementWake } from '../payouts/actor-message.ts';
+import { isPausedSql } from '../payouts/pauses.ts';
 import { lookAgain, type RepairRun, startMissing, throwFailed, wholeRun } from './actors.ts';
 
 const PAGE = 500;
@@ -70,15 +71,16 @@ export function livingPage(network: Network, after: AddressKey): Statement<Place
 
 /**
  * Addresses with completed deposits that no payout covers, behind `after`. Not due are those whose merchant
- * has no withdraw address, and those that were found to hold too little since this time and after their last
- * deposit.
+ * has no withdraw address or is paused, and those that were found to hold too little since this time and
+ * after their last deposit.
  */
 export function payablePage(network: Network, after: AddressKey, lookedAt: Date): Statement<Place> {
   return sql`
     select p.*, exists (select 1 from withdraw_addresses w where w.merchant_id = p.merchant_id
         and w.network = p.network) and not exists (select 1 from settlement_waits s
         where s.network = p.network and s.address_key = p.address_key and s.code = ${TOO_LITTLE}
-          and s.updated_at > ${lookedAt} and s.updated_at > p.last_at) as due
+          and s.updated_at > ${lookedAt} and s.updated_at > p.last_at)
+        and not ${isPausedSql('p.merchant_id')} as due
     from (select network, address_key, min(address) as address, (min(merchant_id::text))::uuid as merchant_id,
         max(completed_at) as last_at
       from deposits where network = ${network} and address_key > ${after} and mode = 'live' and not simulated

@@ -56,6 +56,11 @@ export function decide(bench: Bench, facts: Facts): Order {
       'wallet',
       `the wallet sent ${facts.foreignHash}, which nobody signed here: see "deposit stuck", and decide with "payout accept"`,
     );
+  if (facts.pausedAt !== null)
+    throw new NotSigned(
+      'paused',
+      `payouts are paused since ${facts.pausedAt.toISOString().slice(0, 19)}Z: "payout resume" lets them go on`,
+    );
   const { purpose } = facts.asked;
   const order = purpose === 'payout' ? payout(bench, facts, destination.address, index) : topUp(bench, facts);
   requireRoom(bench.limits, bench.index, facts.asked, order.transfer.nonce, bench.now);

@@ -36,6 +36,7 @@ function requireFailed(line: SignedLine, outcome: Outcome, now: Date): void {
       'backup',
       `${line.hash} of payout ${line.payout_id} has paid it, as final blocks show: nothing is paid twice. Compare it with an explorer, and find out why its deposits were given back`,
     );
+  if (outcome.state === 'foreign') throw calledForeign(line);
   if (outcome.state !== 'dead')
     throw new NotSigned(
       'earlier',
@@ -52,6 +53,14 @@ function requireFailed(line: SignedLine, outcome: Outcome, now: Date): void {
     throw new NotSigned('earlier', `${line.hash} can land until ${over.toISOString()}: wait until then`);
 }
 
+/** Why nothing is signed beside what blocks have shown to a database that had forgotten it. */
+export function calledForeign({ hash, network, payout_id }: SignedLine): NotSigned {
+  return new NotSigned(
+    'backup',
+    `${hash} of payout ${payout_id} was signed here, and the database calls it somebody else's: was a backup restored? Take it up with "payout adopt --tx ${hash} --network ${network}"`,
+  );
+}
+
 /** Throws where another payout has paid one of the deposits, unless the database knows that it failed. */
 export function requireUnpaid(
   { index, now }: { readonly index: JournalIndex; readonly now: Date },
@@ -64,7 +73,7 @@ export function requireUnpaid(
       if (!outcome)
         throw new NotSigned(
           'backup',
-          `deposit ${id} was paid by ${line.hash}, which the database does not know: was a backup restored? Nothing is paid twice; take it up from the chain`,
+          `deposit ${id} was paid by ${line.hash}, which the database does not know: was a backup restored? Nothing is paid twice; take it up with "payout adopt --tx ${line.hash} --network ${line.network}"`,
         );
       requireFailed(line, outcome, now);
     }
@@ -162,7 +171,7 @@ function requireOver(
   if (!outcome)
     throw new NotSigned(
       'backup',
-      `an earlier attempt was signed as ${line.hash}, which the database does not know: was a backup restored? Take it up from the chain`,
+      `an earlier attempt was signed as ${line.hash}, which the database does not know: was a backup restored? Take it up with "payout adopt --tx ${line.hash} --network ${line.network}"`,
     );
   if (purpose === 'gas' && outcome.state === 'final') return;
   requireFailed(line, outcome, now);

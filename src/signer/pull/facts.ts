@@ -75,6 +75,8 @@ export type Facts = {
   readonly deposits: readonly DepositFacts[];
   readonly owner: OwnerFacts | undefined;
   readonly destination: DestinationFacts | undefined;
+  /** Since when payouts are paused, of this merchant or all of them; null while they are not. */
+  readonly pausedAt: Date | null;
   /** Whether a wallet of ours is at an address. */
   readonly isOurs: (key: AddressKey) => boolean;
   /** Since when a watcher counts the sender as a gas wallet; undefined where it is none. */
@@ -169,6 +171,7 @@ export async function readFacts(
     deposits,
     owner: await ownerOf(em, payout),
     destination,
+    pausedAt: await pausedAt(em, payout),
     isOurs: (key) => ours.some((row) => row.key === key),
     gasWalletNoted: sender?.noted ?? undefined,
     foreignHash: sender?.foreignHash ?? null,
@@ -209,6 +212,17 @@ async function ownerOf(em: Em, payout: PayoutFacts): Promise<OwnerFacts | undefi
   );
 }
 
+/** Of each scope the newest decision counts: see `src/services/payouts/pauses.ts`. */
+async function pausedAt(em: Em, { merchantId }: PayoutFacts): Promise<Date | null> {
+  const row = await firstRow(
+    em,
+    sql<{ at: string }>`select at from (select distinct on (merchant_id) kind, at from payout_decisions
+        where kind <> 'retry' and (merchant_id is null or merchant_id = ${merchantId})
+        order by merchant_id, id desc) newest where kind = 'pause' order by at limit 1`,
+  );
+  return row ? new Date(row.at) : null;
+}
+
 async function outcomesOf(
   em: Em,
   network: Network,
@@ -223,6 +237,16 @@ async function outcomesOf(
       from sent_transactions s where s.network = ${network} and s.hash = any(${hashes})`,
   );
   return new Map(found.map((row) => [row.hash, row]));
+}
+
+/** Whether blocks have shown a transaction to a database that does not know it as ours. */
+export async function isCalledForeign(em: Em, network: Network, hash: string): Promise<boolean> {
+  const found = await firstRow(
+    em,
+    sql<{ id: string }>`select id from sent_transactions
+      where network = ${network} and hash = ${hash} and state = 'foreign' limit 1`,
+  );
+  return found !== undefined;
 }
 
 /** A withdraw address with what its seal is about. */

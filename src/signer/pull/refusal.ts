@@ -12,6 +12,8 @@ export type RefusalCode =
   | 'new_destination'
   /** A limit of an hour or a day is reached; it goes by itself. */
   | 'limit'
+  /** An operator has paused payouts; it goes by itself once they go on. */
+  | 'paused'
   /** What it follows is not decided yet; it goes by itself. */
   | 'earlier'
   /** The journal knows more than the database. */

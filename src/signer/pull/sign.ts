@@ -9,8 +9,8 @@ import type { SignedLine } from '../journal-lines.ts';
 import type { OpenWallet } from '../wallet-file.ts';
 import { decide, type Order } from './checks.ts';
 import { newDestination } from './directions.ts';
-import { hashesBefore } from './earlier.ts';
-import { type Asked, type Facts, lockAsked, readFacts } from './facts.ts';
+import { calledForeign, hashesBefore } from './earlier.ts';
+import { type Asked, type Facts, isCalledForeign, lockAsked, readFacts } from './facts.ts';
 import type { SignLimits } from './limits.ts';
 import { NotSigned } from './refusal.ts';
 import { holdState, noteLine } from './state.ts';
@@ -82,6 +82,7 @@ async function signLocked(the: OpenSigner, em: Em, asked: Asked): Promise<SignRe
     .find((line) => line.attempt === asked.attempt);
   if (known) {
     requireSame(known, asked);
+    if (await isCalledForeign(em, known.network, known.hash)) throw calledForeign(known);
     await store(em, journal, asked, known, await journal.raw(known.hash), new Date(known.at));
     return { kind: 'signed', asked, hash: known.hash, again: true };
   }
@@ -166,7 +167,7 @@ function requireSame(line: SignedLine, asked: Asked): void {
   if (!same)
     throw new NotSigned(
       'backup',
-      `${line.hash} was signed for it, with another amount or receiver: was a backup restored? Take it up from the chain`,
+      `${line.hash} was signed for it, with another amount or receiver: was a backup restored? Take it up with "payout adopt --tx ${line.hash} --network ${line.network}"`,
     );
 }
 

@@ -40,6 +40,8 @@ export const facts = (
   state,
   sent: rows,
   obsolete: null,
+  paused: null,
+  retriedAt: null,
   signer: WELL,
   now: NOW,
   ...PACE,
@@ -85,6 +87,8 @@ export const anyFacts: fc.Arbitrary<LivingFacts> = fc.record({
   state: fc.constantFrom('planned' as const, 'paying' as const),
   sent: fc.array(anySent, { maxLength: 6 }),
   obsolete: fc.option(fc.constant('another destination')),
+  paused: fc.option(fc.constant('paused by Ann')),
+  retriedAt: fc.option(fc.integer({ min: 0, max: 200_000 }).map(ago)),
   signer: fc.record({
     seenAt: fc.option(fc.integer({ min: 0, max: 200_000 }).map(ago)),
     sealedReason: fc.option(fc.constant('no passphrase')),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import type { Currency, Network } from '../../../src/domain/assets.ts';
+import { sealDirection } from '../../../src/domain/payouts/direction.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
 import { CASES } from './cases.ts';
 import { DESTINATIONS, type SignerStage, startSignerStage } from './stage.ts';
@@ -45,7 +46,7 @@ describe('the signer refuses', function () {
       '0x0000000000000000000000000000000000000000': /^destination: .* is the address zero/,
     };
     for (const [address, says] of Object.entries(wrong)) {
-      await the.setDestination('bsc', address);
+      await forceDestination(the, 'bsc', address);
       const { payout } = await planned();
       expect((await the.decided(await the.ask(payout)))['refused']).to.match(says);
     }
@@ -147,3 +148,16 @@ describe('the signer refuses', function () {
     }
   });
 });
+
+/** Sets a withdraw address that no use case takes, with a seal as one that was always there. */
+async function forceDestination(the: SignerStage, network: Network, address: string): Promise<void> {
+  const { merchantId } = the;
+  const direction = { kind: 'destination', network, merchantId, address } as const;
+  const seal = sealDirection(the.deps.secretBox, direction, { at: new Date(), found: false });
+  await the.sql('update withdraw_addresses set address = ?, seal = ? where merchant_id = ? and network = ?', [
+    address,
+    seal,
+    merchantId,
+    network,
+  ]);
+}

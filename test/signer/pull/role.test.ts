@@ -102,6 +102,10 @@ describe("the signer's role in the database", function () {
       'customers.merchant_id',
       'customers.mode',
       'customers.wallet_index',
+      'payout_decisions.at',
+      'payout_decisions.id',
+      'payout_decisions.kind',
+      'payout_decisions.merchant_id',
     ]);
   });
 });

@@ -1,21 +1,13 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { HDNodeWallet, Mnemonic } from 'ethers';
+import { HDNodeWallet } from 'ethers';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { SECRETS_KEY } from '../../../dev/support/live-gateway.ts';
 import { TEST_PHRASE } from '../../../dev/support/test-wallet.ts';
 import { startGatewayChild } from '../../support/gateway-child.ts';
+import { searchFor } from './secrets.ts';
 import { PASSPHRASE, type SignerStage, startSignerStage } from './stage.ts';
-
-/** Every form in which somebody could come upon it. */
-const formsOf = (bytes: Buffer): string[] => [
-  bytes.toString('hex'),
-  bytes.toString('hex').toUpperCase(),
-  bytes.toString('base64').replace(/=+$/, ''),
-  bytes.toString('base64url').replace(/=+$/, ''),
-  BigInt(`0x${bytes.toString('hex')}`).toString(),
-];
 
 describe('what the signer knows', function () {
   this.timeout(120_000);
@@ -25,36 +17,7 @@ describe('what the signer knows', function () {
   });
   after(() => the?.stop());
 
-  const needles = (): Map<string, string> => {
-    const mnemonic = Mnemonic.fromPhrase(TEST_PHRASE);
-    const seed = Buffer.from(mnemonic.computeSeed().slice(2), 'hex');
-    const root = HDNodeWallet.fromSeed(seed);
-    const found = new Map<string, string>();
-    const add = (name: string, texts: readonly string[]) => {
-      for (const text of texts) found.set(text, name);
-    };
-    add('the phrase', [TEST_PHRASE, TEST_PHRASE.split(' ').slice(0, 3).join(' ')]);
-    add('the passphrase', [PASSPHRASE, ...formsOf(Buffer.from(PASSPHRASE)).slice(0, 4)]);
-    add('the seed', formsOf(seed));
-    add('the entropy', formsOf(Buffer.from(mnemonic.entropy.slice(2), 'hex')).slice(0, 4));
-    add('SECRETS_KEY', formsOf(SECRETS_KEY));
-    add('the root', [root.extendedKey, ...formsOf(Buffer.from(root.privateKey.slice(2), 'hex'))]);
-    for (const coin of [60, 195])
-      for (const account of [0, 1, 2]) {
-        const node = root.derivePath(`m/44'/${coin}'/${account}'`);
-        add(`account ${account} of ${coin}`, [node.extendedKey]);
-        for (let index = 0; index < 10; index += 1) {
-          const { privateKey } = node.derivePath(`0/${index}`);
-          add(
-            `key ${index} of account ${account} of ${coin}`,
-            formsOf(Buffer.from(privateKey.slice(2), 'hex')),
-          );
-        }
-      }
-    return found;
-  };
-  const namesIn = (text: string): string[] =>
-    [...needles()].flatMap(([needle, name]) => (text.includes(needle) ? [name] : []));
+  const namesIn = searchFor(PASSPHRASE);
 
   it('is in no row, no log and no line of its journal, whatever happened to it', async () => {
     const env = {

@@ -5,6 +5,8 @@ import { eventually } from '../../../dev/support/eventually.ts';
 import { type LiveMoney, startLiveMoney } from '../../../dev/support/live-money.ts';
 import { normaliseAddress } from '../../../src/chains/addresses.ts';
 import { updateMerchant } from '../../../src/services/merchants/merchants.ts';
+import { setPaused } from '../../../src/services/payouts/pauses.ts';
+import { retryPayout } from '../../../src/services/payouts/retry.ts';
 import { startLiveSigner } from '../live-signer.ts';
 
 /** Nobody's: the signer pays no wallet of its own phrase. */
@@ -35,6 +37,23 @@ async function waitsForOperator(live: LiveMoney, address: string): Promise<void>
   );
 }
 
+/** A person tries it again, pauses and lets go on, and somebody types what nobody has decided. */
+async function decideAbout({ gateway, merchantId }: LiveMoney, address: string): Promise<void> {
+  const deps = { ...gateway.deps, actor: { kind: 'operator', name: 'Ann', from: null } as const };
+  const send = async (update: string, reason: string): Promise<unknown> =>
+    await gateway.gateway.link?.client.workflow
+      .getHandle(`settlement:bsc:${address.slice(2)}`)
+      .executeUpdate(update, { args: [{ by: 'Ann', reason }] })
+      .catch((error: unknown) => error);
+  await send('resume', 'nobody decided it');
+  await retryPayout(deps, { id: normaliseAddress('bsc', address) ?? '', reason: 'again' });
+  await send('retry', 'again');
+  for (const paused of [true, false]) {
+    await setPaused(deps, { merchantId, paused, reason: 'a drill' });
+    await send(paused ? 'pause' : 'resume', 'a drill');
+  }
+}
+
 /** Runs every scenario on servers of its own. */
 export async function recordPayoutHistories(store: Store): Promise<void> {
   const live = await startLiveMoney({ settings: { stuckAfterMs: 5_000 } });
@@ -48,12 +67,16 @@ export async function recordPayoutHistories(store: Store): Promise<void> {
     // Nobody signs at first, until a person is called.
     const late = await paid(live);
     await waitsForOperator(live, late.address);
+    const decided = await paid(live);
+    await waitsForOperator(live, decided.address);
+    await decideAbout(live, decided.address);
     signer = await startLiveSigner(live);
     const soon = await paid(live);
-    for (const { hash } of [late, soon]) await live.eventOf('deposit.settled', hash, 120_000);
+    for (const { hash } of [late, decided, soon]) await live.eventOf('deposit.settled', hash, 120_000);
     const key = ({ address }: typeof late): string => address.slice(2);
     await store(live, 'settlement', 'settled', `settlement:bsc:${key(soon)}`);
     await store(live, 'settlement', 'needs-operator-then-settled', `settlement:bsc:${key(late)}`);
+    await store(live, 'settlement', 'decided-then-settled', `settlement:bsc:${key(decided)}`);
     const [row] = await live.deposits(soon.hash);
     await store(live, 'deposit', 'settled', `deposit:bsc:${soon.hash}:${String(row?.['address'])}:BNB`);
   } finally {

@@ -26,7 +26,7 @@ export function addDepositCommands(program: Command): void {
   leaf(
     deposit,
     'stuck',
-    'deposits, wallets, payment links and chains that do not go on by themselves, and what to do',
+    'deposits, payouts, wallets, links and chains that do not go on by themselves, and what to do',
   ).action(answering(stuck));
   decision(
     leaf(deposit, 'fail <id>', 'gives up an open deposit, or withdraws one whose block was replaced'),
@@ -145,18 +145,27 @@ function deliveryLines(delivery: DeliveryLine): string {
 }
 
 async function stuck() {
-  const [{ withGateway }, { listStuck }, { listForeign }, { listOverdueLinks }, alarms] = await Promise.all([
+  const [
+    { withGateway },
+    { listStuck },
+    { listStuckPayouts },
+    { listForeign },
+    { listOverdueLinks },
+    alarms,
+  ] = await Promise.all([
     import('../../process.ts'),
     import('../../../services/deposits/stuck.ts'),
+    import('../../../services/payouts/stuck.ts'),
     import('../../../services/payouts/foreign.ts'),
     import('../../../services/payment-links/overdue.ts'),
     import('../../../services/alarms/alarms.ts'),
   ]);
   const { describeStandstill, readStandstills } = alarms;
-  const { chains, wallets, deposits, links } = await withGateway({}, async ({ deps }) => ({
+  const { chains, wallets, deposits, payouts, links } = await withGateway({}, async ({ deps }) => ({
     chains: (await readStandstills(deps)).map((one) => ({ ...one, sentence: describeStandstill(one) })),
     wallets: await listForeign(deps),
     deposits: await listStuck(deps),
+    payouts: await listStuckPayouts(deps),
     links: await listOverdueLinks(deps),
   }));
   const lines = [
@@ -164,6 +173,9 @@ async function stuck() {
     ...wallets.flatMap((row) => standing(`wallet ${row.wallet}  ${row.network}  since ${row.since}`, row)),
     ...deposits.flatMap((row) =>
       standing(`${row.deposit_id}  ${row.network}  ${row.state} since ${row.since}`, row),
+    ),
+    ...payouts.flatMap((row) =>
+      standing(`${row.address}  ${row.network}  payout, ${row.state} since ${row.since}`, row),
     ),
     ...links.flatMap((row) =>
       standing(`${row.payment_link_id}  payment link, ${row.state}, ended at ${row.since}`, row),
@@ -178,7 +190,7 @@ async function stuck() {
     action,
   }));
   return {
-    json: { stuck: deposits, wallets, payment_links: links, chains: chainViews },
+    json: { stuck: [...deposits, ...payouts], wallets, payment_links: links, chains: chainViews },
     text:
       lines.length === 0 ? 'Nothing is stuck. Whether every part is well says "doctor".' : lines.join('\n'),
   };

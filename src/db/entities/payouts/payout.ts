@@ -45,6 +45,12 @@ const schema = defineEntity({
   indexes: [
     { name: 'payouts_list_index', properties: ['merchantId', 'mode', 'createdAt', 'id'] },
     { name: 'payouts_address_index', properties: ['network', 'addressKey'] },
+    {
+      name: 'payouts_settled_index',
+      properties: ['network', 'settledAt'],
+      where: "state = 'settled' and not simulated",
+    },
+    { name: 'payouts_created_index', properties: ['createdAt', 'id'] },
   ],
   checks: [
     { name: 'payouts_gross_check', expression: 'gross_units > 0' },

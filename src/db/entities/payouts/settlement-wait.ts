@@ -30,6 +30,7 @@ const schema = defineEntity({
   indexes: [
     { name: 'settlement_waits_merchant_index', properties: ['merchantId'] },
     { name: 'settlement_waits_payout_index', properties: ['payoutId'] },
+    { name: 'settlement_waits_code_index', properties: ['code', 'network'] },
     {
       name: 'settlement_waits_alarmed_index',
       properties: ['alarmedAt'],

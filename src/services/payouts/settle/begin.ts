@@ -2,12 +2,15 @@
 import { firstRow, rows, sql } from '../../../db/sql.ts';
 import { assetOf, type Currency } from '../../../domain/assets.ts';
 import { formatUnits } from '../../../domain/money.ts';
+import { describePause } from '../../../domain/payouts/pause.ts';
 import { waits } from '../../../domain/payouts/step.ts';
 import { transact } from '../../transact.ts';
+import { readPause } from '../pauses.ts';
 import { MAX_COVERED, planPayout } from '../plan.ts';
 import { type Assessing, assess, type Held, type Outgoing } from './assess.ts';
 import { pauseAfterFailures } from './failed-before.ts';
 import type { SettlementInput, SettlementStep } from './input.ts';
+import { Outdated } from './living.ts';
 import { endWait, noteWait, type WaitPlace } from './waits.ts';
 
 /** What could be paid out of an address in one asset. */
@@ -19,7 +22,7 @@ type Payable = {
 };
 
 /** These change only when a deposit, the merchant or the settings do: nobody has to look again before. */
-const TOLD: readonly Held['code'][] = ['below_minimum', 'no_destination'];
+const TOLD: readonly Held['code'][] = ['below_minimum', 'no_destination', 'paused'];
 const FOREIGN_MS = 60_000;
 
 /**
@@ -67,6 +70,8 @@ async function planned(
       `the merchant has set no withdraw address on ${network}: set one with "merchant set"`,
       0,
     );
+  const pause = await readPause(em, merchantId);
+  if (pause) return waits('paused', describePause(pause), 0);
   const least = deps.settings.payouts.minUnits.get(`${currency}.${network}`);
   if (least !== undefined && units < least)
     return waits(
@@ -91,9 +96,10 @@ async function planned(
   const money: Outgoing = { network, addressKey, address, currency, grossUnits: units, destination };
   const ready = await assess(deps, money);
   if (ready.does === 'wait') return ready;
-  const payout = await transact(deps, ({ em: inTx }) =>
-    planPayout(inTx, deps, { network, addressKey, currency, destination }),
-  );
+  const payout = await transact(deps, async ({ em: inTx }) => {
+    if (await readPause(inTx, merchantId)) throw new Outdated('payouts were paused meanwhile');
+    return await planPayout(inTx, deps, { network, addressKey, currency, destination });
+  });
   return payout ? undefined : waits('on_its_way', 'its deposits are paid out otherwise by now', 0);
 }
 

@@ -3,6 +3,7 @@ import type { Em } from '../../../db/orm.ts';
 import { firstRow, sql } from '../../../db/sql.ts';
 import { type Wait, waits } from '../../../domain/payouts/step.ts';
 import type { Deps } from '../../deps.ts';
+import { retriedAt } from '../pauses.ts';
 import type { PayoutPlace } from '../plan.ts';
 
 const FIRST_PAUSE_MS = 10 * 60_000;
@@ -29,7 +30,8 @@ export async function failuresInARow(
 
 /**
  * Why no other payout is planned yet after those that failed one after the other: each may have burnt what it
- * was allowed to cost. The first one is tried again at once; from then on each pause is twice the one before.
+ * was allowed to cost. The first one is tried again at once; from then on each pause is twice the one before,
+ * unless a person wants it to be tried again.
  */
 export async function pauseAfterFailures(
   em: Em,
@@ -38,6 +40,8 @@ export async function pauseAfterFailures(
 ): Promise<Wait | undefined> {
   const { count, last } = await failuresInARow(em, place);
   if (count < 2 || last === null) return undefined;
+  const retried = await retriedAt(em, place);
+  if (retried !== null && retried > last) return undefined;
   const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(count - 2, MOST_DOUBLED));
   const leftMs = last.getTime() + pauseMs - deps.now().getTime();
   if (leftMs <= 0) return undefined;

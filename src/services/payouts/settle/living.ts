@@ -7,6 +7,7 @@ import { Payout } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
 import { firstRow, rows, run, sql } from '../../../db/sql.ts';
 import type { Currency, Network } from '../../../domain/assets.ts';
+import { describePause } from '../../../domain/payouts/pause.ts';
 import {
   decideLiving,
   type LivingFacts,
@@ -16,6 +17,7 @@ import {
 import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
 import type { Deps, TxDeps } from '../../deps.ts';
 import { movePayout } from '../move.ts';
+import { readPause, retriedAt } from '../pauses.ts';
 import type { SettlementInput } from './input.ts';
 
 /** The payout of an address that is under way; an address has one at most. */
@@ -44,6 +46,7 @@ const EXPIRED = sql<boolean>`(s.block_hash is null and s.expires_at is not null 
 /** What decides its next step. */
 export async function livingFacts(em: Em, deps: TxDeps, payout: Payout, pace: Pace): Promise<LivingFacts> {
   const { id, merchantId, network, destination, state } = payout;
+  const pause = await readPause(em, merchantId);
   if (state !== 'planned' && state !== 'paying') throw new Error(`payout ${id} is ${state}`);
   const sent = await rows(
     em,
@@ -72,6 +75,8 @@ export async function livingFacts(em: Em, deps: TxDeps, payout: Payout, pace: Pa
     state,
     sent: sent.map((row) => sentFacts(network, row)),
     obsolete: obsoleteWhy({ same: withdraw?.address === destination, whole: lost === undefined }),
+    paused: pause ? describePause(pause) : null,
+    retriedAt: await retriedAt(em, payout),
     signer: {
       seenAt: signer?.seenAt == null ? null : new Date(signer.seenAt),
       sealedReason: signer?.sealedReason ?? null,

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { formatUnits } from '../../../../src/domain/money.ts';
+import { noteGasLevels, readGasLevels } from '../../../../src/services/payouts/gas-levels.ts';
 import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
 import { MERCHANT_KEY, startTronSettleStage, TRX, type TronSettleStage } from './tron-stage.ts';
 
@@ -78,6 +80,21 @@ describe('paying out on Tron', function () {
     expect((await the.coinsOf(key)) >= 30n * TRX).to.equal(true);
     await the.settle(key);
     expect((await the.deposits(key)).map(({ status }) => status)).to.deep.equal(['settled', 'settled']);
+  });
+
+  it('tells what the gas wallet holds, and asks for it a few times an hour only', async () => {
+    const readers = new Map([['tron' as const, the.watchedChain.reader]]);
+    await noteGasLevels(the.deps, readers);
+    const [level] = await readGasLevels(the.deps.orm.em.fork());
+    expect(level).to.include({ network: 'tron', currency: 'TRX' });
+    expect(level?.amount).to.equal(formatUnits(await the.coinsOf(the.gas), 6));
+    expect(level?.payoutsLeft).to.be.greaterThan(0);
+    the.asked();
+    await noteGasLevels(the.deps, readers);
+    expect(the.asked()).to.deep.equal({});
+    the.clock.aheadMs += 16 * 60_000;
+    await noteGasLevels(the.deps, readers);
+    expect(Object.keys(the.asked())).to.include('walletsolidity/getaccount');
   });
 
   it('leaves the books and the chain in agreement', async () => {

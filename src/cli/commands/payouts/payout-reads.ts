@@ -1,0 +1,131 @@
+import type { Command } from 'commander';
+import { NETWORKS, type Network } from '../../../domain/assets.ts';
+import { describePause, type Pause } from '../../../domain/payouts/pause.ts';
+import { PAYOUT_STATES, type PayoutState } from '../../../domain/settlement.ts';
+import type { PayoutView, WaitingView } from '../../../services/payouts/list.ts';
+import { oneOf, text, wholeNumber } from '../../arguments.ts';
+import { answering, leaf } from '../../run.ts';
+import { cutOff, facts, listing, plain, table } from '../../table.ts';
+import { wrapped } from '../../width.ts';
+
+const MAX_LISTED = 1_000;
+/** What is read before somebody wants to see one payout. */
+const MAX_SHOWN_DEPOSITS = 5;
+
+/** `payout list` and `payout show`. */
+export function addPayoutReads(payout: Command): void {
+  leaf(payout, 'list', 'lists payouts, newest first, and what waits to become one')
+    .option('--merchant <id>', 'only of this merchant', text())
+    .option('--state <state>', 'only payouts in this state', oneOf(...PAYOUT_STATES))
+    .option('--network <network>', 'only on this network', oneOf(...NETWORKS))
+    .option('--limit <n>', 'how many', wholeNumber(1, MAX_LISTED), 50)
+    .action(answering(list));
+  leaf(payout, 'show <id>', 'one payout with its deposits and transactions').action(answering(show));
+}
+
+type Filters = {
+  readonly merchant?: string;
+  readonly state?: PayoutState;
+  readonly network?: Network;
+  readonly limit: number;
+};
+
+async function list({ options }: { options: Filters }) {
+  const [{ withGateway }, { listPayouts }, { readPauses }] = await Promise.all([
+    import('../../process.ts'),
+    import('../../../services/payouts/list.ts'),
+    import('../../../services/payouts/pauses.ts'),
+  ]);
+  const { payouts, waiting, pauses } = await withGateway({}, async ({ deps }) => ({
+    ...(await listPayouts(deps, options)),
+    pauses: (await readPauses(deps.orm.em.fork())).filter(
+      ({ merchantId }) =>
+        merchantId === null ||
+        options.merchant === undefined ||
+        merchantId === options.merchant.toLowerCase(),
+    ),
+  }));
+  const limit = { given: options.limit, most: MAX_LISTED };
+  const none = 'No payout: what was completed waits in "deposit list --status completed".';
+  const next = 'All about one: "payout show ID". Look again now: "payout retry ID".';
+  const header = ['ID', 'STATE', 'GROSS', 'NETWORK', 'MODE', 'CREATED', 'WAIT', 'DESTINATION', 'TRANSACTION'];
+  const shown = listing({ header, rows: payouts.map(rowOf), none, next, limit });
+  const parts = [
+    ...pauses.map((pause) => wrapped(plain(describePause(pause))).join('\n')),
+    ...(payouts.length === 0 && waiting.length > 0 ? [] : [shown.text]),
+    waitingText(waiting, limit),
+  ].filter((part) => part !== '');
+  return {
+    json: { payouts, waiting, pauses: pauses.map(pauseView) },
+    text: parts.join('\n\n'),
+    ...(payouts.length + waiting.length === 0 ? {} : { next: shown.next ?? next }),
+  };
+}
+
+const rowOf = (row: PayoutView) => [
+  row.id,
+  row.state,
+  `${row.gross} ${row.currency}`,
+  row.network,
+  row.is_live ? 'live' : 'test',
+  row.created_at,
+  row.wait?.code ?? null,
+  row.destination,
+  row.transaction_hash,
+];
+
+/** Each address with why nothing is planned for what lies there, and what it needs. */
+function waitingText(waiting: readonly WaitingView[], limit: { given: number; most: number }): string {
+  if (waiting.length === 0) return '';
+  const lines = waiting.flatMap((row) => [
+    ...wrapped(
+      plain(`${row.address}  ${row.network}  ${row.currency}  ${row.code} since ${row.since}`),
+      '  ',
+    ),
+    ...wrapped(plain(row.reason), '    '),
+  ]);
+  return [
+    'Nothing is planned yet (look again with "payout retry ADDRESS"):',
+    ...lines,
+    ...(cutOff(waiting.length, limit) === '' ? [] : [cutOff(waiting.length, limit).trim()]),
+  ].join('\n');
+}
+
+const pauseView = ({ merchantId, byName, reason, at }: Pause) => ({
+  merchant_id: merchantId,
+  by: byName,
+  reason,
+  since: `${at.toISOString().slice(0, 19)}Z`,
+});
+
+async function show({ args }: { args: readonly string[] }) {
+  const [{ withGateway }, { readPayout }] = await Promise.all([
+    import('../../process.ts'),
+    import('../../../services/payouts/list.ts'),
+  ]);
+  const found = await withGateway({}, ({ deps }) => readPayout(deps, args[0] ?? ''));
+  const { wait, deposits, transactions, ...row } = found;
+  const more = deposits.length - MAX_SHOWN_DEPOSITS;
+  const parts = [
+    facts({
+      ...row,
+      wait: wait && `${wait.code}: ${wait.reason}`,
+      needs: wait?.needs && `${wait.needs.amount} ${wait.needs.currency} to ${wait.needs.address}`,
+      deposits: `${deposits.slice(0, MAX_SHOWN_DEPOSITS).join(' ')}${more > 0 ? ` and ${more} more` : ''}`,
+    }),
+    table(
+      ['PURPOSE', 'STATE', 'AMOUNT', 'FEE', 'BLOCK', 'TRANSACTION', 'REFUSED'],
+      transactions.map((one) => [
+        `${one.purpose} ${one.attempt}`,
+        one.state,
+        `${one.amount} ${one.currency}`,
+        one.fee,
+        one.block_number,
+        one.transaction_hash,
+        one.refused,
+      ]),
+    ),
+  ];
+  const next = 'Not going on? "payout retry ID" looks again now. All about a deposit: "deposit show ID".';
+  return { json: found, text: parts.filter((part) => part !== '').join('\n\n'), next };
+}

@@ -1,0 +1,19 @@
+import type { Command } from 'commander';
+import { group } from '../../run.ts';
+import { addAcceptCommand } from './accept.ts';
+import { addAdoptCommand } from './adopt.ts';
+import { addApproveDestinationCommand } from './approve-destination.ts';
+import { addPauseCommands } from './pause.ts';
+import { addPayoutReads } from './payout-reads.ts';
+import { addRetryCommand } from './retry.ts';
+
+/** `payout`: each command is a file beside this one. */
+export function addPayoutCommands(program: Command): void {
+  const payout = group(program, 'payout', 'money that is paid out to merchants');
+  addPayoutReads(payout);
+  addRetryCommand(payout);
+  addPauseCommands(payout);
+  addAcceptCommand(payout);
+  addAdoptCommand(payout);
+  addApproveDestinationCommand(payout);
+}

@@ -1,0 +1,119 @@
+// Where merchants are paid out: what is refused when it is set, before a payout finds it out.
+import type { AddressKey } from '../../chains/address-key.ts';
+import { addressKeyOf, normaliseAddress } from '../../chains/addresses.ts';
+import { WithdrawAddress } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
+import { firstRow, sql } from '../../db/sql.ts';
+import type { Network } from '../../domain/assets.ts';
+import { sealDirection } from '../../domain/payouts/direction.ts';
+import type { Deps } from '../deps.ts';
+import { Refusal } from '../refusal.ts';
+
+/** Undefined leaves an address as it is, null takes it away. */
+export type WithdrawChange = {
+  readonly network: Network;
+  readonly address: string | null | undefined;
+};
+
+const ZERO = '0'.repeat(40);
+const ASK_WITHIN_MS = 10_000;
+
+/**
+ * The address in the spelling in which it is stored. A mistyped one would send a merchant's money to nobody:
+ * the checksum decides. Throws a {@link Refusal}.
+ */
+export function checkWithdraw(
+  network: Network,
+  address: string | null | undefined,
+): string | null | undefined {
+  if (address === undefined || address === null) return address;
+  const normal = normaliseAddress(network, address.trim());
+  if (normal !== undefined) return normal;
+  throw new Refusal(
+    'INVALID',
+    `The withdraw address is not a ${network} address: copy it again from the wallet.`,
+    `withdraw_${network}`,
+  );
+}
+
+/**
+ * Sets what is given, each with a seal. Throws a {@link Refusal} for an address that nobody owns, for the
+ * contract of the token and for one of our own: money that is sent there is lost, or comes back for ever.
+ */
+export async function setWithdraw(
+  em: Em,
+  deps: Pick<Deps, 'secretBox' | 'now' | 'settings'>,
+  merchantId: string,
+  given: readonly WithdrawChange[],
+): Promise<void> {
+  for (const { network, address } of given) {
+    if (address === null) await em.nativeDelete(WithdrawAddress, { merchantId, network });
+    else if (address !== undefined) {
+      await requireTheirs(em, deps, network, address);
+      const direction = { kind: 'destination', network, merchantId, address } as const;
+      const seal = sealDirection(deps.secretBox, direction, { at: deps.now(), found: false });
+      await em.upsert(WithdrawAddress, { merchantId, network, address, seal });
+    }
+  }
+}
+
+async function requireTheirs(
+  em: Em,
+  { settings }: Pick<Deps, 'settings'>,
+  network: Network,
+  address: string,
+): Promise<void> {
+  const key = addressKeyOf(network, address);
+  const ours = await firstRow(
+    em,
+    sql`select 1 from deposit_addresses where network = ${network} and address_key = ${key}
+      union all select 1 from gas_wallets where network = ${network} and address_key = ${key} limit 1`,
+  );
+  const wrong =
+    (key === ZERO && 'the address zero, which nobody owns') ||
+    (key === tokenOf(settings, network) && 'the contract of the token') ||
+    (ours && 'an address of this gateway') ||
+    undefined;
+  if (wrong)
+    throw new Refusal(
+      'INVALID',
+      `The withdraw address ${address} is ${wrong}. Ask the merchant for an address of a wallet of their own.`,
+      `withdraw_${network}`,
+    );
+}
+
+function tokenOf({ contracts }: Deps['settings'], network: Network): AddressKey | undefined {
+  const contract = contracts[network];
+  return contract === '' ? undefined : addressKeyOf(network, contract);
+}
+
+type AskedChain = { readonly hasCode?: (address: AddressKey, signal: AbortSignal) => Promise<boolean> };
+
+/**
+ * Refuses an address at which code runs: what a contract does with money that it is sent, nobody knows who
+ * only has its address. Throws a {@link Refusal} for one, and where nobody could say it.
+ */
+export async function requireNoContract(
+  chains: ReadonlyMap<Network, AskedChain>,
+  network: Network,
+  address: string,
+): Promise<void> {
+  const refused = (sentence: string): Refusal => new Refusal('INVALID', sentence, `withdraw_${network}`);
+  const allow = 'or give --allow-contract if the merchant is sure that it takes such payments';
+  const hasCode = chains.get(network)?.hasCode;
+  const unknown = `Nobody can say whether ${address} is a contract`;
+  if (!hasCode)
+    throw refused(
+      `${unknown}: no RPC endpoint of ${network} is set here. Run it where the worker's are set, ${allow}.`,
+    );
+  const signal = AbortSignal.timeout(ASK_WITHIN_MS);
+  const isContract = await hasCode(addressKeyOf(network, address), signal).catch(() => undefined);
+  if (isContract === undefined)
+    throw refused(
+      `${unknown}: no RPC endpoint of ${network} answers. See with "doctor" that they do, ${allow}.`,
+    );
+  if (isContract)
+    throw refused(
+      `${address} is a contract on ${network}. Ask the merchant for an address whose key they hold, ${allow}.`,
+    );
+}

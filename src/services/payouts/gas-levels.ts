@@ -1,0 +1,137 @@
+// What the wallets that pay for gas hold, and for how many payouts that is enough: for operators.
+import type { AddressKey } from '../../chains/address-key.ts';
+import type { ChainReader } from '../../chains/reader.ts';
+import { ChainCursor, GasLevel as GasLevelRow } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
+import { rows, run, sql } from '../../db/sql.ts';
+import { assetOf, type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
+import { formatUnits } from '../../domain/money.ts';
+import { currentPrice } from '../deposits/price.ts';
+import type { Deps } from '../deps.ts';
+
+type Reader = Pick<ChainReader, 'balances' | 'currentBalances'>;
+
+export type GasLevel = {
+  readonly network: Network;
+  readonly address: string;
+  readonly currency: Currency;
+  /** What it was seen to hold, in whole coins; null where nobody has looked yet. */
+  readonly amount: string | null;
+  readonly at: Date | null;
+  /** For how many payouts that is enough, at what the last ones took; null before there was one. */
+  readonly payoutsLeft: number | null;
+  /** What a coin was worth then, in 10^-8 US dollars; null where nobody knew. */
+  readonly coinUsd8: bigint | null;
+  /** Whether a merchant is paid out on the network at all. */
+  readonly isUsed: boolean;
+};
+
+const ASK_WITHIN_MS = 10_000;
+/** Where a chain tells only what lies there now, its requests may be counted by the day. */
+const SELDOM_MS = 15 * 60_000;
+/** The cost of a payout is what so many of the last ones took on average. */
+const LAST_TOP_UPS = 20;
+
+/**
+ * Looks at what the newest gas wallet of each network holds, at the last block that was read twice, and
+ * writes it down with the price of the coin. A chain that does not answer keeps what was seen before; throws
+ * the first failure once all were tried.
+ */
+export async function noteGasLevels(deps: Deps, readers: ReadonlyMap<Network, Reader>): Promise<void> {
+  const failures: unknown[] = [];
+  for (const network of deps.settings.payouts.networks)
+    await noteLevel(deps, network, readers.get(network)).catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
+async function noteLevel(deps: Deps, network: Network, reader: Reader | undefined): Promise<void> {
+  const em = deps.orm.em.fork();
+  const [wallet] = await rows(
+    em,
+    sql<{ addressKey: AddressKey }>`select address_key from gas_wallets where network = ${network}
+      order by created_at desc, address_key limit 1`,
+  );
+  const cursor = await em.findOne(ChainCursor, network);
+  if (!wallet || !reader || !cursor || cursor.verifiedNumber < 0) return;
+  const { addressKey } = wallet;
+  if (!reader.balances && (await wasSeenOfLate(em, deps, { network, addressKey }))) return;
+  const seen = await heldOn(reader, addressKey, cursor.verifiedNumber);
+  if (!seen) return;
+  const price = await currentPrice(deps, NATIVE_CURRENCY[network]);
+  const usd8 = price && !price.stale && price.usd8 > 0n ? price.usd8.toString() : null;
+  await run(
+    em,
+    sql`insert into gas_levels (network, address_key, units, block_number, coin_usd8, at)
+      values (${network}, ${addressKey}, ${seen.units.toString()}::numeric, ${seen.number},
+        ${usd8}::numeric, ${deps.now()})
+      on conflict (network, address_key) do update set units = excluded.units,
+        block_number = excluded.block_number, coin_usd8 = excluded.coin_usd8, at = excluded.at`,
+  );
+}
+
+async function wasSeenOfLate(
+  em: Em,
+  { now }: Pick<Deps, 'now'>,
+  { network, addressKey }: { readonly network: Network; readonly addressKey: AddressKey },
+): Promise<boolean> {
+  const level = await em.findOne(GasLevelRow, { network, addressKey });
+  return level !== null && now().getTime() - level.at.getTime() < SELDOM_MS;
+}
+
+/** The coins on an address in final blocks, with the newest of these; undefined where nobody tells it now. */
+async function heldOn(
+  reader: Reader,
+  addressKey: AddressKey,
+  verifiedNumber: number,
+): Promise<{ readonly units: bigint; readonly number: number } | undefined> {
+  const signal = AbortSignal.timeout(ASK_WITHIN_MS);
+  if (reader.balances) {
+    const [held] = (await reader.balances([addressKey], verifiedNumber, signal)) ?? [];
+    return held && { units: held.nativeUnits, number: verifiedNumber };
+  }
+  const current = await reader.currentBalances?.([addressKey], signal);
+  const [held] = current?.rows ?? [];
+  return current && held && { units: held.nativeUnits, number: current.to };
+}
+
+/** The newest gas wallet of each network, as it was seen last. Asks no chain. */
+export async function readGasLevels(em: Em): Promise<readonly GasLevel[]> {
+  const found = await rows(
+    em,
+    sql<Row>`
+      select w.network, w.address, l.units::text as units, l.coin_usd8::text as coin_usd8, l.at, c.cost,
+        floor(l.units / nullif(c.cost, 0))::text as payouts_left,
+        exists (select 1 from withdraw_addresses d where d.network = w.network) as is_used
+      from (select distinct on (network) network, address, address_key from gas_wallets
+        order by network, created_at desc, address_key) w
+      left join gas_levels l on l.network = w.network and l.address_key = w.address_key
+      left join lateral (select avg(amount_units + fee_units) as cost from (
+        select amount_units, fee_units from sent_transactions s
+        where s.network = w.network and s.purpose = 'gas' and s.state = 'final'
+        order by s.created_at desc limit ${LAST_TOP_UPS}) last) c on true
+      order by w.network`,
+  );
+  return found.map(({ network, address, units, coinUsd8, at, payoutsLeft, isUsed }) => {
+    const currency = NATIVE_CURRENCY[network];
+    return {
+      network,
+      address,
+      currency,
+      amount: units === null ? null : formatUnits(BigInt(units), assetOf(network, currency).decimals),
+      at: at === null ? null : new Date(at),
+      payoutsLeft: payoutsLeft === null ? null : Number.parseInt(payoutsLeft, 10),
+      coinUsd8: coinUsd8 === null ? null : BigInt(coinUsd8),
+      isUsed,
+    };
+  });
+}
+
+type Row = {
+  readonly network: Network;
+  readonly address: string;
+  readonly units: string | null;
+  readonly coinUsd8: string | null;
+  readonly at: string | null;
+  readonly payoutsLeft: string | null;
+  readonly isUsed: boolean;
+};

@@ -1,0 +1,114 @@
+import { rows, sql } from '../../db/sql.ts';
+import type { Currency, Network } from '../../domain/assets.ts';
+import { isoSeconds } from '../../domain/events.ts';
+import type { WaitCode } from '../../domain/payouts/step.ts';
+import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
+import type { StuckDeposit } from '../deposits/stuck.ts';
+import type { Deps } from '../deps.ts';
+import { waitView } from './list.ts';
+import { leftAloneBefore } from './overdue.ts';
+
+/** Deposits of one address whose payout does not go on by itself, as `deposit stuck` prints them. */
+export type StuckPayout = Omit<StuckDeposit, 'deposit_id' | 'transaction_hash'> & {
+  /** The oldest of them; null where none is left. */
+  readonly deposit_id: string | null;
+  readonly transaction_hash: string | null;
+  /** Null where nothing is planned yet. */
+  readonly payout_id: string | null;
+  /** How many there are. */
+  readonly deposits: number;
+};
+
+const LISTED = 1_000;
+/** A person is needed as soon as it waits for one of these. */
+const AT_ONCE: readonly WaitCode[] = [
+  'waiting_for_gas',
+  'sealed',
+  'address_short',
+  'foreign_use',
+  'contradiction',
+];
+/** These go by themselves as a rule, and are told once they last longer than `STUCK_AFTER`. */
+const IN_TIME: readonly WaitCode[] = ['on_its_way', 'signer_away', 'refused', 'refuses'];
+
+/**
+ * Addresses whose deposits are not paid out before a person does something, and payouts under way that nobody
+ * looks after, those that wait longest first; at most 1,000.
+ */
+export async function listStuckPayouts(deps: Deps): Promise<StuckPayout[]> {
+  const before = new Date(deps.now().getTime() - deps.settings.stuckAfterMs);
+  const found = await rows(
+    deps.orm.em.fork(),
+    sql<Row>`
+      with stuck as (
+        select network, address_key, payout_id, address, currency, code, reason, needs_units::text,
+          needs_address, since from settlement_waits
+        where code = any(${[...AT_ONCE]}) or (code = any(${[...IN_TIME]}) and since <= ${before})
+        union all
+        select p.network, p.address_key, p.id, p.address, p.currency, ${ALONE}, null, null, null,
+          p.state_since from payouts p where p.state = any(${[...LIVING_PAYOUTS]}) and not p.simulated
+          and p.state_since <= ${leftAloneBefore(deps)} and not exists (select 1 from settlement_waits w
+            where w.network = p.network and w.address_key = p.address_key
+              and w.updated_at > ${leftAloneBefore(deps)})
+        order by since limit ${LISTED}
+      )
+      select s.*, d.id as deposit_id, d.transaction_hash, coalesce(d.deposits, 0)::int as deposits
+      from stuck s
+      left join lateral (select id, transaction_hash, count(*) over () as deposits from (
+          select id, transaction_hash, created_at from deposits where payout_id = s.payout_id
+          union all
+          select id, transaction_hash, created_at from deposits where s.payout_id is null
+            and payout_id is null and network = s.network and address_key = s.address_key
+            and currency = s.currency and status = 'completed' and mode = 'live' and not simulated
+        ) theirs order by created_at, id limit 1) d on true
+      order by s.since`,
+  );
+  return found.map(describe);
+}
+
+/** The state of a payout under way that nobody looks after. */
+const ALONE = 'left_alone';
+
+type Row = {
+  readonly network: Network;
+  readonly payoutId: string | null;
+  readonly address: string;
+  readonly currency: Currency;
+  readonly code: WaitCode | typeof ALONE;
+  readonly reason: string | null;
+  readonly needsUnits: string | null;
+  readonly needsAddress: string | null;
+  readonly since: string;
+  readonly depositId: string | null;
+  readonly transactionHash: string | null;
+  readonly deposits: number;
+};
+
+function describe(row: Row): StuckPayout {
+  const { network, payoutId, address, code, since, depositId, transactionHash, deposits } = row;
+  const reason = row.reason ?? 'nobody looks after this payout, which is under way';
+  const { needs } = waitView({ ...row, reason });
+  return {
+    deposit_id: depositId,
+    network,
+    transaction_hash: transactionHash,
+    address,
+    state: code,
+    reason,
+    since: isoSeconds(new Date(since)),
+    action: needs
+      ? `send at least ${needs.amount} ${needs.currency} to ${needs.address}; it goes on by itself then`
+      : actionOf(code, payoutId ?? address),
+    needs,
+    payout_id: payoutId,
+    deposits,
+  };
+}
+
+function actionOf(code: Row['code'], id: string): string {
+  if (code === ALONE)
+    return 'see that a worker runs that has RPC endpoints for the chain ("doctor"), then run "repair"';
+  if (code === 'on_its_way')
+    return `see that the RPC endpoints answer ("doctor"), and look at it with "payout list"`;
+  return `do what the reason says; it goes on by itself then, and at once with "payout retry ${id}"`;
+}

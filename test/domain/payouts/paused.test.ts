@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { describePause } from '../../../src/domain/payouts/pause.ts';
+import { decideLiving, type LivingFacts } from '../../../src/domain/payouts/step.ts';
+import { ago, anyFacts, does, facts, gas, NOW, sent } from './facts.ts';
+
+describe('the next step of a payout, where people have decided about it', () => {
+  const PAUSED = { paused: 'paused by Ann' };
+
+  it('asks for no signature while it is paused, whatever its rows say', () => {
+    fc.assert(
+      fc.property(anyFacts, (given) => {
+        expect(['prepare', 'outbid']).to.not.include(decideLiving({ ...given, ...PAUSED }).does);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('does everything else as if it were not paused', () => {
+    fc.assert(
+      fc.property(anyFacts, (given) => {
+        const step = decideLiving({ ...given, paused: null });
+        if (step.does === 'prepare' || step.does === 'outbid') return;
+        expect(decideLiving({ ...given, ...PAUSED })).to.deep.equal(step);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  const refusedAt = (ms: number, attempt = 1) => ({ attempt, refused: 'terms: bad', askedAt: ago(ms) });
+  const cases: (readonly [string, LivingFacts, string])[] = [
+    ['waits while it is paused', facts('planned', [], PAUSED), 'paused'],
+    ['is cancelled while it is paused', facts('planned', [], { ...PAUSED, obsolete: 'x' }), 'cancel'],
+    ['sends on what is signed', facts('paying', [sent('signed')], PAUSED), 'send'],
+    ['sends on a top-up', facts('planned', [gas('signed')], PAUSED), 'send'],
+    ['settles what is final', facts('paying', [sent('final')], PAUSED), 'settle'],
+    ['does not outbid it', facts('paying', [sent('sent', { signedAt: ago(61_000) })], PAUSED), 'paused'],
+    [
+      'does not outbid a top-up',
+      facts('planned', [gas('sent', { signedAt: ago(61_000) })], PAUSED),
+      'paused',
+    ],
+    [
+      'says that the signer is paused, which goes by itself',
+      facts('planned', [sent('asked', { refused: 'paused: since' })]),
+      'paused',
+    ],
+    [
+      'gives up at once what a person wants to see tried again',
+      facts('planned', [sent('asked', refusedAt(2_000))], { retriedAt: ago(1_000) }),
+      'give_up',
+    ],
+    [
+      'counts no refusal from before that',
+      facts('planned', [sent('dead', { askedAt: ago(60_000) }), sent('asked', refusedAt(11_000, 2))], {
+        retriedAt: ago(30_000),
+      }),
+      'give_up',
+    ],
+    [
+      'asks again no faster after it than ever',
+      facts('planned', [sent('asked', refusedAt(1_000))], { retriedAt: ago(2_000) }),
+      'refused',
+    ],
+    [
+      'never gives up by it what is not refused',
+      facts('planned', [sent('asked', { askedAt: ago(2_000) })], { retriedAt: NOW }),
+      'on_its_way',
+    ],
+    [
+      'never gives up by it what goes by itself',
+      facts('planned', [sent('asked', { refused: 'limit: full' })], { retriedAt: NOW }),
+      'limit',
+    ],
+  ];
+  for (const [what, given, step] of cases)
+    it(what, () => {
+      expect(does(decideLiving(given))).to.equal(step);
+    });
+
+  it('says who paused it, why, and how it goes on', () => {
+    const merchantId = '0192aaaa-0000-7000-8000-000000000000';
+    const pause = { merchantId, byName: 'Ann', reason: 'an audit', at: NOW };
+    expect(describePause(pause)).to.equal(
+      `payouts of the merchant are paused by Ann since 2026-11-24T12:00:00Z (an audit): "payout resume --merchant ${merchantId}" lets them go on; what is signed already goes on`,
+    );
+    expect(describePause({ ...pause, merchantId: null, reason: null })).to.equal(
+      'all payouts are paused by Ann since 2026-11-24T12:00:00Z: "payout resume" lets them go on; what is signed already goes on',
+    );
+    const longest = describePause({ ...pause, byName: 'n'.repeat(120), reason: 'r'.repeat(500) });
+    expect(longest).to.match(/^payouts of the merchant are paused by n+ since .* \(r+/);
+  });
+});

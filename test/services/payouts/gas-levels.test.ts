@@ -1,0 +1,170 @@
+import { expect } from 'chai';
+import { refreshMetrics } from '../../../src/app/figures.ts';
+import { createMetrics } from '../../../src/app/metrics.ts';
+import { type AddressKey, keyOfHex } from '../../../src/chains/address-key.ts';
+import { checkGas } from '../../../src/cli/doctor/gas.ts';
+import { checkSigner } from '../../../src/cli/doctor/signer.ts';
+import type { Network } from '../../../src/domain/assets.ts';
+import type { Deps } from '../../../src/services/deps.ts';
+import { noteGasLevels, readGasLevels } from '../../../src/services/payouts/gas-levels.ts';
+import { publishGasWallets } from '../../../src/services/payouts/gas-wallets.ts';
+import { type Shop, startShop } from '../../support/payment-shop.ts';
+import { DESTINATION, payOut } from '../../support/payout-rows.ts';
+import { valueIn } from '../../support/repository/prometheus.ts';
+import { shown } from './stage.ts';
+
+const COIN = 10n ** 18n;
+const GAS = keyOfHex('9a'.repeat(20));
+
+/** No chain is here: what a worker would be told of the wallet is said by the test. */
+describe('what the wallets that pay for gas hold', function () {
+  this.timeout(60_000);
+  let shop: Shop;
+  let deps: Deps;
+  beforeEach(async () => {
+    shop = await startShop();
+    const payouts = { ...shop.deps.settings.payouts, networks: ['bsc' as const] };
+    const usd8 = 600n * 10n ** 8n;
+    const price = async () => ({ usd8, source: 'test', at: shop.deps.now(), stale: false });
+    deps = { ...shop.deps, settings: { ...shop.deps.settings, payouts }, prices: { price } };
+    await publishGasWallets(deps, { bsc: shown('bsc', GAS) });
+    await shop.scanned('bsc', shop.clock.now);
+    await shop.sql(
+      'update chain_cursors set reread_number = scanned_number, anchored_number = scanned_number',
+    );
+  });
+  afterEach(() => shop?.stop());
+
+  const em = () => deps.orm.em.fork();
+  /** A worker looks, and is told that so much lies there. */
+  const look = (units: bigint | 'away') =>
+    noteGasLevels(
+      deps,
+      new Map<Network, never>([
+        [
+          'bsc',
+          {
+            balances: async (keys: readonly AddressKey[]) => {
+              expect(keys).to.deep.equal([GAS]);
+              if (units === 'away') throw new Error('no endpoint answers');
+              return [{ nativeUnits: units, tokenUnits: 0n }];
+            },
+          } as never,
+        ],
+      ]),
+    );
+  /** Past what the database holds of payouts that are over. */
+  const forced = async (text: string, params: unknown[] = []) =>
+    await deps.orm.em.fork().transactional(async (inTx) => {
+      await inTx.execute('set local session_replication_role = replica');
+      await inTx.execute(text, params);
+    });
+  /** A top-up that is final, with its fee. */
+  const toppedUp = async (units: bigint, feeUnits: bigint): Promise<void> => {
+    const id = await shop.pay(await shop.customer(), { coins: '1', block: 5 });
+    await shop.sql('update deposits set verified_at = now() where id = ?', [id]);
+    await payOut(deps, id);
+    await forced(
+      `insert into sent_transactions (id, network, hash, purpose, payout_id, attempt, state, from_address,
+        from_key, to_address, to_key, currency, amount_units, raw, signed_at, block_number, block_hash, ok,
+        fee_units, moves, verified_at, created_at, updated_at)
+       select gen_random_uuid(), 'bsc', 'gas' || id, 'gas', id, 1, 'final', 'g', ?, address, address_key, 'BNB',
+         ?, '\\x00', now(), -1, '0x9', true, ?, '[]', now(), now(), now() from payouts
+       where id not in (select payout_id from sent_transactions where purpose = 'gas')
+       order by created_at desc limit 1`,
+      [GAS, units.toString(), feeUnits.toString()],
+    );
+  };
+  const figures = async () => {
+    const metrics = createMetrics({ defaults: false });
+    await refreshMetrics({ deps, metrics });
+    const text = await metrics.registry.metrics();
+    return (name: string) => valueIn(text, name);
+  };
+
+  it('is unknown until a worker has looked, and stays what it was while no endpoint answers', async () => {
+    expect(await readGasLevels(em())).to.containSubset([
+      { network: 'bsc', address: shown('bsc', GAS), amount: null, at: null, payoutsLeft: null },
+    ]);
+    expect(await checkGas(em())).to.containSubset([{ name: 'gas_bsc', ok: true }]);
+    expect((await figures())('gateway_gas_wallet_balance{network="bsc"}')).to.equal(undefined);
+    await look(COIN / 2n);
+    const said = await look('away').then(String, (error: Error) => error.message);
+    expect(said).to.equal('no endpoint answers');
+    const [level] = await readGasLevels(em());
+    expect(level).to.deep.include({ amount: '0.5', currency: 'BNB', coinUsd8: 600n * 10n ** 8n });
+    expect((await figures())('gateway_gas_wallet_balance{network="bsc"}')).to.equal(0.5);
+  });
+
+  it('is enough for as many payouts as it is at what the last ones took, and doctor warns in time', async () => {
+    await toppedUp(COIN / 1_000n - 7n, 7n);
+    await look((COIN / 1_000n) * 20n);
+    expect((await readGasLevels(em()))[0]?.payoutsLeft).to.equal(20);
+    // Nobody is paid out on the network.
+    await look(0n);
+    expect((await readGasLevels(em()))[0]?.payoutsLeft).to.equal(0);
+    expect(await checkGas(em())).to.containSubset([{ name: 'gas_bsc', ok: true }]);
+    await shop.sql('insert into withdraw_addresses (merchant_id, network, address) values (?, ?, ?)', [
+      shop.merchantId,
+      'bsc',
+      DESTINATION,
+    ]);
+    const [empty] = await checkGas(em());
+    expect(empty).to.include({
+      ok: false,
+      action: `Send BNB to ${shown('bsc', GAS)} before payouts wait for it`,
+    });
+    await look((COIN / 1_000n) * 20n - 1n);
+    expect((await checkGas(em()))[0]).to.include({ ok: false });
+    expect((await figures())('gateway_gas_wallet_payouts_left{network="bsc"}')).to.equal(19);
+    await look((COIN / 1_000n) * 20n);
+    const [well] = await checkGas(em());
+    expect([well?.ok, well?.detail]).to.deep.equal([
+      true,
+      `${shown('bsc', GAS)} held 0.02 BNB at 2026-11-20T09:00:00Z: enough for 20 payouts of tokens at what the last ones took`,
+    ]);
+  });
+
+  it('prices what a settled deposit cost, where the coin has a price', async () => {
+    const cost = 'gateway_settled_deposit_cost_usd{network="bsc"}';
+    await toppedUp(1n, 1n);
+    await toppedUp(1n, 1n);
+    await forced(`update payouts set fee_units = ${COIN / 1_000n}`);
+    expect((await figures())(cost)).to.equal(undefined);
+    await look(COIN);
+    expect((await figures())(cost)).to.equal(0.6);
+    await shop.sql('update gas_levels set coin_usd8 = null');
+    expect((await figures())(cost)).to.equal(undefined);
+    await look(COIN);
+    shop.pass(24 * 3_600 + 1);
+    expect((await figures())(cost)).to.equal(undefined);
+  });
+
+  it('is told beside what waits for it, by reason, and how the signer is', async () => {
+    const of = await figures();
+    expect(of('gateway_payouts_waiting{network="bsc",code="waiting_for_gas"}')).to.equal(0);
+    expect(of('gateway_signer_seen_timestamp_seconds')).to.equal(undefined);
+    await shop.sql(
+      `insert into settlement_waits (network, address_key, merchant_id, address, currency, code, reason, since,
+        updated_at) select 'bsc', n::text, ?, 'a', 'USDT', 'waiting_for_gas', 'x', now(), now()
+       from generate_series(1, 3) n`,
+      [shop.merchantId],
+    );
+    const at = '2026-11-20T09:00:00Z';
+    await shop.sql("insert into signer_state (name, seen_at, signed_at) values ('signer', ?, ?)", [at, at]);
+    const then = await figures();
+    expect(then('gateway_payouts_waiting{network="bsc",code="waiting_for_gas"}')).to.equal(3);
+    expect(then('gateway_signer_seen_timestamp_seconds')).to.equal(Date.parse(at) / 1_000);
+    expect(then('gateway_signer_signed_timestamp_seconds')).to.equal(Date.parse(at) / 1_000);
+    expect(then('gateway_signer_sealed')).to.equal(0);
+    await shop.sql("update signer_state set seen_at = now() - interval '3 seconds'");
+    const [well] = await checkSigner(em());
+    expect(well?.detail).to.match(
+      /^seen [3-9] s ago; signed last at 2026-11-20T09:00:00Z; nothing waits for it$/,
+    );
+    await shop.sql(
+      "update signer_state set sealed_code = 'wallet', sealed_reason = 'why', sealed_since = now()",
+    );
+    expect((await figures())('gateway_signer_sealed')).to.equal(1);
+  });
+});
