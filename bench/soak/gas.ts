@@ -6,8 +6,8 @@ import { PLANNED } from './plan/networks.ts';
 
 /** In coins: enough for the first payouts of tokens alone, and for all of them. */
 const GAS: Readonly<Record<Network, { readonly first: string; readonly plenty: string }>> = {
-  bsc: { first: '0.0012', plenty: '1' },
-  tron: { first: '120', plenty: '100000' },
+  bsc: { first: '0.0004', plenty: '1' },
+  tron: { first: '7', plenty: '100000' },
 };
 const FUND_TRIES = 20;
 const FUND_WAIT_MS = 3_000;

@@ -9,7 +9,7 @@ import { newDestinations } from './wallets.ts';
 
 const REDIRECT_WITHIN_MS = 120_000;
 const RETRY_MS = 1_000;
-const UNPAID_WITHIN_MS = 30_000;
+const UNPAID_WITHIN_MS = 45_000;
 const LOOK_EVERY_MS = 200;
 
 /** Coins for everything that is still to be paid out; a reorg may take them back. */
@@ -51,7 +51,12 @@ export async function unpay(play: Play, network: Network): Promise<void> {
         [network],
       )
       .catch(() => []);
-    const dropped = row && (await chainOn(stage, network).drop(row.hash, async () => true));
+    // A block that became final meanwhile stays: then the next payout is tried.
+    const dropped =
+      row &&
+      (await chainOn(stage, network)
+        .drop(row.hash, async () => true)
+        .catch(() => undefined));
     if (dropped) {
       count(play, `${network} payout taken out of its block`);
       note(play, `${network} payout ${dropped.hash} was taken out of its block`);

@@ -19,7 +19,7 @@ export function planPayoutTroubles(random: Random, minutes: number, lastsMs: num
   function planOf(chain: ChainPlan, draws: Random): At<PayoutAction>[] {
     const { network, share } = chain;
     const own = chainRandom(draws, network).fork('payouts');
-    const count = Math.max(2, Math.round(minutes * UNPAID_PER_MINUTE * share));
+    const count = Math.max(3, Math.round(minutes * UNPAID_PER_MINUTE * share));
     return [
       { kind: 'refill', network, atMs: Math.round(lastsMs * REFILL_AT) },
       ...Array.from({ length: count }, () => ({

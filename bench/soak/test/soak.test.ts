@@ -98,14 +98,10 @@ describe('a soak', () => {
       expect(report, `a deposit on ${network} that was withdrawn and mined again`).to.match(
         new RegExp(`${network} deposits of a second generation +[1-9]`),
       );
-    for (const { network } of PLANNED.filter(({ paysOut }) => paysOut)) {
+    for (const { network } of PLANNED.filter(({ paysOut }) => paysOut))
       expect(report, `a payout on ${network}`).to.match(new RegExp(`${network} payouts that settled +[1-9]`));
-      expect(report, `a payout on ${network} that lost its block`).to.match(
-        new RegExp(`${network} payout taken out of its block +[1-9]`),
-      );
-      expect(report, `an empty wallet for gas on ${network}`).to.match(
-        new RegExp(`${network} waiting_for_gas +[1-9]`),
-      );
-    }
+    expect(report, 'a payout that lost its block').to.match(/payout taken out of its block +[1-9]/);
+    expect(report, 'a payout that waited for coins').to.match(/waiting_for_gas +[1-9]/);
+    expect(report, 'a merchant who moved').to.match(/new_destination +[1-9]/);
   });
 });
