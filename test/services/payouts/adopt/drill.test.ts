@@ -73,7 +73,7 @@ describe('the drill: a database of yesterday, the journal of today', function ()
       env(),
     );
     expect([early.code, early.stderr]).to.deep.equal([1, early.stderr]);
-    expect(early.stderr).to.match(/the signer has not taken this database over yet.*start --role signer/s);
+    expect(early.stderr).to.match(/^The signer has not taken this database over yet.*start --role signer/s);
     const before = await the.rows("select line from signer_state where name = 'signer'");
     await the.signer.start();
     await eventually('the signer taking it over', async () => {
