@@ -43,7 +43,7 @@ export function searchBlocksOf(requestsPerDay: number): number {
 }
 
 /**
- * How soon what a payout lacks is asked for again, in milliseconds: each look takes some sixteen requests, and
+ * How soon what a payout lacks is asked for again, in milliseconds: each look takes sixteen requests, and
  * half of what reading leaves of a day is for payouts that can go on.
  */
 export function shortLookOf(requestsPerDay: number, reserved: number): number {

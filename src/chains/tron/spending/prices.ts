@@ -1,4 +1,4 @@
-// What the chain takes for things, by the word of every endpoint: its parameters change every six hours at most.
+// What the chain takes for things, by the word of every endpoint: that changes every six hours at most.
 import { isRecord } from '../../rpc/call.ts';
 import { EndpointFailure, RpcUnavailable } from '../../rpc/errors.ts';
 import type { TronPool, TronSession } from '../protocol.ts';

@@ -72,7 +72,7 @@ export async function coinsIn(
 type Asking = Deps & { readonly chain: WatchedChain; readonly signal: AbortSignal };
 type Seen = { readonly held: Balance; readonly from: number; readonly to: number };
 
-/** What an address holds, and between which blocks; undefined beyond what this gateway has read of the chain. */
+/** What an address holds, and between which blocks; undefined beyond what was read of the chain. */
 async function seenOn(
   { orm, chain: { reader }, signal }: Asking,
   network: Network,

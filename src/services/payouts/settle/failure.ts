@@ -21,7 +21,8 @@ export async function doubtOfFailure(deps: Assessing, { id }: Payout): Promise<H
       select hash, true as is_ours, state = 'final' as is_shown, expires_at from sent_transactions
       where payout_id = ${id} and purpose = 'payout' and hash is not null
       union
-      select o.hash, false, true, null from sent_transactions o join sent_transactions s on s.payout_id = ${id}
+      select o.hash, false, true, null
+      from sent_transactions o join sent_transactions s on s.payout_id = ${id}
         and s.purpose = 'payout' and o.network = s.network and o.from_key = s.from_key and o.nonce = s.nonce
       where o.payout_id is distinct from s.payout_id and o.block_hash is not null
         and o.verified_at is not null`,

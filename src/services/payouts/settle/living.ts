@@ -177,8 +177,8 @@ export async function endAsked(em: Em, deps: TxDeps, payoutId: string): Promise<
 }
 
 /**
- * Ends the attempts that can land no more: another transaction has their place in a final block, or their time
- * was over before one.
+ * Ends the attempts that can land no more: another transaction has their place in a final block, or their
+ * time was over before one.
  */
 export async function endOthers(em: Em, deps: Deps | TxDeps, payoutId: string): Promise<void> {
   await run(
