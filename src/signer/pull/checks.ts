@@ -9,7 +9,7 @@ import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
 import type { JournalIndex, SignedLine } from '../journal-lines.ts';
 import type { OpenWallet } from '../wallet-file.ts';
 import { provenDestination, provenOrigin, requireOldEnough, type SealJudge } from './directions.ts';
-import { placeOfTransfer, requireUnpaid } from './earlier.ts';
+import { isLost, placeOfTransfer, requireUnpaid } from './earlier.ts';
 import { contractKey, type DepositFacts, type Facts } from './facts.ts';
 import { requireRoom, type SignLimits } from './limits.ts';
 import { NotSigned } from './refusal.ts';
@@ -166,7 +166,7 @@ function payout(bench: Bench, facts: Facts, destination: AddressKey, index: numb
 
 function topUp(bench: Bench, facts: Facts): Order {
   const { asked, payout: row, gasWalletNoted } = facts;
-  const { transfers, wallet, index } = bench;
+  const { transfers, wallet, index, now } = bench;
   if (assetOf(row.network, row.currency).kind === 'native')
     throw new NotSigned('payout', 'a payout of the coin pays its own fee and needs no top-up: cancel it');
   const gas = addressKeyOf(row.network, wallet.publicParts.gas[row.network]);
@@ -191,7 +191,9 @@ function topUp(bench: Bench, facts: Facts): Order {
     );
   const terms = termsOf(bench, facts, 'native');
   const nonce = placeOfTransfer(bench, facts, terms);
-  const given = index.topUps(row.network, row.addressKey);
+  const given = index
+    .topUps(row.network, row.addressKey)
+    .filter((line) => !isLost(line, facts.outcomes.get(line.hash), now));
   const before = given.filter((line) => line.nonce === null || line.nonce !== nonce);
   if (placesOf(before) >= MOST_TOP_UPS)
     throw new NotSigned(

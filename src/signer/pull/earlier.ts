@@ -1,7 +1,7 @@
 // What was signed before, and what it leaves to be signed.
 import type { Transfers, TransferTerms } from '../../chains/transfer.ts';
 import type { JournalIndex, SignedLine } from '../journal-lines.ts';
-import type { Facts, Outcome } from './facts.ts';
+import type { Asked, Facts, Outcome } from './facts.ts';
 import { NotSigned } from './refusal.ts';
 
 /** Another attempt in the same place has to pay this much more, in percent, or nodes refuse it. */
@@ -17,13 +17,24 @@ const AFTER_EXPIRY_MS = 60_000;
 /** The hashes on whose outcome a signature depends. */
 export function hashesBefore(
   index: JournalIndex,
-  { purpose, payoutId }: { readonly purpose: SignedLine['purpose']; readonly payoutId: string },
+  { purpose, payoutId, network, toKey }: Pick<Asked, 'purpose' | 'payoutId' | 'network' | 'toKey'>,
   depositIds: readonly string[],
 ): readonly string[] {
   const ofDeposits = depositIds.flatMap((id) => index.ofDeposit(id));
-  const lines = [...index.ofPayout(purpose, payoutId), ...ofDeposits];
+  const given = purpose === 'gas' ? index.topUps(network, toKey) : [];
+  const lines = [...index.ofPayout(purpose, payoutId), ...ofDeposits, ...given];
   return [...new Set(lines.map(({ hash }) => hash))];
 }
+
+/** Whether a transaction is known to have landed nowhere, and never will. */
+export function isLost(line: SignedLine, outcome: Outcome | undefined, now: Date): boolean {
+  if (outcome?.state !== 'dead') return false;
+  return line.nonce === null ? endOf(line, now) <= now : outcome.replaced;
+}
+
+/** When it can land no more by this clock, where transactions have no place. */
+const endOf = ({ expires_at: at }: SignedLine, now: Date): Date =>
+  at === null ? now : new Date(new Date(at).getTime() + AFTER_EXPIRY_MS);
 
 /**
  * Throws unless a transaction has failed for good: final blocks show that it failed, that another one took
@@ -47,8 +58,7 @@ function requireFailed(line: SignedLine, outcome: Outcome, now: Date): void {
       'earlier',
       `${line.hash} is called dead, and no block shows another transaction in its place: it can land still, so wait`,
     );
-  const over =
-    line.expires_at === null ? now : new Date(new Date(line.expires_at).getTime() + AFTER_EXPIRY_MS);
+  const over = endOf(line, now);
   if (over > now)
     throw new NotSigned('earlier', `${line.hash} can land until ${over.toISOString()}: wait until then`);
 }
