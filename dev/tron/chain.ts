@@ -4,6 +4,7 @@ import { Blocks } from './blocks.ts';
 import { Accounts } from './execution/accounts.ts';
 import type { Evm } from './execution/evm.ts';
 import { execute } from './execution/execute.ts';
+import { PRICES, type Prices } from './execution/prices.ts';
 import { checkExpiration, checkReference, checkSignatures, expirationOf } from './execution/rules.ts';
 import { type Genesis, genesisBlock } from './genesis.ts';
 import { type Block, type Executed, Refusal, type Signed } from './types.ts';
@@ -17,6 +18,12 @@ export type Keep = 'none' | 'again' | 'moved';
 export class Chain {
   readonly evm: Evm;
   readonly accounts = new Accounts();
+  readonly prices: Prices = {
+    sunPerEnergy: PRICES.sunPerEnergy,
+    sunPerByte: PRICES.sunPerByte,
+    newAccount: PRICES.newAccount,
+  };
+  isTooSlow: (signed: Signed) => boolean = () => false;
   readonly blocks: Blocks;
   readonly #solidDistance: number;
   #solid = 0;
@@ -67,7 +74,8 @@ export class Chain {
     await this.#alone(async () => {
       const { number } = this.head.header;
       const mark = this.accounts.mark();
-      const books = { evm: { ...this.evm, send: async () => '' }, accounts: this.accounts };
+      const { accounts, prices, isTooSlow } = this;
+      const books = { evm: { ...this.evm, send: async () => '' }, accounts, prices, isTooSlow };
       await execute(books, unsigned, { height: number + 1, headMs: this.headMs });
       this.accounts.rollback(mark);
     });

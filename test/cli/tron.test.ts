@@ -22,6 +22,13 @@ const BLOCK_EVERY_MS = 250;
 const HASH = /^[0-9a-f]{64}$/;
 const API_KEY = 'key-of-the-provider-4711';
 
+/** All values in it as text, the bytes of payloads as what they say. */
+function legible(value: unknown): string {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
+  if (typeof value !== 'object' || value === null) return String(value);
+  return Object.values(value).map(legible).join('\n');
+}
+
 describe('command line: Tron', function () {
   this.timeout(90_000);
   let database: FreshDatabase;
@@ -162,6 +169,41 @@ describe('command line: Tron', function () {
     expect(metrics).to.match(/^gateway_rpc_endpoints\{network="tron",state="\w+"\} 1$/m);
     expect(JSON.parse(ready)).to.include({ ready: true });
     for (const text of [metrics, ready, service.stderr()]) expect(text).not.to.include(API_KEY);
+  });
+
+  it('keeps the key that its provider repeats out of the log, the rows and the histories of Temporal', async () => {
+    const hash = await pay(address, 6_000_000n);
+    await eventually(
+      'the deposit',
+      () => looks.firstRow('select id from deposits where transaction_hash = ?', [hash]),
+      LIMIT_MS,
+    );
+    node.fault = () => ({ status: 401, body: JSON.stringify({ Error: `ApiKey ${API_KEY} not exists` }) });
+    const isReady = async (): Promise<string> =>
+      await (await fetch(`${String(service.ready['ops'])}/health/ready`)).text();
+    const said = /tron was not read for \d+ s: .*ApiKey \*\*\* not exists/;
+    try {
+      const told = await eventually(
+        'readiness with what the provider says',
+        async () => said.test(await isReady()) && (await isReady()),
+        LIMIT_MS,
+      );
+      const actors = [`deposit:tron:${hash}:${address}:USDT`, 'chain:tron'].map((id) =>
+        local.link?.client.workflow.getHandle(id),
+      );
+      const written = [told, service.stderr()];
+      for (const actor of actors)
+        written.push(legible(await actor?.fetchHistory()), legible((await actor?.describe())?.raw));
+      written.push(legible(await looks.firstRow('select * from chain_cursors where network = ?', ['tron'])));
+      expect(written.at(-1)).to.include('ApiKey *** not exists');
+      for (const text of written) {
+        expect(text).to.have.length.above(100);
+        expect(text).not.to.include(API_KEY);
+      }
+    } finally {
+      node.fault = undefined;
+    }
+    await eventually('readiness', async () => (await isReady()).includes('"ready":true'), LIMIT_MS);
   });
 
   it('finds with rescan what the watcher could not know, once', async () => {

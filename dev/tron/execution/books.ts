@@ -5,6 +5,7 @@ import type { Executed, Outcome, Signed } from '../types.ts';
 import type { Account, Accounts, Permission } from './accounts.ts';
 import { newAccountOf } from './charges.ts';
 import type { Evm, EvmCall } from './evm.ts';
+import type { Prices } from './prices.ts';
 import { keyIn } from './rules.ts';
 
 /** Where burned TRX ends on the EVM node. */
@@ -15,7 +16,13 @@ export type Moment = {
   readonly height: number;
   readonly headMs: number;
 };
-export type Books = { readonly evm: Evm; readonly accounts: Accounts };
+export type Books = {
+  readonly evm: Evm;
+  readonly accounts: Accounts;
+  readonly prices: Prices;
+  /** Whether the code of a transaction takes longer than a block allows. */
+  readonly isTooSlow: (signed: Signed) => boolean;
+};
 
 /** What changes accounts and runs no code. */
 export function keepBooks(accounts: Accounts, signed: Signed, moment: Moment): void {

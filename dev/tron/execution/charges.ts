@@ -3,7 +3,7 @@ import { type AddressKey, keyOfHex } from '../../../src/chains/address-key.ts';
 import { transactionBytes } from '../ids.ts';
 import type { Outcome, Signed } from '../types.ts';
 import type { Account, Accounts } from './accounts.ts';
-import { PRICES } from './prices.ts';
+import { PRICES, type Prices } from './prices.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -30,16 +30,20 @@ export function netUsedAt({ netUsed, netUsedMs }: Account, nowMs: number): bigin
 }
 
 /** Bandwidth, free or burned, and the fees of what is special about it. */
-export function chargesOf(signed: Signed, owner: Account, headMs: number, isNew: boolean): Charges {
+export function chargesOf(
+  signed: Signed,
+  owner: Account,
+  { headMs, isNew, prices }: { readonly headMs: number; readonly isNew: boolean; readonly prices: Prices },
+): Charges {
   const { raw, signatures, message, type } = signed;
   const bytes = BigInt(transactionBytes(raw, signatures).length) + PRICES.resultBytes;
   const memo = message['data'] === undefined ? 0n : PRICES.memo;
   const several = signatures.length > 1 ? PRICES.severalSignatures : 0n;
   const permission = type === 'AccountPermissionUpdateContract' ? PRICES.permission : 0n;
-  const systemFee = memo + several + permission + (isNew ? PRICES.newAccount : 0n);
+  const systemFee = memo + several + permission + (isNew ? prices.newAccount : 0n);
   if (isNew) return { netUsage: 0n, netFee: PRICES.newAccountNet, systemFee };
   const isFree = netUsedAt(owner, headMs) + bytes <= PRICES.freeNet;
   return isFree
     ? { netUsage: bytes, netFee: 0n, systemFee }
-    : { netUsage: 0n, netFee: bytes * PRICES.sunPerByte, systemFee };
+    : { netUsage: 0n, netFee: bytes * prices.sunPerByte, systemFee };
 }

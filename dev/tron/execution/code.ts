@@ -17,7 +17,7 @@ export async function runCode(
   costs: Charges,
   balance: bigint,
 ): Promise<Executed> {
-  const { evm, accounts } = books;
+  const { evm, accounts, prices } = books;
   const limit = feeLimitOf(signed);
   const call = callOf(signed);
   if (call.to && !(await isContract(books, call.to, moment)))
@@ -28,8 +28,10 @@ export async function runCode(
   const run = await evm.run(call, 'pending');
   const reached = run.internals.filter(({ sun, rejected }) => sun > 0n && !rejected).map(({ to }) => to);
   const born = [...new Set(reached)].filter((key) => !accounts.get(key));
-  const most = (limit < left ? limit : left) / PRICES.sunPerEnergy;
-  const ran = limited(run, BigInt(born.length) * PRICES.newAccountEnergy, most);
+  const most = (limit < left ? limit : left) / prices.sunPerEnergy;
+  const ran = books.isTooSlow(signed)
+    ? timedOut(most)
+    : limited(run, BigInt(born.length) * PRICES.newAccountEnergy, most);
   const isGood = ran.result === 'SUCCESS';
   const payer = accounts.get(signed.owner);
   if (payer) accounts.set({ ...payer, energyMs: moment.headMs });
@@ -42,7 +44,7 @@ export async function runCode(
     ...ran,
     isCall: true,
     contract: call.to ?? run.created,
-    energyFee: ran.energy * PRICES.sunPerEnergy,
+    energyFee: ran.energy * prices.sunPerEnergy,
   };
   // What fails leaves nothing behind, so that the EVM node need not run it.
   return await settle(books, signed, outcome, isGood ? call : undefined);
@@ -60,12 +62,16 @@ function callOf({ owner, type, value }: Signed): EvmCall {
   return { from: owner, sun: (made['call_value'] ?? 0n) as bigint, data: String(made['bytecode'] ?? '') };
 }
 
+type Ran = Pick<Outcome, 'result' | 'output' | 'logs' | 'internals' | 'energy' | 'reason'>;
+
+/** What takes too long burns all that it may, and leaves nothing. */
+function timedOut(most: bigint): Ran {
+  const reason = "CPU timeout for 'SSTORE' operation executing";
+  return { result: 'OUT_OF_TIME', output: '', logs: [], internals: [], energy: most, reason };
+}
+
 /** What was run, with no more energy than there is. */
-function limited(
-  run: Run,
-  more: bigint,
-  most: bigint,
-): Pick<Outcome, 'result' | 'output' | 'logs' | 'internals' | 'energy' | 'reason'> {
+function limited(run: Run, more: bigint, most: bigint): Ran {
   const { output, logs, internals } = run;
   const failed = { logs: [], internals: internals.map((one) => ({ ...one, rejected: true })) };
   const energy = run.energy + more;

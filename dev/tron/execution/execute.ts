@@ -27,7 +27,9 @@ export async function execute(books: Books, signed: Signed, moment: Moment): Pro
   try {
     const balance = await evm.balance(owner.key, 'pending');
     const creates = newAccountOf(signed, accounts);
-    const costs = chargesOf(signed, owner, moment.headMs, creates !== undefined);
+    const { headMs } = moment;
+    const { prices } = books;
+    const costs = chargesOf(signed, owner, { headMs, isNew: creates !== undefined, prices });
     if (balance < costs.netFee) throw new Refusal('BANDWITH_ERROR', 'Account resource insufficient error.');
     accounts.set({
       ...owner,

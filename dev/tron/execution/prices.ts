@@ -16,3 +16,6 @@ export const PRICES = {
   severalSignatures: 1_000_000n,
   permission: 100_000_000n,
 } as const;
+
+/** What witnesses may vote to change while the chain goes on. */
+export type Prices = { sunPerEnergy: bigint; sunPerByte: bigint; newAccount: bigint };

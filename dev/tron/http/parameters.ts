@@ -1,4 +1,5 @@
 // What a node says of itself and of the chain's parameters.
+import type { Prices } from '../execution/prices.ts';
 import type { Block } from '../types.ts';
 import type { Handler } from './handler.ts';
 
@@ -79,8 +80,16 @@ const PARAMETERS: Readonly<Record<string, number>> = {
   getAllowTvmBlob: 1,
 };
 
-const getChainParameters: Handler = () => ({
-  chainParameter: Object.entries(PARAMETERS).map(([key, value]) => (value === 0 ? { key } : { key, value })),
+const getChainParameters: Handler = ({ chain }) => ({
+  chainParameter: Object.entries({ ...PARAMETERS, ...voted(chain.prices) }).map(([key, value]) =>
+    value === 0 ? { key } : { key, value },
+  ),
+});
+
+const voted = ({ sunPerEnergy, sunPerByte, newAccount }: Prices): Readonly<Record<string, number>> => ({
+  getEnergyFee: Number(sunPerEnergy),
+  getTransactionFee: Number(sunPerByte),
+  getCreateNewAccountFeeInSystemContract: Number(newAccount),
 });
 
 const named = (block: Block | undefined): string => `Num:${block?.header.number},ID:${block?.id}`;
@@ -129,7 +138,7 @@ const getNodeInfo: Handler = ({ chain }) => {
 /** What a node tells of itself, by the last part of the path. */
 export const PARAMETER_HANDLERS: Readonly<Record<string, Handler>> = {
   getchainparameters: getChainParameters,
-  getenergyprices: () => ({ prices: `0:${PARAMETERS['getEnergyFee']}` }),
-  getbandwidthprices: () => ({ prices: `0:10,1:${PARAMETERS['getTransactionFee']}` }),
+  getenergyprices: ({ chain }) => ({ prices: `0:${chain.prices.sunPerEnergy}` }),
+  getbandwidthprices: ({ chain }) => ({ prices: `0:10,1:${chain.prices.sunPerByte}` }),
   getnodeinfo: getNodeInfo,
 };

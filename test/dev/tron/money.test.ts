@@ -24,6 +24,32 @@ describe('the money on the double of a Tron node', function () {
     expect(await readBlock(node, height + 1)).to.equal(undefined);
   });
 
+  it('costs what witnesses have voted, from one block to the next', async () => {
+    const feeOf = async (): Promise<number> => {
+      const id = await node.pay({ to: BOB, currency: 'USDT', units: 6n });
+      await node.mine();
+      return (await ask(node.url, 'wallet/gettransactioninfobyid', { value: id })).receipt.energy_fee;
+    };
+    await feeOf();
+    const before = await feeOf();
+    node.prices.sunPerEnergy = 210n;
+    expect(await feeOf()).to.equal((before / 100) * 210);
+    const { chainParameter: told } = await ask(node.url, 'wallet/getchainparameters', {});
+    expect(told.find(({ key }: { key: string }) => key === 'getEnergyFee').value).to.equal(210);
+    node.prices.sunPerEnergy = 100n;
+  });
+
+  it('goes nowhere where code takes too long, and burns what it may', async () => {
+    node.isTooSlow = ({ type }) => type === 'TriggerSmartContract';
+    const id = await node.pay({ to: BOB, currency: 'USDT', units: 6n });
+    const height = await node.mine();
+    node.isTooSlow = () => false;
+    const info = await ask(node.url, 'wallet/gettransactioninfobyid', { value: id });
+    expect([info.receipt.result, info.result]).to.deep.equal(['OUT_OF_TIME', 'FAILED']);
+    expect(info.receipt.energy_fee).to.be.greaterThan(1_000_000);
+    expect(await creditedAt(node, height)).to.deep.equal([]);
+  });
+
   it('is exact above 2^53', async () => {
     const much = 2n ** 53n + 1n;
     await node.pay({ to: ALICE, currency: 'TRX', units: much });

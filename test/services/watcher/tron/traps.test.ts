@@ -180,6 +180,26 @@ describe('what comes on Tron', function () {
     });
   });
 
+  it('leaves nothing in any row of what a memo says', async () => {
+    const { txHash } = sent.get('a memo with markup') ?? expect.fail('it was not sent');
+    const hex = Buffer.from(MARKUP).toString('hex');
+    expect(JSON.stringify(await live.node.ask('wallet/gettransactionbyid', { value: txHash }))).to.include(
+      hex,
+    );
+    const tables = await live.rows(
+      `select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
+    );
+    const kept = await Promise.all(
+      tables.map(async ({ relname }) => {
+        const [row] = await live.rows(`select string_agg(kept::text, ' ') as text from "${relname}" kept`);
+        return `${relname} ${row?.['text']}`;
+      }),
+    );
+    expect(kept.join(), 'its deposit').to.include(txHash);
+    for (const text of kept)
+      expect(text).not.to.include(MARKUP.slice(0, 9)).and.not.to.include(hex.slice(0, 18));
+  });
+
   it('is nothing while it waits to be mined, and nothing where it never is', async () => {
     const to = await live.newAddress();
     const txHash = await live.node.pay({ to, currency: 'TRX', units: 52n });
