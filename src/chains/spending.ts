@@ -40,8 +40,9 @@ export type Outcomes = {
 export type Spending = {
   /**
    * What a transfer takes now: it is tried on the chain's state without being sent. `above` are the terms
-   * that a replacement has to outbid: those of the attempt in the same place that pays most. `careful`: an
-   * attempt before has landed nowhere, so nothing is counted on that an address may have free. The coins of an
+   * that a replacement has to outbid: those of the attempt in the same place that pays most. `careful`: a
+   * transfer has failed of late, so nothing is counted on that an address may have free, and two endpoints
+   * have to take it, where there are two; of what they say that it takes, the dearer counts. The coins of an
    * address are not looked at, but where they go to a contract: nodes try that only with the coins there.
    * Throws where no endpoint gives a whole answer, which is never called a refusal.
    */

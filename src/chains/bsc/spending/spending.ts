@@ -26,12 +26,12 @@ type Limits = Pick<BscSettings, 'usdtContract' | 'maxGasPriceWei' | 'maxGasLimit
 /** Quotes and broadcasts on BNB Chain; see {@link Spending}. */
 export function createBscSpending(rpc: RpcPool, limits: Limits): Spending {
   return {
-    quote: async (order, { above }, signal) => {
+    quote: async (order, { above, careful = false }, signal) => {
       const maxWei = limits.maxGasPriceWei;
       const told = await askGasPrices(rpc, signal);
       const price = chooseGasPrice(told, { maxWei, above: above && priceIn(above) });
       if (price.refused !== undefined) return refused('gas_price', price.refused);
-      return await quoteAt(price.wei, { rpc, limits, order, signal });
+      return await quoteAt(price.wei, { rpc, limits, order, careful, signal });
     },
     broadcast: (raw, signal) => broadcast(rpc, raw, signal),
     outcomes: (hash, _endedAt, signal) => outcomes(rpc, hash, signal),
@@ -47,10 +47,11 @@ type Question = {
   readonly rpc: RpcPool;
   readonly limits: Limits;
   readonly order: SpendOrder;
+  readonly careful: boolean;
   readonly signal: AbortSignal;
 };
 
-async function quoteAt(wei: bigint, { rpc, limits, order, signal }: Question): Promise<Quote> {
+async function quoteAt(wei: bigint, { rpc, limits, order, careful, signal }: Question): Promise<Quote> {
   const isNative = order.kind === 'native';
   const worthless = (feeUnits: bigint): Quote =>
     refused(
@@ -59,7 +60,8 @@ async function quoteAt(wei: bigint, { rpc, limits, order, signal }: Question): P
     );
   const leastFee = LEAST_GAS * wei;
   if (isNative && order.units <= leastFee) return worthless(leastFee);
-  const trial = await tryTransfer(rpc, attemptOf(order, limits, order.units - leastFee), signal);
+  const attempt = attemptOf(order, limits, order.units - leastFee);
+  const trial = await tryTransfer(rpc, attempt, { careful, signal });
   if (trial.refused !== undefined) {
     const who = isNative ? `the receiver ${hexAddress(order.to)}` : 'the token';
     return refused('refuses', `${who} refuses the transfer: ${trial.refused}`);

@@ -19,8 +19,6 @@ const BROADCAST_WITHIN_MS = 5_000;
 /** What a quote and the balances beside it take of a day's requests, of the dearer kind. */
 const REQUESTS = 16;
 const DECIMALS = 6;
-/** The chain changes its prices every six hours at most, and a contract's factor as often. */
-const LEAST_HOLDS_MS = 60 * 60_000;
 /**
  * More energy than the trial took, in percent: the factor for contracts that are called often changes every
  * six hours. What is not used is not burnt.
@@ -48,7 +46,7 @@ export function createTronSpending(options: TronSpendingOptions): Spending {
   const { pool, limits, spareRequests, shortLookMs, date = Date.now } = options;
   const token = TRON_ADDRESSES.key(limits.usdtContract);
   const prices = createTronPrices(pool);
-  const least = createLeast(date);
+  const least = createLeast(date, shortLookMs);
   return {
     quote: async (order, { careful = false }, signal) => {
       if (spareRequests() < REQUESTS)
@@ -56,7 +54,8 @@ export function createTronSpending(options: TronSpendingOptions): Spending {
           'requests',
           "the day's requests are needed for reading the chain: it goes on by itself, or at once with a higher TRON_REQUESTS_PER_DAY where the key allows more",
         );
-      const energy = order.kind === 'token' ? await tried(pool, { ...order, token }, signal) : 0n;
+      const trying = { careful, signal };
+      const energy = order.kind === 'token' ? await tried(pool, { ...order, token }, trying) : 0n;
       if (typeof energy !== 'bigint') return energy;
       const known = await prices(signal);
       if (order.kind === 'token') least.saw(energy * known.energy);
@@ -74,15 +73,21 @@ export function createTronSpending(options: TronSpendingOptions): Spending {
   };
 }
 
-/** The least of what was seen, for as long as it may hold. */
-function createLeast(date: () => number): { saw(units: bigint): void; known(): bigint | undefined } {
+/**
+ * The least of what was seen, for so long: whoever asks after that finds out anew, because what one endpoint
+ * overstates would otherwise hold back everybody who could show that it is not so.
+ */
+function createLeast(
+  date: () => number,
+  holdsMs: number,
+): { saw(units: bigint): void; known(): bigint | undefined } {
   let least: { readonly units: bigint; readonly until: number } | undefined;
   const known = (): bigint | undefined => (least && least.until > date() ? least.units : undefined);
   return {
     known,
     saw: (units) => {
       const before = known();
-      if (before === undefined || units < before) least = { units, until: date() + LEAST_HOLDS_MS };
+      if (before === undefined || units < before) least = { units, until: date() + holdsMs };
     },
   };
 }
@@ -91,9 +96,9 @@ function createLeast(date: () => number): { saw(units: bigint): void; known(): b
 async function tried(
   pool: TronPool,
   attempt: Parameters<typeof tryTransfer>[1],
-  signal: AbortSignal,
+  trying: Parameters<typeof tryTransfer>[2],
 ): Promise<bigint | Quote> {
-  const trial = await tryTransfer(pool, attempt, signal);
+  const trial = await tryTransfer(pool, attempt, trying);
   if (trial.refused === undefined) return trial.energy;
   return refused('refuses', `the token refuses the transfer: ${trial.refused}`);
 }

@@ -12,6 +12,7 @@ import { cancelPayout, joinPayout } from '../plan.ts';
 import { ask } from './ask.ts';
 import { type Assessing, assess } from './assess.ts';
 import { begin } from './begin.ts';
+import { noteFailed } from './failed-before.ts';
 import { doubtOfFailure } from './failure.ts';
 import type { SettlementDeps, SettlementInput, SettlementStep } from './input.ts';
 import {
@@ -179,6 +180,7 @@ async function write(the: Living, decided: LivingStep): Promise<SettlementStep> 
     if (decided.does === 'fail') {
       await endOthers(em, deps, payoutId);
       await failPayout(em, deps, payoutId, decided.reason);
+      noteFailed(deps);
       return went(the, 'failed', decided.reason);
     }
     if (decided.does === 'give_up') {

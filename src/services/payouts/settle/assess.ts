@@ -18,7 +18,7 @@ import {
   moneyThere,
   spokenFor,
 } from './coins.ts';
-import { failuresInARow } from './failed-before.ts';
+import { hasFailedOfLate } from './failed-before.ts';
 
 /** Money of one asset on one address, and where it is to go. */
 export type Outgoing = {
@@ -71,7 +71,7 @@ export async function assess(deps: Assessing, money: Outgoing): Promise<Ready | 
     kind: isToken ? 'token' : 'native',
     units: money.grossUnits,
   };
-  const careful = (await failuresInARow(deps.orm.em.fork(), money)).count > 0;
+  const careful = await hasFailedOfLate(deps.orm.em.fork(), deps, money);
   const quote = await quoted(deps, order, careful);
   if (quote.kind === 'refused') return refusedBy(quote);
   const { units, terms, mostUnits } = quote;
