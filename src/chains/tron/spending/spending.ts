@@ -2,7 +2,7 @@
 import { formatUnits } from '../../../domain/money.ts';
 import { isRecord } from '../../rpc/call.ts';
 import { EndpointFailure } from '../../rpc/errors.ts';
-import type { Outcomes, Quote, Spending, SpendOrder, SpendRefusal } from '../../spending.ts';
+import type { Outcomes, Quote, ReadAsFarAs, Spending, SpendOrder, SpendRefusal } from '../../spending.ts';
 import { TRON_ADDRESSES } from '../addresses.ts';
 import type { TronPool, TronSession } from '../protocol.ts';
 import type { TronSettings } from '../settings.ts';
@@ -63,7 +63,7 @@ export function createTronSpending(options: TronSpendingOptions): Spending {
       return quoteOf({ order, token, limits, energy, prices: known, seen, careful, nowMs: date() });
     },
     broadcast: (raw, signal) => broadcast(pool, raw, signal),
-    outcomes: (hash, endedAt, signal) => outcomes(pool, hash, endedAt, signal),
+    outcomes: (hash, asFarAs, signal) => outcomes(pool, hash, asFarAs, signal),
     resendMs: RESEND_MS,
     outbidMs: Number.POSITIVE_INFINITY,
     topUpMarginPercent: 10n,
@@ -189,10 +189,10 @@ async function broadcast(pool: TronPool, raw: Uint8Array, signal: AbortSignal): 
 async function outcomes(
   pool: TronPool,
   hash: string,
-  endedAt: Date | null,
+  asFarAs: ReadAsFarAs,
   signal: AbortSignal,
 ): Promise<Outcomes> {
-  const answers = await pool.each((session) => outcomeOn(session, hash, endedAt), signal, {
+  const answers = await pool.each((session) => outcomeOn(session, hash, asFarAs), signal, {
     withinMs: BROADCAST_WITHIN_MS,
   });
   const saying = (what: Outcome): number => answers.filter(({ value }) => value === what).length;
@@ -206,15 +206,23 @@ async function outcomes(
 
 type Outcome = 'failed' | 'succeeded' | 'absent' | 'unknown';
 
-async function outcomeOn(session: TronSession, hash: string, endedAt: Date | null): Promise<Outcome> {
+async function outcomeOn(session: TronSession, hash: string, asFarAs: ReadAsFarAs): Promise<Outcome> {
   // What is final is asked first: a block that becomes final in between is in the second answer.
-  const { timestampMs } = await referenceOn(session);
+  const final = await referenceOn(session);
   const info = await session.solidity('walletsolidity/gettransactioninfobyid', { value: hash });
   const { id, result, receipt } = isRecord(info) ? info : {};
-  if (id === undefined) return endedAt !== null && timestampMs >= endedAt.getTime() ? 'absent' : 'unknown';
+  if (id === undefined) return hasReached(final, asFarAs) ? 'absent' : 'unknown';
   if (id !== hash) throw new EndpointFailure('the info of another transaction');
   const said = isRecord(receipt) ? receipt['result'] : undefined;
   return result === 'FAILED' || (said !== undefined && said !== 'SUCCESS') ? 'failed' : 'succeeded';
+}
+
+function hasReached(
+  { number, timestampMs }: { readonly number: number; readonly timestampMs: number },
+  asFarAs: ReadAsFarAs,
+): boolean {
+  if (asFarAs === null) return false;
+  return typeof asFarAs === 'number' ? number >= asFarAs : timestampMs >= asFarAs.getTime();
 }
 
 const refused = (code: SpendRefusal, reason: string): Quote => ({ kind: 'refused', code, reason });
