@@ -31,18 +31,26 @@ export type Quote =
 export type Outcomes = {
   readonly failed: number;
   readonly succeeded: number;
-  /** They have read the chain to where it can land no more, and it is in no block. */
+  /** They have read the chain as far as was asked, and it is in no block. */
   readonly absent: number;
   readonly asked: number;
 };
+
+/**
+ * How far an endpoint has to have read the chain for what it does not know to be in no block: to the time at
+ * which that could land no more, on a chain where this ends it, or to the final block that is said to hold
+ * it. Null where neither is known: nobody can say then that it is in none.
+ */
+export type ReadAsFarAs = Date | number | null;
 
 /** The sending side of a chain, over its configured endpoints. */
 export type Spending = {
   /**
    * What a transfer takes now: it is tried on the chain's state without being sent. `above` are the terms
-   * that a replacement has to outbid: those of the attempt in the same place that pays most. `careful`: an
-   * attempt before has landed nowhere, so nothing is counted on that an address may have free. The coins of
-   * an address are not looked at, but where they go to a contract: nodes try that only with the coins there.
+   * that a replacement has to outbid: those of the attempt in the same place that pays most. `careful`: a
+   * transfer has failed of late, so nothing is counted on that an address may have free, and two endpoints
+   * have to take it, where there are two; of what they say that it takes, the dearer counts. The coins of an
+   * address are not looked at, but where they go to a contract: nodes try that only with the coins there.
    * Throws where no endpoint gives a whole answer, which is never called a refusal.
    */
   quote(
@@ -58,11 +66,8 @@ export type Spending = {
    * for an answer, nor where an endpoint is away; only the signal's reason. Takes 5 s at most.
    */
   broadcast(raw: Uint8Array, signal: AbortSignal): Promise<readonly string[]>;
-  /**
-   * What each endpoint says of a transaction; `endedAt` is when it could land no more, on a chain where
-   * that ends it. Never throws for an answer, nor where an endpoint is away.
-   */
-  outcomes(hash: string, endedAt: Date | null, signal: AbortSignal): Promise<Outcomes>;
+  /** What each endpoint says of a transaction. Never throws for an answer, nor where an endpoint is away. */
+  outcomes(hash: string, asFarAs: ReadAsFarAs, signal: AbortSignal): Promise<Outcomes>;
   /**
    * The least that a transfer of the token has taken of late, in base units of the coin; undefined where none
    * was tried. Absent where asking costs nothing.

@@ -4,8 +4,9 @@
 import { addressKeyOf, normaliseAddress } from '../../chains/addresses.ts';
 import type { ScannedBlock, Transfer } from '../../chains/reader.ts';
 import type { Em } from '../../db/orm.ts';
-import { rows, run, sql } from '../../db/sql.ts';
+import { literals, rows, run, sql } from '../../db/sql.ts';
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
+import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
 import type { Deps } from '../deps.ts';
 
 const FOREIGN =
@@ -132,6 +133,30 @@ export async function verifySent(
       deps.log.error({ network, transaction: hash, block: block.number }, KEPT);
   await unbind(em, deps, isRepeated ? sql`${absent} and verified_at is null` : absent);
 }
+
+/**
+ * Unbinds what a block that is read again at an operator's wish shows otherwise, or not at all, of payouts
+ * that are not over; the caller then binds what it shows. Two reads may have come from one endpoint that was
+ * wrong, and whether a payout was paid is asked of every endpoint before it ends. What has ended one stays.
+ */
+export async function reopenSent(em: Em, deps: Deps, { network, block }: At): Promise<void> {
+  const found = await rows(
+    em,
+    sql<Shown & { id: string; fromKey: string }>`
+      select s.id, s.hash, s.from_key, s.ok, s.moves
+      from sent_transactions s join payouts p on p.id = s.payout_id
+      where s.network = ${network} and s.block_number = ${block.number} and s.verified_at is not null
+        and p.state in ${literals(LIVING_PAYOUTS)} order by s.id for update of p, s`,
+  );
+  if (found.length === 0) return;
+  const shown = new Set(outgoingOf(network, block).map((one) => outcomeIn(one, one.from_key)));
+  const ids = found.filter((row) => !shown.has(outcomeIn(row, row.fromKey))).map(({ id }) => id);
+  if (ids.length > 0) await unbind(em, deps, sql`id = any(${ids}::uuid[])`);
+}
+
+type Shown = Pick<Use, 'hash' | 'ok' | 'moves'>;
+const outcomeIn = ({ hash, ok, moves }: Shown, wallet: string): string =>
+  JSON.stringify([hash, wallet, ok, moves.map(({ to, currency, units }) => [to, currency, units])]);
 
 /**
  * What code moved out of a wallet in the native coin is shown by traces alone, so a read of the very same

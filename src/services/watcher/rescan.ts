@@ -6,6 +6,7 @@ import type { Em } from '../../db/orm.ts';
 import { NATIVE_CURRENCY } from '../../domain/assets.ts';
 import { recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
+import { reopenSent } from '../payouts/sent.ts';
 import { allowanceOf } from '../reconciliation/allowance.ts';
 import { type Tx, transact } from '../transact.ts';
 import { readCursor } from './cursor.ts';
@@ -45,7 +46,8 @@ const PAUSE_MS = 1_000;
  * makes a repeat harmless. Reads only blocks that the watcher has scanned, each in one transaction
  * that holds the cursor still, so that a replaced block is never recorded. Blocks that were read twice
  * get their deposits marked as verified; one that was verified is withdrawn only when a second RPC
- * endpoint does not show it either. Throws {@link RescanStopped}; what was recorded until then stays.
+ * endpoint does not show it either. What they show of payouts that are not over counts anew.
+ * Throws {@link RescanStopped}; what was recorded until then stays.
  */
 export async function rescan(
   deps: Deps,
@@ -119,6 +121,7 @@ export async function recordAgain(
     const { headNumber } = cursor;
     const isWhole = (deposit: Deposit): boolean =>
       !block.untraced || deposit.currency !== NATIVE_CURRENCY[network];
+    await reopenSent(tx.em, deps, { network, block });
     const { record, shown } = await allowanceOf(tx, deps, { network, block, headNumber, isWhole });
     const { created, unproven } = await recordTransfers(tx, deps, {
       network,

@@ -3,8 +3,9 @@
 import { keccak256 } from 'ethers';
 import { formatUnits } from '../../../domain/money.ts';
 import { hexAddress } from '../../address-key.ts';
-import type { RpcPool } from '../../rpc/json-rpc.ts';
-import type { Outcomes, Quote, Spending, SpendOrder, SpendRefusal } from '../../spending.ts';
+import { readQuantity } from '../../rpc/hex.ts';
+import type { RpcPool, RpcSession } from '../../rpc/json-rpc.ts';
+import type { Outcomes, Quote, ReadAsFarAs, Spending, SpendOrder, SpendRefusal } from '../../spending.ts';
 import { tokenTransferData } from '../../transfer.ts';
 import type { BscSettings } from '../settings.ts';
 import { LEAST_GAS } from '../transfer.ts';
@@ -19,6 +20,8 @@ const RESEND_MS = 15_000;
 /** Some 130 blocks: by then it is the price, or an endpoint that keeps what it gets for itself. */
 const OUTBID_MS = 60_000;
 const BROADCAST_WITHIN_MS = 5_000;
+/** A node knows its transactions a moment later than its blocks. */
+const INDEXED_BLOCKS = 15;
 const DECIMALS = 18;
 
 type Limits = Pick<BscSettings, 'usdtContract' | 'maxGasPriceWei' | 'maxGasLimit'>;
@@ -26,15 +29,15 @@ type Limits = Pick<BscSettings, 'usdtContract' | 'maxGasPriceWei' | 'maxGasLimit
 /** Quotes and broadcasts on BNB Chain; see {@link Spending}. */
 export function createBscSpending(rpc: RpcPool, limits: Limits): Spending {
   return {
-    quote: async (order, { above }, signal) => {
+    quote: async (order, { above, careful = false }, signal) => {
       const maxWei = limits.maxGasPriceWei;
       const told = await askGasPrices(rpc, signal);
       const price = chooseGasPrice(told, { maxWei, above: above && priceIn(above) });
       if (price.refused !== undefined) return refused('gas_price', price.refused);
-      return await quoteAt(price.wei, { rpc, limits, order, signal });
+      return await quoteAt(price.wei, { rpc, limits, order, careful, signal });
     },
     broadcast: (raw, signal) => broadcast(rpc, raw, signal),
-    outcomes: (hash, _endedAt, signal) => outcomes(rpc, hash, signal),
+    outcomes: (hash, asFarAs, signal) => outcomes(rpc, hash, asFarAs, signal),
     resendMs: RESEND_MS,
     outbidMs: OUTBID_MS,
     topUpMarginPercent: 30n,
@@ -47,10 +50,11 @@ type Question = {
   readonly rpc: RpcPool;
   readonly limits: Limits;
   readonly order: SpendOrder;
+  readonly careful: boolean;
   readonly signal: AbortSignal;
 };
 
-async function quoteAt(wei: bigint, { rpc, limits, order, signal }: Question): Promise<Quote> {
+async function quoteAt(wei: bigint, { rpc, limits, order, careful, signal }: Question): Promise<Quote> {
   const isNative = order.kind === 'native';
   const worthless = (feeUnits: bigint): Quote =>
     refused(
@@ -59,7 +63,8 @@ async function quoteAt(wei: bigint, { rpc, limits, order, signal }: Question): P
     );
   const leastFee = LEAST_GAS * wei;
   if (isNative && order.units <= leastFee) return worthless(leastFee);
-  const trial = await tryTransfer(rpc, attemptOf(order, limits, order.units - leastFee), signal);
+  const attempt = attemptOf(order, limits, order.units - leastFee);
+  const trial = await tryTransfer(rpc, attempt, { careful, signal });
   if (trial.refused !== undefined) {
     const who = isNative ? `the receiver ${hexAddress(order.to)}` : 'the token';
     return refused('refuses', `${who} refuses the transfer: ${trial.refused}`);
@@ -108,19 +113,29 @@ async function broadcast(rpc: RpcPool, raw: Uint8Array, signal: AbortSignal): Pr
   return answers.map(({ host, value, problem }) => `${host}: ${value ?? withoutBytes(problem ?? '')}`);
 }
 
+async function outcomes(
+  rpc: RpcPool,
+  hash: string,
+  asFarAs: ReadAsFarAs,
+  signal: AbortSignal,
+): Promise<Outcomes> {
+  const answers = await rpc.each((session) => outcomeOn(session, hash, asFarAs), signal, {
+    withinMs: BROADCAST_WITHIN_MS,
+  });
+  const saying = (what: string): number => answers.filter(({ value }) => value === what).length;
+  return { failed: saying('0x0'), succeeded: saying('0x1'), absent: saying('absent'), asked: answers.length };
+}
+
 /** Here a place in the wallet's order ends a transaction, and never its time. */
-async function outcomes(rpc: RpcPool, hash: string, signal: AbortSignal): Promise<Outcomes> {
-  const answers = await rpc.each(
-    async (session) => {
-      const receipt = await session.call('eth_getTransactionReceipt', [hash]);
-      const { status, transactionHash, blockHash } = (receipt ?? {}) as Readonly<Record<string, unknown>>;
-      return transactionHash === hash && typeof blockHash === 'string' ? status : undefined;
-    },
-    signal,
-    { withinMs: BROADCAST_WITHIN_MS },
-  );
-  const saying = (status: string): number => answers.filter(({ value }) => value === status).length;
-  return { failed: saying('0x0'), succeeded: saying('0x1'), absent: 0, asked: answers.length };
+async function outcomeOn(session: RpcSession, hash: string, asFarAs: ReadAsFarAs): Promise<unknown> {
+  const block = typeof asFarAs === 'number' ? asFarAs : undefined;
+  // Asked first: a block that comes in between is in the second answer.
+  const head = block === undefined ? undefined : readQuantity(await session.call('eth_blockNumber', []));
+  const receipt = await session.call('eth_getTransactionReceipt', [hash]);
+  const hasReached = block !== undefined && head !== undefined && head >= block + INDEXED_BLOCKS;
+  if (receipt === null) return hasReached ? 'absent' : undefined;
+  const { status, transactionHash, blockHash } = (receipt ?? {}) as Readonly<Record<string, unknown>>;
+  return transactionHash === hash && typeof blockHash === 'string' ? status : undefined;
 }
 
 /** Some nodes repeat what they were sent. */

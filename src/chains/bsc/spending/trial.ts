@@ -35,19 +35,30 @@ const NODES_OWN_WORDS = /^(?:vm exception while processing transaction: )?(?:exe
 /**
  * Tries it at the best endpoint. Where the transfer is refused there, another endpoint is asked as well, if
  * one has the time: a node that is behind or lies would hold it back for ever, and the worst of believing
- * the second one is a transfer that fails and costs its gas. Throws RpcUnavailable where none answers.
+ * the second one is a transfer that fails and costs its gas. `careful`: one has failed of late, so two have
+ * to take it, where there are two, and the one that says more gas counts. Throws RpcUnavailable where none
+ * answers.
  */
-export async function tryTransfer(rpc: RpcPool, attempt: Attempt, signal: AbortSignal): Promise<Trial> {
+export async function tryTransfer(
+  rpc: RpcPool,
+  attempt: Attempt,
+  { careful, signal }: { readonly careful: boolean; readonly signal: AbortSignal },
+): Promise<Trial> {
   const first = await rpc.aside(async (session) => {
     return { endpoint: session.endpoint, trial: await tryOn(session, attempt) };
   }, signal);
-  if (first.trial.refused === undefined)
-    return {
-      ...first.trial,
-      nonce: await lowerNonce(rpc, attempt.from, { ...first, ...first.trial }, signal),
-    };
-  const second = await rpc.elsewhere(first.endpoint, (session) => tryOn(session, attempt), signal);
-  return second ?? first.trial;
+  const { endpoint, trial } = first;
+  const isRefused = trial.refused !== undefined;
+  if (isRefused && careful) return trial;
+  if (trial.refused === undefined && !careful)
+    return { ...trial, nonce: await lowerNonce(rpc, attempt.from, { endpoint, ...trial }, signal) };
+  const other = await rpc.elsewhere(endpoint, (session) => tryOn(session, attempt), signal);
+  if (!other) return trial;
+  if (trial.refused !== undefined || other.refused !== undefined) return other;
+  return {
+    nonce: Math.min(trial.nonce, other.nonce),
+    gas: trial.gas > other.gas ? trial.gas : other.gas,
+  };
 }
 
 /**

@@ -38,13 +38,18 @@ export async function bandwidthOn(session: TronSession, key: AddressKey): Promis
   };
 }
 
+export type Reference = {
+  readonly number: number;
+  readonly bytes: string;
+  readonly hash: string;
+  readonly timestampMs: number;
+};
+
 /** The newest block that nothing can replace: a transaction that names it is in no other chain. */
-export async function referenceOn(
-  session: TronSession,
-): Promise<{ readonly bytes: string; readonly hash: string; readonly timestampMs: number }> {
+export async function referenceOn(session: TronSession): Promise<Reference> {
   const block = await session.solidity('walletsolidity/getblock', { detail: false });
   const header = readTronHeader(block);
   if (!header) throw new EndpointFailure('no solidified block');
-  const { hash, timestampMs } = header;
-  return { bytes: hash.slice(12, 16), hash: hash.slice(16, 32), timestampMs };
+  const { number, hash, timestampMs } = header;
+  return { number, bytes: hash.slice(12, 16), hash: hash.slice(16, 32), timestampMs };
 }

@@ -28,17 +28,17 @@ const KEYS = {
 const NAMES = Object.keys(KEYS) as readonly (keyof TronPrices)[];
 
 /**
- * The chain's prices, kept for ten minutes. Of what endpoints tell the middle one counts, of two middle ones
+ * The chain's prices, kept for ten minutes unless they are wanted anew. Of what endpoints tell the middle one counts, of two middle ones
  * the higher: too little of it would burn all that a transfer may cost and move nothing, and too much comes
  * back as coins that the next payout of the address uses. Throws RpcUnavailable where none tells them.
  */
 export function createTronPrices(
   pool: TronPool,
   now: () => number = () => performance.now(),
-): (signal: AbortSignal) => Promise<TronPrices> {
+): (signal: AbortSignal, options: { readonly anew: boolean }) => Promise<TronPrices> {
   let kept: { readonly prices: TronPrices; readonly at: number } | undefined;
-  return async (signal) => {
-    if (kept && now() - kept.at < KEPT_MS) return kept.prices;
+  return async (signal, { anew }) => {
+    if (kept && !anew && now() - kept.at < KEPT_MS) return kept.prices;
     const answers = await pool.each(pricesOn, signal, { ready: true, withinMs: WITHIN_MS });
     const told = answers.flatMap(({ value }) => (value === undefined ? [] : [value]));
     if (told.length === 0) {

@@ -2,7 +2,7 @@
 import { formatUnits } from '../../../domain/money.ts';
 import { isRecord } from '../../rpc/call.ts';
 import { EndpointFailure } from '../../rpc/errors.ts';
-import type { Outcomes, Quote, Spending, SpendOrder, SpendRefusal } from '../../spending.ts';
+import type { Outcomes, Quote, ReadAsFarAs, Spending, SpendOrder, SpendRefusal } from '../../spending.ts';
 import { TRON_ADDRESSES } from '../addresses.ts';
 import type { TronPool, TronSession } from '../protocol.ts';
 import type { TronSettings } from '../settings.ts';
@@ -19,8 +19,6 @@ const BROADCAST_WITHIN_MS = 5_000;
 /** What a quote and the balances beside it take of a day's requests, of the dearer kind. */
 const REQUESTS = 16;
 const DECIMALS = 6;
-/** The chain changes its prices every six hours at most, and a contract's factor as often. */
-const LEAST_HOLDS_MS = 60 * 60_000;
 /**
  * More energy than the trial took, in percent: the factor for contracts that are called often changes every
  * six hours. What is not used is not burnt.
@@ -48,7 +46,7 @@ export function createTronSpending(options: TronSpendingOptions): Spending {
   const { pool, limits, spareRequests, shortLookMs, date = Date.now } = options;
   const token = TRON_ADDRESSES.key(limits.usdtContract);
   const prices = createTronPrices(pool);
-  const least = createLeast(date);
+  const least = createLeast(date, shortLookMs);
   return {
     quote: async (order, { careful = false }, signal) => {
       if (spareRequests() < REQUESTS)
@@ -56,15 +54,17 @@ export function createTronSpending(options: TronSpendingOptions): Spending {
           'requests',
           "the day's requests are needed for reading the chain: it goes on by itself, or at once with a higher TRON_REQUESTS_PER_DAY where the key allows more",
         );
-      const energy = order.kind === 'token' ? await tried(pool, { ...order, token }, signal) : 0n;
+      const trying = { careful, signal };
+      const energy = order.kind === 'token' ? await tried(pool, { ...order, token }, trying) : 0n;
       if (typeof energy !== 'bigint') return energy;
-      const known = await prices(signal);
+      // What failed may have failed because they rose.
+      const known = await prices(signal, { anew: careful });
       if (order.kind === 'token') least.saw(energy * known.energy);
       const seen = await pool.aside((session) => lookOn(session, order), signal);
       return quoteOf({ order, token, limits, energy, prices: known, seen, careful, nowMs: date() });
     },
     broadcast: (raw, signal) => broadcast(pool, raw, signal),
-    outcomes: (hash, endedAt, signal) => outcomes(pool, hash, endedAt, signal),
+    outcomes: (hash, asFarAs, signal) => outcomes(pool, hash, asFarAs, signal),
     resendMs: RESEND_MS,
     outbidMs: Number.POSITIVE_INFINITY,
     topUpMarginPercent: 10n,
@@ -74,15 +74,21 @@ export function createTronSpending(options: TronSpendingOptions): Spending {
   };
 }
 
-/** The least of what was seen, for as long as it may hold. */
-function createLeast(date: () => number): { saw(units: bigint): void; known(): bigint | undefined } {
+/**
+ * The least of what was seen, for so long: whoever asks after that finds out anew, because what one endpoint
+ * overstates would otherwise hold back everybody who could show that it is not so.
+ */
+function createLeast(
+  date: () => number,
+  holdsMs: number,
+): { saw(units: bigint): void; known(): bigint | undefined } {
   let least: { readonly units: bigint; readonly until: number } | undefined;
   const known = (): bigint | undefined => (least && least.until > date() ? least.units : undefined);
   return {
     known,
     saw: (units) => {
       const before = known();
-      if (before === undefined || units < before) least = { units, until: date() + LEAST_HOLDS_MS };
+      if (before === undefined || units < before) least = { units, until: date() + holdsMs };
     },
   };
 }
@@ -91,9 +97,9 @@ function createLeast(date: () => number): { saw(units: bigint): void; known(): b
 async function tried(
   pool: TronPool,
   attempt: Parameters<typeof tryTransfer>[1],
-  signal: AbortSignal,
+  trying: Parameters<typeof tryTransfer>[2],
 ): Promise<bigint | Quote> {
-  const trial = await tryTransfer(pool, attempt, signal);
+  const trial = await tryTransfer(pool, attempt, trying);
   if (trial.refused === undefined) return trial.energy;
   return refused('refuses', `the token refuses the transfer: ${trial.refused}`);
 }
@@ -184,10 +190,10 @@ async function broadcast(pool: TronPool, raw: Uint8Array, signal: AbortSignal): 
 async function outcomes(
   pool: TronPool,
   hash: string,
-  endedAt: Date | null,
+  asFarAs: ReadAsFarAs,
   signal: AbortSignal,
 ): Promise<Outcomes> {
-  const answers = await pool.each((session) => outcomeOn(session, hash, endedAt), signal, {
+  const answers = await pool.each((session) => outcomeOn(session, hash, asFarAs), signal, {
     withinMs: BROADCAST_WITHIN_MS,
   });
   const saying = (what: Outcome): number => answers.filter(({ value }) => value === what).length;
@@ -201,15 +207,23 @@ async function outcomes(
 
 type Outcome = 'failed' | 'succeeded' | 'absent' | 'unknown';
 
-async function outcomeOn(session: TronSession, hash: string, endedAt: Date | null): Promise<Outcome> {
+async function outcomeOn(session: TronSession, hash: string, asFarAs: ReadAsFarAs): Promise<Outcome> {
   // What is final is asked first: a block that becomes final in between is in the second answer.
-  const { timestampMs } = await referenceOn(session);
+  const final = await referenceOn(session);
   const info = await session.solidity('walletsolidity/gettransactioninfobyid', { value: hash });
   const { id, result, receipt } = isRecord(info) ? info : {};
-  if (id === undefined) return endedAt !== null && timestampMs >= endedAt.getTime() ? 'absent' : 'unknown';
+  if (id === undefined) return hasReached(final, asFarAs) ? 'absent' : 'unknown';
   if (id !== hash) throw new EndpointFailure('the info of another transaction');
   const said = isRecord(receipt) ? receipt['result'] : undefined;
   return result === 'FAILED' || (said !== undefined && said !== 'SUCCESS') ? 'failed' : 'succeeded';
+}
+
+function hasReached(
+  { number, timestampMs }: { readonly number: number; readonly timestampMs: number },
+  asFarAs: ReadAsFarAs,
+): boolean {
+  if (asFarAs === null) return false;
+  return typeof asFarAs === 'number' ? number >= asFarAs : timestampMs >= asFarAs.getTime();
 }
 
 const refused = (code: SpendRefusal, reason: string): Quote => ({ kind: 'refused', code, reason });

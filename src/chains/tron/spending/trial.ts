@@ -25,17 +25,26 @@ const MOST_ENERGY = 100_000_000;
 /**
  * Tries it on the view that nothing can replace and on the newest one, and takes the dearer: a receiver may
  * have emptied his address meanwhile, and a first balance costs twice as much. Where it is refused, another
- * endpoint is asked as well: a node that is behind or lies would hold it back for ever. Throws
- * RpcUnavailable where none answers.
+ * endpoint is asked as well: a node that is behind or lies would hold it back for ever. `careful`: a transfer
+ * has failed of late, and one endpoint that understates the energy would have each of them burn its coins;
+ * so two have to take it, where there are two, and the dearer one counts. Throws RpcUnavailable where none
+ * answers.
  */
-export async function tryTransfer(pool: TronPool, attempt: Attempt, signal: AbortSignal): Promise<Trial> {
-  const first = await pool.aside(
+export async function tryTransfer(
+  pool: TronPool,
+  attempt: Attempt,
+  { careful, signal }: { readonly careful: boolean; readonly signal: AbortSignal },
+): Promise<Trial> {
+  const { endpoint, trial } = await pool.aside(
     async (session) => ({ endpoint: session.endpoint, trial: await tryOn(session, attempt) }),
     signal,
   );
-  if (first.trial.refused === undefined) return first.trial;
-  const second = await pool.elsewhere(first.endpoint, (session) => tryOn(session, attempt), signal);
-  return second ?? first.trial;
+  const isRefused = trial.refused !== undefined;
+  if (isRefused === careful) return trial;
+  const other = await pool.elsewhere(endpoint, (session) => tryOn(session, attempt), signal);
+  if (!other) return trial;
+  const isDearer = trial.refused === undefined && other.refused === undefined && trial.energy > other.energy;
+  return isDearer ? trial : other;
 }
 
 async function tryOn(session: TronSession, attempt: Attempt): Promise<Trial> {

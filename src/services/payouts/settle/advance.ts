@@ -12,7 +12,8 @@ import { cancelPayout, joinPayout } from '../plan.ts';
 import { ask } from './ask.ts';
 import { type Assessing, assess } from './assess.ts';
 import { begin } from './begin.ts';
-import { doubtOfFailure } from './failure.ts';
+import { noteFailed } from './failed-before.ts';
+import { doubtOfFailure, doubtOfSuccess } from './failure.ts';
 import type { SettlementDeps, SettlementInput, SettlementStep } from './input.ts';
 import {
   beginPaying,
@@ -91,9 +92,14 @@ async function step(deps: Assessing, input: SettlementInput): Promise<Settlement
   if (decided.does === 'prepare') return await prepare(the);
   if (decided.does === 'send') return await send(the, decided.id);
   if (decided.does === 'outbid') return await replace(the, decided.id);
-  const doubt = decided.does === 'fail' ? await doubtOfFailure(deps, payout) : undefined;
+  const doubt = await doubtOf(decided, deps, payout);
   if (doubt) return await wait(the, doubt);
   return await write(the, decided);
+}
+
+async function doubtOf({ does }: LivingStep, deps: Assessing, payout: Payout) {
+  if (does === 'fail') return await doubtOfFailure(deps, payout);
+  return does === 'settle' ? await doubtOfSuccess(deps, payout) : undefined;
 }
 
 type Living = {
@@ -179,6 +185,7 @@ async function write(the: Living, decided: LivingStep): Promise<SettlementStep> 
     if (decided.does === 'fail') {
       await endOthers(em, deps, payoutId);
       await failPayout(em, deps, payoutId, decided.reason);
+      noteFailed(deps);
       return went(the, 'failed', decided.reason);
     }
     if (decided.does === 'give_up') {

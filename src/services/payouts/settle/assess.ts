@@ -18,7 +18,7 @@ import {
   moneyThere,
   spokenFor,
 } from './coins.ts';
-import { failuresInARow } from './failed-before.ts';
+import { hasFailedOfLate } from './failed-before.ts';
 
 /** Money of one asset on one address, and where it is to go. */
 export type Outgoing = {
@@ -48,16 +48,33 @@ const MINUTE_MS = 60_000;
 const SLOW_MS = 10 * MINUTE_MS;
 /** A stale price that is older says nothing of what a fee is worth today. */
 const PRICE_AGE_MS = 60 * MINUTE_MS;
+/** The names of the errors by which a chain says that no endpoint gave a whole answer. */
+const NO_ANSWER: readonly string[] = ['RpcUnavailable', 'BudgetSpent'];
 /** More than any top-up: what a transfer of coins costs depends on no amount. */
 export const ANY_COINS: bigint = 10n ** 18n;
 
 /**
  * What has to be signed next for a payout of this money, or why it waits: the address must hold what the
  * ledger says, the transfer must succeed when it is tried, and cost no more than the settings allow. Coins
- * for the fee of a token come from the gas wallet, and never from coins that belong to deposits. Throws where
- * no endpoint answers.
+ * for the fee of a token come from the gas wallet, and never from coins that belong to deposits. Where no
+ * endpoint gives a whole answer it waits as well, so that a person is told of it if that lasts.
  */
 export async function assess(deps: Assessing, money: Outgoing): Promise<Ready | Held> {
+  try {
+    return await assessed(deps, money);
+  } catch (error) {
+    const { name, message } = error instanceof Error ? error : new Error(String(error));
+    if (!deps.signal.aborted && !NO_ANSWER.includes(name)) throw error;
+    const why = deps.signal.aborted ? 'they take too long to answer' : message;
+    return waits(
+      'chain_behind',
+      `the endpoints do not say what it takes: ${why}; see that they answer ("doctor")`,
+      QUICK_MS,
+    );
+  }
+}
+
+async function assessed(deps: Assessing, money: Outgoing): Promise<Ready | Held> {
   const isToken = assetOf(money.network, money.currency).kind === 'token';
   const known = isToken ? await knownBefore(deps, money) : undefined;
   if (known) return known;
@@ -71,7 +88,7 @@ export async function assess(deps: Assessing, money: Outgoing): Promise<Ready | 
     kind: isToken ? 'token' : 'native',
     units: money.grossUnits,
   };
-  const careful = (await failuresInARow(deps.orm.em.fork(), money)).count > 0;
+  const careful = await hasFailedOfLate(deps.orm.em.fork(), deps, money);
   const quote = await quoted(deps, order, careful);
   if (quote.kind === 'refused') return refusedBy(quote);
   const { units, terms, mostUnits } = quote;
@@ -163,7 +180,7 @@ function shortOf(money: Outgoing, there: MoneyThere): Held | undefined {
 function notKept(network: Network): Held {
   return waits(
     'chain_behind',
-    `no endpoint tells what lies on the address at the last block of ${network} that was read twice; it goes on when the reading has caught up`,
+    `no endpoint tells what lies on the address at the last block of ${network} that was read twice: it goes on when the reading has caught up and requests are left for it; see that the endpoints answer ("doctor")`,
     QUICK_MS,
   );
 }
@@ -191,7 +208,7 @@ async function tooDear(deps: Assessing, money: Outgoing, costUnits: bigint): Pro
   if (coinUsd8 === undefined || assetUsd8 === undefined)
     return waits(
       'no_price',
-      `no price of ${coinUsd8 === undefined ? coin : currency} of the last hour is known, so nobody can say whether the fee is worth it`,
+      `no price of ${coinUsd8 === undefined ? coin : currency} of the last hour is known, so nobody can say whether the fee is worth it: see that the sources of prices answer ("doctor")`,
       MINUTE_MS / 2,
     );
   const cost: Priced = { units: costUnits, decimals: assetOf(network, coin).decimals, usd8: coinUsd8 };

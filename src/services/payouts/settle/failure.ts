@@ -1,5 +1,5 @@
 import type { Payout } from '../../../db/entities/index.ts';
-import { rows, sql } from '../../../db/sql.ts';
+import { firstRow, rows, sql } from '../../../db/sql.ts';
 import { waits } from '../../../domain/payouts/step.ts';
 import type { Assessing, Held } from './assess.ts';
 
@@ -37,7 +37,7 @@ export async function doubtOfFailure(deps: Assessing, { id }: Payout): Promise<H
   if (paid)
     return waits(
       'contradiction',
-      `blocks show that ${paid.hash} failed or lost its place, and an RPC endpoint says that it succeeded: compare it with an explorer, and take the endpoint out that is wrong`,
+      `the blocks that were read show that ${paid.hash} failed, lost its place or is in none of them, and an RPC endpoint says that it succeeded: compare it with an explorer, take the endpoint out that is wrong, and let its block be read again with "rescan"`,
       AGAIN_MS,
     );
   const unseen = told.find(
@@ -59,6 +59,29 @@ export async function doubtOfFailure(deps: Assessing, { id }: Payout): Promise<H
   return waits(
     'on_its_way',
     `blocks show that ${alone.hash} ${what}; it counts once two RPC endpoints say so: see that they answer`,
+    AGAIN_MS,
+  );
+}
+
+/**
+ * Why a payout does not count as paid yet, although a block that was read twice shows it; undefined where it
+ * does. Both reads may have come from one endpoint, and what a merchant was told is not taken back: so none
+ * that has read as far may say that the transaction failed or is in no block. One that does not answer is not
+ * waited for.
+ */
+export async function doubtOfSuccess(deps: Assessing, { id }: Payout): Promise<Held | undefined> {
+  const paid = await firstRow(
+    deps.orm.em.fork(),
+    sql<{ hash: string; block: string }>`select hash, block_number::text as block from sent_transactions
+      where payout_id = ${id} and purpose = 'payout' and state = 'final' and ok limit 1`,
+  );
+  if (!paid) return undefined;
+  const block = Number.parseInt(paid.block, 10);
+  const said = await deps.chain.spending?.outcomes(paid.hash, block, deps.signal);
+  if (!said || said.failed + said.absent === 0) return undefined;
+  return waits(
+    'contradiction',
+    `block ${block} shows that ${paid.hash} has paid it, and an RPC endpoint that has read as far says that it failed or is in no block: compare it with an explorer, take the endpoint out that is wrong, and let that block be read again with "rescan"`,
     AGAIN_MS,
   );
 }

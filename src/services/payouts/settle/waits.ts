@@ -16,12 +16,17 @@ export type WaitPlace = {
 };
 
 /**
- * A person has to do something about these; the others go on by themselves, or are what the merchant or the
- * operator has set. What is on its way arrives within moments, or never: no node has what was sent, no block
- * becomes final, or an earlier place of the wallet stays empty.
+ * A person has to do something about these where they last; the others are what the merchant or the operator
+ * has set. What is on its way arrives within moments, or never: no node has what was sent, no block becomes
+ * final, or an earlier place of the wallet stays empty. A price, requests, room below a limit and what an
+ * address holds are there again within moments or hours, or never: then nobody else would say so.
  */
 const NEED_OPERATOR: readonly WaitCode[] = [
   'on_its_way',
+  'chain_behind',
+  'no_price',
+  'requests',
+  'limit',
   'refuses',
   'waiting_for_gas',
   'signer_away',

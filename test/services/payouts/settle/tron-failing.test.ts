@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import { startTronSettleStage, TRX, type TronSettleStage } from './tron-stage.ts';
+
+const USDT = TRX;
+
+describe('payouts on Tron that fail on the chain', function () {
+  this.timeout(300_000);
+  let the: TronSettleStage;
+  before(async () => {
+    the = await startTronSettleStage();
+    await the.node.pay({ to: the.gas, currency: 'TRX', units: 10_000n * TRX });
+    await the.finish();
+  });
+  afterEach(() => {
+    the.node.isTooSlow = () => false;
+    the.node.prices.sunPerEnergy = 100n;
+  });
+  after(() => the?.stop());
+
+  const statesOf = async (key: Parameters<typeof the.payouts>[0]): Promise<unknown[]> =>
+    (await the.payouts(key)).map(({ state }) => state);
+
+  it('are made again once, then rarely, and tell a person; the coins that burnt are not counted on', async () => {
+    const key = await the.paid(['USDT', 40n * USDT]);
+    the.node.isTooSlow = ({ owner, type }) => owner === key && type === 'TriggerSmartContract';
+    await the.settle(key, (step) => step.kind === 'wait' && /one after the other/.test(step.reason));
+    expect(await statesOf(key)).to.deep.equal(['failed', 'failed']);
+    expect(await the.wait(key)).to.include({ code: 'failed_again' });
+    expect((await the.deposits(key)).map(({ status }) => status)).to.deep.equal(['completed']);
+    const [first, second] = (await the.sent(key)).filter(({ purpose }) => purpose === 'payout');
+    expect(first).to.include({ state: 'final', ok: false });
+    expect(second).to.include({ state: 'final', ok: false });
+    the.node.isTooSlow = () => false;
+    the.clock.aheadMs += 10 * 60_000;
+    await the.settle(key);
+    expect(await statesOf(key)).to.deep.equal(['failed', 'failed', 'settled']);
+    expect((await the.deposits(key)).map(({ status }) => status)).to.deep.equal(['settled']);
+  });
+
+  it('are not sent with too little where energy has become dear since the coins were', async () => {
+    const key = await the.paid(['USDT', 40n * USDT]);
+    await the.settle(key, (step) => step.kind === 'went' && step.note.endsWith(': sent'));
+    await the.finish();
+    the.node.prices.sunPerEnergy = 210n;
+    // The price is kept for ten minutes: a payout that was planned before fails at most once for it.
+    await the.settle(key);
+    const states = await statesOf(key);
+    expect(states.at(-1)).to.equal('settled');
+    expect(states.filter((state) => state === 'failed').length).to.be.lessThan(2);
+  });
+});
