@@ -1,4 +1,4 @@
-// A node's newest view tells of what is in no block as if it had happened. What a reader asks it, and what not.
+// A node's newest view tells of what is in no block as if it had happened. What a reader asks it.
 import { expect } from 'chai';
 import type { ChainReader } from '../../../../src/chains/reader.ts';
 import { openTron } from '../../../../src/chains/tron/open.ts';
