@@ -102,6 +102,5 @@ describe('a soak', () => {
       expect(report, `a payout on ${network}`).to.match(new RegExp(`${network} payouts that settled +[1-9]`));
     expect(report, 'a payout that lost its block').to.match(/payout taken out of its block +[1-9]/);
     expect(report, 'a payout that waited for coins').to.match(/waiting_for_gas +[1-9]/);
-    expect(report, 'a merchant who moved').to.match(/new_destination +[1-9]/);
   });
 });
