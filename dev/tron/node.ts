@@ -7,13 +7,12 @@ import { testContracts } from '../support/chain-contracts.ts';
 import { Chain, type Keep, SLOT_MS } from './chain.ts';
 import { type Contracts, createContracts, type TronContract } from './contracts.ts';
 import { startEvm } from './execution/evm.ts';
-import type { Prices } from './execution/prices.ts';
 import { type EndpointOptions, openEndpoint, type TronEndpoint } from './http/endpoint.ts';
 import type { Served } from './http/handler.ts';
 import type { Body } from './http/requests.ts';
 import { askDirectly } from './http/routes.ts';
 import { type KeyPair, keyPair } from './signing.ts';
-import type { Block, Signed } from './types.ts';
+import type { Block } from './types.ts';
 import { createWallet, type Send, type Wallet } from './wallet.ts';
 
 /** The first account has more sun than a number of JavaScript holds. */
@@ -50,10 +49,11 @@ export type TronNode = TronEndpoint & {
   readonly usdt: TronContract;
   /** Whether all its endpoints show the transactions that code made. */
   savesInternals: boolean;
-  /** What things cost, from the next transaction on: witnesses vote on it while the chain goes on. */
-  readonly prices: Prices;
-  /** Whether the code of a transaction takes longer than a block allows: it ends in OUT_OF_TIME. */
-  isTooSlow: (signed: Signed) => boolean;
+  /**
+   * What things cost, from the next transaction on, because witnesses vote on it while the chain goes on; and
+   * whether the code of a transaction takes longer than a block allows, so that it ends in OUT_OF_TIME.
+   */
+  readonly rules: Pick<Chain, 'prices' | 'isTooSlow'>;
   /**
    * Makes blocks, the first of them with everything that waits, and returns the height of the head. Between
    * two of them lie `slotMs` (three seconds) of the chain's own time.
@@ -121,13 +121,7 @@ export async function startTronNode(options: TronNodeOptions = {}): Promise<Tron
     set savesInternals(saves) {
       served.savesInternals = saves;
     },
-    prices: chain.prices,
-    get isTooSlow() {
-      return chain.isTooSlow;
-    },
-    set isTooSlow(isTooSlow) {
-      chain.isTooSlow = isTooSlow;
-    },
+    rules: chain,
     anvil: chain.evm.anvil,
     genesisId: chain.blocks.at(0)?.id ?? '',
     accounts,

@@ -32,18 +32,18 @@ describe('the money on the double of a Tron node', function () {
     };
     await feeOf();
     const before = await feeOf();
-    node.prices.sunPerEnergy = 210n;
+    node.rules.prices.sunPerEnergy = 210n;
     expect(await feeOf()).to.equal((before / 100) * 210);
     const { chainParameter: told } = await ask(node.url, 'wallet/getchainparameters', {});
     expect(told.find(({ key }: { key: string }) => key === 'getEnergyFee').value).to.equal(210);
-    node.prices.sunPerEnergy = 100n;
+    node.rules.prices.sunPerEnergy = 100n;
   });
 
   it('goes nowhere where code takes too long, and burns what it may', async () => {
-    node.isTooSlow = ({ type }) => type === 'TriggerSmartContract';
+    node.rules.isTooSlow = ({ type }) => type === 'TriggerSmartContract';
     const id = await node.pay({ to: BOB, currency: 'USDT', units: 6n });
     const height = await node.mine();
-    node.isTooSlow = () => false;
+    node.rules.isTooSlow = () => false;
     const info = await ask(node.url, 'wallet/gettransactioninfobyid', { value: id });
     expect([info.receipt.result, info.result]).to.deep.equal(['OUT_OF_TIME', 'FAILED']);
     expect(info.receipt.energy_fee).to.be.greaterThan(1_000_000);

@@ -28,9 +28,10 @@ const KEYS = {
 const NAMES = Object.keys(KEYS) as readonly (keyof TronPrices)[];
 
 /**
- * The chain's prices, kept for ten minutes unless they are wanted anew. Of what endpoints tell the middle one counts, of two middle ones
- * the higher: too little of it would burn all that a transfer may cost and move nothing, and too much comes
- * back as coins that the next payout of the address uses. Throws RpcUnavailable where none tells them.
+ * The chain's prices, kept for ten minutes unless they are wanted anew. Of what endpoints tell the middle one
+ * counts, of two middle ones the higher: too little of it would burn all that a transfer may cost and move
+ * nothing, and too much comes back as coins that the next payout of the address uses. Throws RpcUnavailable
+ * where none tells them.
  */
 export function createTronPrices(
   pool: TronPool,

@@ -12,8 +12,8 @@ describe('payouts on Tron that fail on the chain', function () {
     await the.finish();
   });
   afterEach(() => {
-    the.node.isTooSlow = () => false;
-    the.node.prices.sunPerEnergy = 100n;
+    the.node.rules.isTooSlow = () => false;
+    the.node.rules.prices.sunPerEnergy = 100n;
   });
   after(() => the?.stop());
 
@@ -22,7 +22,7 @@ describe('payouts on Tron that fail on the chain', function () {
 
   it('are made again once, then rarely, and tell a person; the coins that burnt are not counted on', async () => {
     const key = await the.paid(['USDT', 40n * USDT]);
-    the.node.isTooSlow = ({ owner, type }) => owner === key && type === 'TriggerSmartContract';
+    the.node.rules.isTooSlow = ({ owner, type }) => owner === key && type === 'TriggerSmartContract';
     await the.settle(key, (step) => step.kind === 'wait' && /one after the other/.test(step.reason));
     expect(await statesOf(key)).to.deep.equal(['failed', 'failed']);
     expect(await the.wait(key)).to.include({ code: 'failed_again' });
@@ -30,7 +30,7 @@ describe('payouts on Tron that fail on the chain', function () {
     const [first, second] = (await the.sent(key)).filter(({ purpose }) => purpose === 'payout');
     expect(first).to.include({ state: 'final', ok: false });
     expect(second).to.include({ state: 'final', ok: false });
-    the.node.isTooSlow = () => false;
+    the.node.rules.isTooSlow = () => false;
     the.clock.aheadMs += 10 * 60_000;
     await the.settle(key);
     expect(await statesOf(key)).to.deep.equal(['failed', 'failed', 'settled']);
@@ -41,7 +41,7 @@ describe('payouts on Tron that fail on the chain', function () {
     const key = await the.paid(['USDT', 40n * USDT]);
     await the.settle(key, (step) => step.kind === 'went' && step.note.endsWith(': sent'));
     await the.finish();
-    the.node.prices.sunPerEnergy = 210n;
+    the.node.rules.prices.sunPerEnergy = 210n;
     // The price is kept for ten minutes: a payout that was planned before fails at most once for it.
     await the.settle(key);
     const states = await statesOf(key);
