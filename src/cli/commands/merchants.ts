@@ -67,14 +67,14 @@ async function create({ options }: { options: Settings & { readonly subscription
     import('../../services/merchants/merchants.ts'),
   ]);
   const settings = settingsOf(options);
-  const made = await withGateway(needsOf(options), async ({ deps, chains }) => {
-    await checkContracts(chains, options, settings);
-    const subscriptionActive = options.subscription;
-    return await createMerchant(deps, { ...settings, name: options.name ?? '', subscriptionActive });
+  const { made, told } = await withGateway(needsOf(options), async ({ deps, chains }) => {
+    const unasked = await checkContracts(chains, options, settings);
+    const order = { ...settings, name: options.name ?? '', subscriptionActive: options.subscription };
+    return { made: await createMerchant(deps, order), told: unasked };
   });
   const json = { merchant_id: made.merchantId, keys: made.keys };
   const shown = facts({ merchant: made.merchantId, 'live key': made.keys.live, 'test key': made.keys.test });
-  return { json, text: `${shown}\nThe keys are shown this once: store them now.` };
+  return { json, text: `${shown}\nThe keys are shown this once: store them now.`, ...told };
 }
 
 /** A withdraw address is sealed when it is set, so that the signer can tell who set it. */
@@ -104,11 +104,12 @@ async function change({ args, options }: { args: readonly string[]; options: Set
   ]);
   const { pausePayouts } = options;
   const payoutsPaused = pausePayouts === undefined ? undefined : pausePayouts === 'true';
-  const view = await withGateway(needsOf(options), async ({ deps, chains }) => {
-    await checkContracts(chains, options, settings);
-    return await updateMerchant(deps, { ...settings, payoutsPaused, merchantId: args[0] ?? '' });
+  const { view, told } = await withGateway(needsOf(options), async ({ deps, chains }) => {
+    const unasked = await checkContracts(chains, options, settings);
+    const merchantId = args[0] ?? '';
+    return { view: await updateMerchant(deps, { ...settings, payoutsPaused, merchantId }), told: unasked };
   });
-  return { json: present(view), text: facts(present(view)) };
+  return { json: present(view), text: facts(present(view)), ...told };
 }
 
 async function list() {
@@ -175,18 +176,27 @@ async function checkWithdrawals(options: Withdrawals): Promise<void> {
   }
 }
 
-/** What a contract does with what it is sent, only its owner knows: one has to be asked for. */
+/**
+ * What a contract does with what it is sent, only its owner knows: one has to be asked for. Returns the sentence
+ * about those that nobody was asked about.
+ */
 async function checkContracts(
   chains: Gateway['chains'],
   { allowContract }: Settings,
   { withdraw }: Pick<ReturnType<typeof settingsOf>, 'withdraw'>,
-): Promise<void> {
-  if (allowContract) return;
+): Promise<{ readonly next?: string }> {
+  if (allowContract) return {};
   const { requireNoContract } = await import('../../services/merchants/withdraw-addresses.ts');
+  const unasked: string[] = [];
   for (const network of NETWORKS) {
     const address = withdraw[network];
-    if (typeof address === 'string') await requireNoContract(chains, network, address);
+    if (typeof address === 'string' && !(await requireNoContract(chains, network, address)))
+      unasked.push(CHAIN_NAMES[network]);
   }
+  if (unasked.length === 0) return {};
+  return {
+    next: `Whether it is a contract was not asked, because ${unasked.join(' and ')} is not watched here: set it again once it is.`,
+  };
 }
 
 function settingsOf(options: Settings) {

@@ -91,29 +91,27 @@ type AskedChain = { readonly hasCode?: (address: AddressKey, signal: AbortSignal
 
 /**
  * Refuses an address at which code runs: what a contract does with money that it is sent, nobody knows who
- * only has its address. Throws a {@link Refusal} for one, and where nobody could say it.
+ * only has its address. Returns false where the chain is not watched, and nothing is paid out on it: nobody is
+ * asked then. Throws a {@link Refusal} for a contract, and where no endpoint says whether it is one.
  */
 export async function requireNoContract(
   chains: ReadonlyMap<Network, AskedChain>,
   network: Network,
   address: string,
-): Promise<void> {
+): Promise<boolean> {
+  const hasCode = chains.get(network)?.hasCode;
+  if (!hasCode) return false;
   const refused = (sentence: string): Refusal => new Refusal('INVALID', sentence, `withdraw_${network}`);
   const allow = 'or give --allow-contract if the merchant is sure that it takes such payments';
-  const hasCode = chains.get(network)?.hasCode;
-  const unknown = `Nobody can say whether ${address} is a contract`;
-  if (!hasCode)
-    throw refused(
-      `${unknown}: no RPC endpoint of ${network} is set here. Run it where the worker's are set, ${allow}.`,
-    );
   const signal = AbortSignal.timeout(ASK_WITHIN_MS);
   const isContract = await hasCode(addressKeyOf(network, address), signal).catch(() => undefined);
   if (isContract === undefined)
     throw refused(
-      `${unknown}: no RPC endpoint of ${network} answers. See with "doctor" that they do, ${allow}.`,
+      `Nobody can say whether ${address} is a contract: no RPC endpoint of ${network} answers. See with "doctor" that they do, ${allow}.`,
     );
   if (isContract)
     throw refused(
       `${address} is a contract on ${network}. Ask the merchant for an address whose key they hold, ${allow}.`,
     );
+  return true;
 }
