@@ -5,6 +5,8 @@ import type { TronPool, TronSession } from '../protocol.ts';
 
 const WITHIN_MS = 3_000;
 const KEPT_MS = 10 * 60_000;
+/** So many endpoints have to tell them, or one of them could make every transfer burn its coins. */
+const SURE = 2;
 /** Fifteen thousand TRX are the most that one transaction may burn: no price is higher. */
 const MOST_SUN = 15_000_000_000;
 
@@ -30,16 +32,18 @@ const NAMES = Object.keys(KEYS) as readonly (keyof TronPrices)[];
 /**
  * The chain's prices, kept for ten minutes. Of what endpoints tell the middle one counts, of two middle ones
  * the higher: too little of it would burn all that a transfer may cost and move nothing, and too much comes
- * back as coins that the next payout of the address uses. Throws RpcUnavailable where none tells them.
+ * back as coins that the next payout of the address uses. `careful`: a transfer has failed of late, so what
+ * one endpoint alone has told is asked for again, also of those that are left alone. Throws RpcUnavailable
+ * where none tells them.
  */
 export function createTronPrices(
   pool: TronPool,
   now: () => number = () => performance.now(),
-): (signal: AbortSignal) => Promise<TronPrices> {
-  let kept: { readonly prices: TronPrices; readonly at: number } | undefined;
-  return async (signal) => {
-    if (kept && now() - kept.at < KEPT_MS) return kept.prices;
-    const answers = await pool.each(pricesOn, signal, { ready: true, withinMs: WITHIN_MS });
+): (careful: boolean, signal: AbortSignal) => Promise<TronPrices> {
+  let kept: { readonly prices: TronPrices; readonly at: number; readonly isSure: boolean } | undefined;
+  return async (careful, signal) => {
+    if (kept && now() - kept.at < KEPT_MS && (kept.isSure || !careful)) return kept.prices;
+    const answers = await pool.each(pricesOn, signal, { ready: !careful, withinMs: WITHIN_MS });
     const told = answers.flatMap(({ value }) => (value === undefined ? [] : [value]));
     if (told.length === 0) {
       const why = answers.map(({ host, problem }) => `${host}: ${problem}`).join(', ');
@@ -48,7 +52,7 @@ export function createTronPrices(
       );
     }
     const prices = middleOf(told);
-    kept = { prices, at: now() };
+    kept = { prices, at: now(), isSure: told.length >= SURE };
     return prices;
   };
 }
