@@ -177,8 +177,8 @@ async function checkWithdrawals(options: Withdrawals): Promise<void> {
 }
 
 /**
- * What a contract does with what it is sent, only its owner knows: one has to be asked for. Returns the sentence
- * about those that nobody was asked about.
+ * What a contract does with what it is sent, only its owner knows: one has to be asked for. Returns the
+ * sentence about those that nobody was asked about.
  */
 async function checkContracts(
   chains: Gateway['chains'],

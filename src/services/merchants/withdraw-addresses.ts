@@ -91,8 +91,8 @@ type AskedChain = { readonly hasCode?: (address: AddressKey, signal: AbortSignal
 
 /**
  * Refuses an address at which code runs: what a contract does with money that it is sent, nobody knows who
- * only has its address. Returns false where the chain is not watched, and nothing is paid out on it: nobody is
- * asked then. Throws a {@link Refusal} for a contract, and where no endpoint says whether it is one.
+ * only has its address. Returns false where the chain is not watched, and nothing is paid out on it: nobody
+ * is asked then. Throws a {@link Refusal} for a contract, and where no endpoint says whether it is one.
  */
 export async function requireNoContract(
   chains: ReadonlyMap<Network, AskedChain>,

@@ -27,9 +27,20 @@ const AT_ONCE: readonly WaitCode[] = [
   'address_short',
   'foreign_use',
   'contradiction',
+  'failed_again',
+  'new_destination',
 ];
 /** These go by themselves as a rule, and are told once they last longer than `STUCK_AFTER`. */
-const IN_TIME: readonly WaitCode[] = ['on_its_way', 'signer_away', 'refused', 'refuses'];
+const IN_TIME: readonly WaitCode[] = [
+  'on_its_way',
+  'chain_behind',
+  'no_price',
+  'requests',
+  'limit',
+  'signer_away',
+  'refused',
+  'refuses',
+];
 
 /**
  * Addresses whose deposits are not paid out before a person does something, and payouts under way that nobody
@@ -108,6 +119,8 @@ function describe(row: Row): StuckPayout {
 function actionOf(code: Row['code'], id: string): string {
   if (code === ALONE)
     return 'see that a worker runs that has RPC endpoints for the chain ("doctor"), then run "repair"';
+  if (code === 'new_destination')
+    return 'ask the merchant, over another way than the one by which the change came, whether it is theirs; then it is paid to by itself, or sooner with "payout approve-destination" on the signer\'s machine; if it is not theirs, run "payout pause" at once';
   if (code === 'on_its_way')
     return `see that the RPC endpoints answer ("doctor"), and look at it with "payout list"`;
   return `do what the reason says; it goes on by itself then, and at once with "payout retry ${id}"`;

@@ -70,9 +70,18 @@ describe('payouts that do not go on by themselves', function () {
       shop.pass(shop.deps.settings.stuckAfterMs / 1_000);
       if ((await listStuckPayouts(shop.deps)).length > 0) listed.later.push(code);
     }
-    const now = ['waiting_for_gas', 'sealed', 'address_short', 'foreign_use', 'contradiction'];
+    const now = [
+      'waiting_for_gas',
+      'sealed',
+      'address_short',
+      'foreign_use',
+      'contradiction',
+      'failed_again',
+      'new_destination',
+    ];
+    const inTime = ['on_its_way', 'chain_behind', 'no_price', 'requests', 'limit', 'signer_away'];
     expect(listed.now).to.have.members(now);
-    expect(listed.later).to.have.members([...now, 'on_its_way', 'signer_away', 'refused', 'refuses']);
+    expect(listed.later).to.have.members([...now, ...inTime, 'refused', 'refuses']);
   });
 
   it('are listed under the payout that is planned, and where nobody looks after it', async () => {

@@ -28,19 +28,20 @@ const KEYS = {
 const NAMES = Object.keys(KEYS) as readonly (keyof TronPrices)[];
 
 /**
- * The chain's prices, kept for ten minutes unless they are wanted anew. Of what endpoints tell the middle one
- * counts, of two middle ones the higher: too little of it would burn all that a transfer may cost and move
- * nothing, and too much comes back as coins that the next payout of the address uses. Throws RpcUnavailable
- * where none tells them.
+ * The chain's prices, kept for ten minutes. Of what endpoints tell the middle one counts, of two middle ones
+ * the higher: too little of it would burn all that a transfer may cost and move nothing, and too much comes
+ * back as coins that the next payout of the address uses. `careful`: a transfer has failed of late, so they
+ * are asked for again, also of endpoints that are left alone: they may have risen, or been told by one alone.
+ * Throws RpcUnavailable where none tells them.
  */
 export function createTronPrices(
   pool: TronPool,
   now: () => number = () => performance.now(),
-): (signal: AbortSignal, options: { readonly anew: boolean }) => Promise<TronPrices> {
+): (careful: boolean, signal: AbortSignal) => Promise<TronPrices> {
   let kept: { readonly prices: TronPrices; readonly at: number } | undefined;
-  return async (signal, { anew }) => {
-    if (kept && !anew && now() - kept.at < KEPT_MS) return kept.prices;
-    const answers = await pool.each(pricesOn, signal, { ready: true, withinMs: WITHIN_MS });
+  return async (careful, signal) => {
+    if (kept && !careful && now() - kept.at < KEPT_MS) return kept.prices;
+    const answers = await pool.each(pricesOn, signal, { ready: !careful, withinMs: WITHIN_MS });
     const told = answers.flatMap(({ value }) => (value === undefined ? [] : [value]));
     if (told.length === 0) {
       const why = answers.map(({ host, problem }) => `${host}: ${problem}`).join(', ');

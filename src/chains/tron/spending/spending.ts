@@ -57,8 +57,7 @@ export function createTronSpending(options: TronSpendingOptions): Spending {
       const trying = { careful, signal };
       const energy = order.kind === 'token' ? await tried(pool, { ...order, token }, trying) : 0n;
       if (typeof energy !== 'bigint') return energy;
-      // What failed may have failed because they rose.
-      const known = await prices(signal, { anew: careful });
+      const known = await prices(careful && order.kind === 'token', signal);
       if (order.kind === 'token') least.saw(energy * known.energy);
       const seen = await pool.aside((session) => lookOn(session, order), signal);
       return quoteOf({ order, token, limits, energy, prices: known, seen, careful, nowMs: date() });

@@ -106,7 +106,9 @@ async function assessed(deps: Assessing, money: Outgoing): Promise<Ready | Held>
  * addresses that wait for the same must not ask for it one by one.
  */
 async function knownBefore(deps: Assessing, money: Outgoing): Promise<Held | undefined> {
-  const least = deps.chain.spending?.leastTokenCost?.();
+  const { leastTokenCost } = deps.chain.spending ?? {};
+  if (!leastTokenCost) return undefined;
+  const least = leastTokenCost();
   const dear = least === undefined ? undefined : await tooDear(deps, money, least);
   if (dear) return dear;
   const lacking = LACKING.get(deps.chain);
