@@ -59,14 +59,15 @@ export async function startSettleStage({ payouts, others = 0, signs = true }: Op
     chain.usdt.address,
   );
   const watchedChain = Object.assign(live.watchedChain, { spending });
-  const chains = new Map([['bsc', watchedChain]]);
+  const chainsOver = (over: Spending) =>
+    new Map([['bsc', over === spending ? watchedChain : { ...watchedChain, spending: over }]]);
   const signer = await signerOf(deps, { BSC_USDT_CONTRACT: chain.usdt.address });
   await publishGasWallets(deps, { bsc: signer.gas.bsc });
   await updateMerchant(deps, { merchantId: live.api.merchant.id, withdraw: { bsc: MERCHANTS } });
   await live.catchUp();
   if (signs) await signer.start();
-  const step = async (addressKey: AddressKey, alarmed = false): Promise<SettlementStep> =>
-    await advanceSettlement({ ...deps, chains }, { network: 'bsc', addressKey, alarmed });
+  const step = async (addressKey: AddressKey, alarmed = false, over = spending): Promise<SettlementStep> =>
+    await advanceSettlement({ ...deps, chains: chainsOver(over) }, { network: 'bsc', addressKey, alarmed });
   return {
     ...live,
     deps,
@@ -77,7 +78,9 @@ export async function startSettleStage({ payouts, others = 0, signs = true }: Op
     step,
     ...balancesOf(chain),
     ...paymentsOf(live, deps),
-    settle: settling(step, live),
+    settle: settling((key) => step(key), live),
+    /** The same, by a worker that sends and asks over something else. */
+    settleOver: (over: Spending) => settling((key) => step(key, false, over), live),
     ...rowsOfPayouts(live),
     async stop() {
       await signer.stop();

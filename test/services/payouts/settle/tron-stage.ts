@@ -47,7 +47,9 @@ export async function startTronSettleStage({ payouts, others = 0, signs = true }
   };
   const deps = { ...live.deps, prices };
   const spending = live.newSpending({ date: () => now().getTime(), shortLookMs: 60_000 });
-  const chains = new Map([['tron', Object.assign(live.watchedChain, { spending })]]);
+  const watchedChain = Object.assign(live.watchedChain, { spending });
+  const chainsOver = (over: Spending) =>
+    new Map([['tron', over === spending ? watchedChain : { ...watchedChain, spending: over }]]);
   const signer = await signerOf(deps, { TRON_USDT_CONTRACT: TRON_ADDRESSES.format(live.node.usdt.key) });
   await publishGasWallets(deps, { tron: signer.gas.tron });
   await updateMerchant(deps, {
@@ -56,8 +58,8 @@ export async function startTronSettleStage({ payouts, others = 0, signs = true }
   });
   await live.catchUp();
   if (signs) await signer.start();
-  const step = async (addressKey: AddressKey, alarmed = false): Promise<SettlementStep> =>
-    await advanceSettlement({ ...deps, chains }, { network: 'tron', addressKey, alarmed });
+  const step = async (addressKey: AddressKey, alarmed = false, over = spending): Promise<SettlementStep> =>
+    await advanceSettlement({ ...deps, chains: chainsOver(over) }, { network: 'tron', addressKey, alarmed });
   return {
     ...live,
     deps,
@@ -67,7 +69,9 @@ export async function startTronSettleStage({ payouts, others = 0, signs = true }
     spending: spending as Spending,
     step,
     ...paymentsOf(live, deps),
-    ...settling(step, live),
+    settle: settling((key) => step(key), live),
+    /** The same, by a worker that sends and asks over something else. */
+    settleOver: (over: Spending) => settling((key) => step(key, false, over), live),
     ...rowsOfPayouts(live),
     async stop() {
       await signer.stop();
@@ -82,7 +86,7 @@ function paymentsOf({ node, newAddress, rows, finish }: TronWatcher, deps: TronW
       const account = await node.ask('wallet/getaccount', { address: `41${key}` });
       return BigInt((account as { balance?: number }).balance ?? 0);
     },
-    tokensOf: async (key: AddressKey): Promise<bigint> => {
+    tokensOf: async (key: string): Promise<bigint> => {
       const data = `0x70a08231${key.padStart(64, '0')}`;
       return BigInt(String(await node.anvil.rpc('eth_call', [{ to: `0x${node.usdt.key}`, data }, 'latest'])));
     },
@@ -111,23 +115,21 @@ function paymentsOf({ node, newAddress, rows, finish }: TronWatcher, deps: TronW
 
 /** Takes steps until one is as wanted (nothing is left to do); blocks are made wherever one waits. */
 function settling(step: (key: AddressKey) => Promise<SettlementStep>, { rows, finish }: TronWatcher) {
-  return {
-    settle: async (
-      addressKey: AddressKey,
-      until: (step: SettlementStep) => boolean = ({ kind }) => kind === 'rest',
-    ): Promise<SettlementStep[]> => {
-      const steps: SettlementStep[] = [];
-      for (let taken = 0; taken < MAX_STEPS; taken += 1) {
-        const one = await step(addressKey);
-        steps.push(one);
-        if (until(one)) return steps;
-        if (one.kind === 'wait') {
-          await finish();
-          await signed(rows);
-        }
+  return async (
+    addressKey: AddressKey,
+    until: (step: SettlementStep) => boolean = ({ kind }) => kind === 'rest',
+  ): Promise<SettlementStep[]> => {
+    const steps: SettlementStep[] = [];
+    for (let taken = 0; taken < MAX_STEPS; taken += 1) {
+      const one = await step(addressKey);
+      steps.push(one);
+      if (until(one)) return steps;
+      if (one.kind === 'wait') {
+        await finish();
+        await signed(rows);
       }
-      throw new Error(`it never ends: ${JSON.stringify(steps.slice(-5))}`);
-    },
+    }
+    throw new Error(`it never ends: ${JSON.stringify(steps.slice(-5))}`);
   };
 }
 
