@@ -19,6 +19,8 @@ export async function run(): Promise<Row[]> {
   const stage = await startPayoutStage();
   const mining = mineByTheClock(stage);
   const rows: Row[] = [];
+  // The first transfer to a destination makes its balance, which costs a token 17,100 more.
+  await measure(stage, 'USDT', 1);
   for (const currency of CURRENCIES) {
     const spent: Spent[] = [];
     for (const deposits of DEPOSITS) spent.push(await measure(stage, currency, deposits));
