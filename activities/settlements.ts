@@ -13,16 +13,12 @@ type Made =
   | { readonly kind: 'went'; readonly state: string; readonly note: string }
   | { readonly kind: 'rest'; readonly note: string };
 
-/**
- * How many steps ask chains at the same time: endpoints that hang keep each for half a minute, and steps of
- * deposits share these places.
- */
-const MOST_AT_ONCE = 10;
-const BUSY_MS = 500;
+/** Endpoints that hang keep each place for half a minute, and steps of deposits share those of the worker. */
+const ASK_AT_ONCE = 10;
 
 /** The steps of the actor that pays out what was completed on an address. */
 export function settlementActivities(deps: SettlementDeps) {
-  let running = 0;
+  const asks = { taken: 0, most: ASK_AT_ONCE };
   return {
     /**
      * One step of what pays out an address. While there is none to make, it fails benignly with what an
@@ -33,16 +29,11 @@ export function settlementActivities(deps: SettlementDeps) {
       const { network, alarmed } = input;
       // The actor has looked at its form; where no address of ours has it, there is nothing to pay out.
       const addressKey = input.addressKey as SettlementInput['addressKey'];
-      if (running >= MOST_AT_ONCE)
-        throw waiting('other addresses are paid out by this worker at the moment', BUSY_MS);
-      running += 1;
       const step = await guarded(
-        () => advance(deps, { network, addressKey, alarmed }),
+        () => advance({ ...deps, asks }, { network, addressKey, alarmed }),
         (error) =>
           deps.log.warn({ err: error, network, addressKey }, 'a step of a payout met a fault of our own'),
-      ).finally(() => {
-        running -= 1;
-      });
+      );
       if (step.kind !== 'wait') return step;
       if (step.stuck) throw failure({ message: step.reason, type: 'NeedsOperator', nonRetryable: true });
       throw waiting(step.reason, Math.max(LEAST_PAUSE_MS, step.delayMs));

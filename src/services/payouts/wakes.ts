@@ -1,15 +1,16 @@
 // Whoever makes something payable, or takes away what stood in the way, tells the actors in its transaction.
 
+import type { ScannedBlock } from '../../chains/reader.ts';
 import type { Deposit, Payout } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
-import { literals, run, sql } from '../../db/sql.ts';
+import { literals, rows, run, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { DepositState } from '../../domain/deposit.ts';
 import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
 import type { Deps, TxDeps } from '../deps.ts';
 import { insertOutbox } from '../outbox/insert.ts';
 import type { Tx } from '../transact.ts';
-import { settlementWake } from './actor-message.ts';
+import { type SettlementPlace, settlementWake } from './actor-message.ts';
 
 /** What a payout may cover: money of live mode that is credited. */
 const PAYABLE: DepositState = 'completed';
@@ -35,6 +36,28 @@ export async function wakeForDeposits(
   );
   for (const [workflowId, message] of new Map(payable.map(settlementWake)))
     await tx.enqueue(workflowId, message);
+}
+
+/**
+ * Tells the actors of addresses whose transactions are final now: those that these blocks hold, which the
+ * caller's transaction has read twice. What they ask of them would else be asked for again and again.
+ */
+export async function wakeForBlocks(
+  tx: Tx,
+  network: Network,
+  blocks: readonly Pick<ScannedBlock, 'number' | 'sent'>[],
+): Promise<void> {
+  const numbers = blocks.filter(({ sent }) => sent !== undefined).map(({ number }) => number);
+  if (numbers.length === 0) return;
+  const places = await rows(
+    tx.em,
+    sql<SettlementPlace>`select distinct p.network, p.address_key, p.address, p.merchant_id
+      from sent_transactions s join payouts p on p.id = s.payout_id
+      where s.network = ${network} and s.block_number = any(${numbers}::bigint[])
+        and s.block_hash is not null and p.state in ${literals(LIVING_PAYOUTS)} and not p.simulated
+      order by p.address_key`,
+  );
+  for (const place of places) await tx.enqueue(...settlementWake(place));
 }
 
 /**

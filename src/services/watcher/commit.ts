@@ -4,6 +4,7 @@ import type { Em } from '../../db/orm.ts';
 import { rows, run, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
+import { wakeForBlocks } from '../payouts/wakes.ts';
 import { transact } from '../transact.ts';
 import { adriftOn } from './adrift.ts';
 import { type Anchor, moveCursor } from './cursor.ts';
@@ -64,6 +65,7 @@ export async function commitBlocks(
       for (const id of recorded.unproven) unproven.add(id);
     }
     const withdrawn = final ? await markAllVerified(tx.em, deps, { network, blocks, unproven }) : 0;
+    if (final) await wakeForBlocks(tx, network, blocks);
     return { created, foundLate: 0, withdrawn };
   });
 }
@@ -125,7 +127,9 @@ export async function commitVerified(
     await moveCursor(tx.em, deps, cursor, { rereadNumber: block.number, ...chain });
     const recording = { network: cursor.network, block, prices, headNumber: chain.headNumber, again: true };
     const { created: foundLate, unproven } = await recordTransfers(tx, deps, recording);
-    const withdrawn = await markVerified(tx.em, deps, { network: cursor.network, block, unproven });
+    const { network } = cursor;
+    const withdrawn = await markVerified(tx.em, deps, { network, block, unproven });
+    await wakeForBlocks(tx, network, [block]);
     return { created: 0, foundLate, withdrawn };
   });
 }

@@ -10,6 +10,7 @@ import { transact } from '../../transact.ts';
 import { failPayout, settlePayout } from '../finish.ts';
 import { cancelPayout, joinPayout } from '../plan.ts';
 import { ask } from './ask.ts';
+import { asking, Crowded } from './asking.ts';
 import { type Assessing, assess } from './assess.ts';
 import { begin } from './begin.ts';
 import { noteFailed } from './failed-before.ts';
@@ -43,6 +44,7 @@ const GIVEN_UP: readonly WaitCode[] = [
 ];
 /** Another process went on: its rows say what is next. */
 const AGAIN_MS = 50;
+const CROWDED_MS = 250;
 
 /**
  * One step of what pays out an address: makes it and says so, or says why it waits and when to look again.
@@ -67,6 +69,8 @@ export async function advanceSettlement(
   try {
     return await unlessBusy(deps, { name, id: addressKey }, () => step(assessing, input));
   } catch (error) {
+    if (error instanceof Crowded)
+      return { kind: 'wait', reason: error.message, delayMs: CROWDED_MS, stuck: false };
     // A key that is taken: another process has planned or asked for the same a moment before.
     const isLate = error instanceof Outdated || error instanceof UniqueConstraintViolationException;
     if (!isLate) throw error;
@@ -98,7 +102,7 @@ async function step(deps: Assessing, input: SettlementInput): Promise<Settlement
 }
 
 async function doubtOf({ does }: LivingStep, deps: Assessing, payout: Payout) {
-  if (does === 'fail') return await doubtOfFailure(deps, payout);
+  if (does === 'fail') return await asking(deps, () => doubtOfFailure(deps, payout));
   return does === 'settle' ? await doubtOfSuccess(deps, payout) : undefined;
 }
 
@@ -150,13 +154,13 @@ async function prepare(the: Living): Promise<SettlementStep> {
 async function send(the: Living, id: string): Promise<SettlementStep> {
   const { deps, payout } = the;
   const { spending } = deps.chain;
-  if (spending) await sendSigned(deps, { id, spending, signal: deps.signal });
+  if (spending) await asking(deps, () => sendSigned(deps, { id, spending, signal: deps.signal }));
   return went(the, payout.state, 'sent');
 }
 
 async function replace(the: Living, id: string): Promise<SettlementStep> {
   const { deps, payout, decided, rows, pace } = the;
-  const ready = await outbid(deps, payout, id);
+  const ready = await asking(deps, () => outbid(deps, payout, id));
   if (ready.does === 'wait') return await wait(the, ready);
   await transact(deps, async ({ em }) => {
     await ask(em, deps, await holdStep(em, deps, { payoutId: payout.id, step: decided, rows, pace }), ready);

@@ -9,6 +9,7 @@ import { costsTooMuch, type Priced, percentOf } from '../../../domain/payouts/wo
 import { currentPrice } from '../../deposits/price.ts';
 import type { Deps } from '../../deps.ts';
 import type { WatchedChain } from '../../watcher/watched-chain.ts';
+import { type Asks, asking } from './asking.ts';
 import {
   coinsIn,
   freeCoins,
@@ -41,7 +42,11 @@ export type Ready =
   | { readonly does: 'pay_out'; readonly units: bigint; readonly terms: Terms }
   | { readonly does: 'top_up'; readonly from: GasWallet; readonly units: bigint; readonly terms: Terms };
 
-export type Assessing = Deps & { readonly chain: WatchedChain; readonly signal: AbortSignal };
+export type Assessing = Deps & {
+  readonly chain: WatchedChain;
+  readonly signal: AbortSignal;
+  readonly asks?: Asks | undefined;
+};
 
 const QUICK_MS = 5_000;
 const MINUTE_MS = 60_000;
@@ -78,6 +83,10 @@ async function assessed(deps: Assessing, money: Outgoing): Promise<Ready | Held>
   const isToken = assetOf(money.network, money.currency).kind === 'token';
   const known = isToken ? await knownBefore(deps, money) : undefined;
   if (known) return known;
+  return await asking(deps, () => askedAbout(deps, money, isToken));
+}
+
+async function askedAbout(deps: Assessing, money: Outgoing, isToken: boolean): Promise<Ready | Held> {
   const there = await moneyThere(deps, money.network, money.addressKey);
   if (!there) return notKept(money.network);
   const short = shortOf(money, there);

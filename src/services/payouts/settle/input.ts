@@ -2,8 +2,13 @@ import type { AddressKey } from '../../../chains/address-key.ts';
 import type { Network } from '../../../domain/assets.ts';
 import type { Deps } from '../../deps.ts';
 import type { WatchedChain } from '../../watcher/watched-chain.ts';
+import type { Asks } from './asking.ts';
 
-export type SettlementDeps = Deps & { readonly chains: ReadonlyMap<string, WatchedChain> };
+export type SettlementDeps = Deps & {
+  readonly chains: ReadonlyMap<string, WatchedChain>;
+  /** Unset: any number of steps may ask endpoints at a time. */
+  readonly asks?: Asks | undefined;
+};
 
 /** The address whose completed deposits are paid out. `alarmed`: its wait was reported already. */
 export type SettlementInput = {
