@@ -146,20 +146,17 @@ describe('payouts on Tron with one of two endpoints that lies', function () {
     const key = await the.paid(['TRX', 25n * TRX]);
     await the.settle(key, isPaid);
     await the.node.forget(String((await the.sent(key)).at(-1)?.['hash']));
-    const aheadMs = 3_600_000;
-    type Header = { block_header: { raw_data: { timestamp: number } }; block?: Header[] };
-    const later = (one: Header): Header => {
-      const raw = one.block_header.raw_data;
-      return { ...one, block_header: { raw_data: { ...raw, timestamp: raw.timestamp + aheadMs } } };
-    };
-    the.endpoint.fault = firstOf(
-      changed(['getblock', 'getblockbynum', 'getnowblock'], later),
-      changed(['getblockbylimitnext'], (piece: Header) => ({ block: (piece.block ?? []).map(later) })),
-      changed(['gettransactioninfobyblocknum'], (infos: { blockTimeStamp: number }[]) =>
-        infos.map((info) => ({ ...info, blockTimeStamp: info.blockTimeStamp + aheadMs })),
-      ),
-    );
     await the.finish();
+    // What it showed of the last block that was read twice, and what it says of the end of the chain.
+    await the.rows(
+      `update chain_blocks b set mined_at = b.mined_at + interval '3 hours' from chain_cursors c
+        where c.network = 'tron' and b.network = c.network and b.number = c.verified_number`,
+    );
+    type Header = { block_header: { raw_data: { timestamp: number } } };
+    the.endpoint.fault = changed(['getblock'], (one: Header) => {
+      const raw = one.block_header.raw_data;
+      return { ...one, block_header: { raw_data: { ...raw, timestamp: raw.timestamp + 3 * 3_600_000 } } };
+    });
     expect(reasonOf(await the.step(key))).to.match(/counts once two RPC endpoints say so/);
     expect(await states(key)).to.deep.equal(['paying']);
     the.endpoint.fault = undefined;
