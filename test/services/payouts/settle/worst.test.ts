@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts';
+import { updateMerchant } from '../../../../src/services/merchants/merchants.ts';
 import { publishGasWallets } from '../../../../src/services/payouts/gas-wallets.ts';
 import { gasWalletOf } from '../../../../src/services/payouts/settle/coins.ts';
 import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
 import { holdStep } from '../../../../src/services/payouts/settle/living.ts';
 import { shown } from '../stage.ts';
-import { type SettleStage, startSettleStage, USDT } from './stage.ts';
+import { MERCHANTS, type SettleStage, startSettleStage, USDT } from './stage.ts';
 
 const MINUTE = 61_000;
 
@@ -177,6 +178,36 @@ describe('a payout at the worst of moments', function () {
     expect((await sent(key, 'gas')).length).to.equal(1);
   });
 
+  it('is told to a person where no endpoint says what it takes', async () => {
+    const key = await the.paid(['USDT', 5n * USDT]);
+    everywhere(({ method, id }) =>
+      method === 'eth_gasPrice' ? { json: { jsonrpc: '2.0', id, result: 'none' } } : undefined,
+    );
+    expect(says('the endpoints do not say what it takes')(await the.step(key))).to.equal(true);
+    the.clock.aheadMs += the.deps.settings.stuckAfterMs;
+    expect(await the.step(key)).to.include({ kind: 'wait', stuck: true });
+    everywhere(undefined);
+    await the.settle(key);
+    expect(await states(key)).to.deep.equal(['settled']);
+  });
+
+  it('is not settled by the word of blocks alone, where an endpoint that has read as far denies it', async () => {
+    const key = await the.paid(['USDT', 5n * USDT]);
+    await the.settle(key, isPaid);
+    await the.chain.mine(20);
+    await the.finish();
+    const [other] = the.others;
+    if (!other) throw new Error('no second endpoint');
+    other.fault = ({ method, id }) =>
+      method === 'eth_getTransactionReceipt' ? { json: { jsonrpc: '2.0', id, result: null } } : undefined;
+    expect(says('is in no block')(await the.step(key))).to.equal(true);
+    expect(await states(key)).to.deep.equal(['paying']);
+    // One that does not answer denies nothing.
+    other.fault = () => 'reset';
+    await the.settle(key);
+    expect(await states(key)).to.deep.equal(['settled']);
+  });
+
   it('is given coins by the wallet that was told last, also where its file was put back', async () => {
     const em = the.deps.orm.em.fork();
     const tell = async (address: string): Promise<unknown> => {
@@ -190,5 +221,20 @@ describe('a payout at the worst of moments', function () {
     const told = await the.rows('select created_at from gas_wallets order by address');
     await tell(the.signer.gas.bsc);
     expect(await the.rows('select created_at from gas_wallets order by address')).to.deep.equal(told);
+  });
+
+  it('burns gas once where an endpoint understates it', async () => {
+    const withdraw = (address: string): Promise<unknown> =>
+      updateMerchant(the.deps, { merchantId: the.api.merchant.id, withdraw: { bsc: address } });
+    // What failed in the tests before is a day ago: nothing is tried with care.
+    the.clock.aheadMs += 25 * 3_600_000;
+    // A first balance takes more than the margin has room for.
+    await withdraw(shown('bsc', keyOfHex('d7'.repeat(20))));
+    const key = await the.paid(['USDT', 5n * USDT]);
+    the.proxy.fault = ({ method, id }) =>
+      method === 'eth_estimateGas' ? { json: { jsonrpc: '2.0', id, result: '0x5208' } } : undefined;
+    await the.settle(key);
+    expect(await states(key)).to.deep.equal(['failed', 'settled']);
+    await withdraw(MERCHANTS);
   });
 });
