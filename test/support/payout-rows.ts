@@ -9,7 +9,7 @@ import { transact } from '../../src/services/transact.ts';
 
 export type Statement = { readonly text: string; readonly params: unknown[] };
 
-export const DESTINATION = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+export const DESTINATION = '0xD1d1d1D1d1d1D1d1D1D1D1d1d1D1D1D1d1D1d1d1';
 const newHash = (): string => `0x${randomBytes(32).toString('hex')}`;
 
 /** A planned payout of one deposit, which is read twice by it. */

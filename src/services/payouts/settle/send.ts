@@ -8,8 +8,8 @@ const MOST_BEFORE = 20;
 /**
  * Sends signed bytes to every endpoint, those that it has to follow first: a wallet's transactions land in
  * their order, so an earlier one that no node has keeps all later ones waiting: a top-up, or a payout that
- * was settled by a block which was replaced after all. What endpoints say is logged and proves nothing. That it
- * was sent is written before, because it may be in a block a moment later.
+ * was settled by a block which was replaced after all. What endpoints say is logged and proves nothing. That
+ * it was sent is written before, because it may be in a block a moment later.
  */
 export async function sendSigned(
   deps: Deps,

@@ -143,13 +143,13 @@ describe('a payout whose block is replaced, or whose answer is lost', function (
     });
   });
 
-  it('is asked for no further attempt by a worker that stood still while another one outbid it', async () => {
+  it('is asked for no further attempt by a worker that stood still while another one had it mined', async () => {
     const key = await the.paid(['USDT', 5n * USDT]);
     await paysOnce(key, 5n * USDT, async () => {
       await the.settle(key, isPaying);
       await signedLongAgo(key);
       await overtaken(the, key, keyOfHex(DESTINATION), standingStill(the.spending, 1));
-      expect(await ends(key)).to.deep.equal(['1 dead', '2 final']);
+      expect(await ends(key)).to.deep.equal(['1 final']);
     });
   });
 });
