@@ -2,7 +2,18 @@ import { expect } from 'chai';
 import { eventually } from '../../../../dev/support/eventually.ts';
 import type { GatewayChild } from '../../../support/gateway-child.ts';
 import { everythingSettled, expectPaidOnce } from './paid-once.ts';
+import { randoms } from './random.ts';
 import { type KillingStage, startKillingStage } from './stage.ts';
+
+const SEED = 20_261_125;
+/** Of worker and signer together. */
+const KILLS = 20;
+const WORKER_DIES_WITHIN_MS = 1_200;
+const SIGNER_DIES_WITHIN_MS = 800;
+const STANDS_STILL_MS = 1_500;
+/** In the second test, to one of so many customers, who may be paid again while a payout is under way. */
+const PAID_EVERY_MS = 700;
+const CUSTOMERS = 6;
 
 /**
  * Worker and signer are killed with SIGKILL and started again. Many addresses are paid out at once, of
@@ -18,6 +29,7 @@ describe('payouts whose worker or signer is killed', function () {
   });
   after(() => the?.stop());
 
+  const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
   const states = async (): Promise<string[]> =>
     (await the.rows('select state from sent_transactions order by created_at')).map(({ state }) =>
       String(state),
@@ -115,6 +127,62 @@ describe('payouts whose worker or signer is killed', function () {
     await the.gates.open('settled');
 
     await startWorker();
+    await everythingSettled(the);
+    await expectPaidOnce(the);
+  });
+
+  /**
+   * Kills the worker, at once or after it stood still while another one went on; there is a living one
+   * again then.
+   */
+  async function killWorker(random: () => number, standsStill: boolean): Promise<void> {
+    if (!standsStill) {
+      await the.kill(worker);
+      await startWorker();
+      return;
+    }
+    const before = worker;
+    const next = await the.startWorker();
+    before.child.pause();
+    await the.replaceActors('with the watchers');
+    await sleep(random() * STANDS_STILL_MS);
+    before.child.resume();
+    await sleep(random() * WORKER_DIES_WITHIN_MS);
+    await the.kill(before);
+    worker = next;
+    await the.replaceActors('but the watchers');
+  }
+
+  it(`are made once where that happens ${KILLS} times by chance, or a worker stands still beside another one`, async () => {
+    const random = ['payments', 'workers', 'signers'].map((_, index) => randoms(SEED + index));
+    const [ofPayments, ofWorkers, ofSigners] = random as [() => number, () => number, () => number];
+    let over = false;
+    const customers = await Promise.all(Array.from({ length: CUSTOMERS }, () => the.newCustomer()));
+    const pays = async (): Promise<void> => {
+      for (; !over; await sleep(PAID_EVERY_MS))
+        for (const chain of the.chains) {
+          const customer = customers[Math.floor(ofPayments() * CUSTOMERS)];
+          const currency = ofPayments() < 0.5 ? 'USDT' : 'coin';
+          await the.pay(chain, customer?.[chain.network] ?? '', currency);
+        }
+    };
+    const killsSigners = async (): Promise<void> => {
+      for (let turn = 0; turn < KILLS / 2; turn += 1) {
+        await sleep(ofSigners() * SIGNER_DIES_WITHIN_MS);
+        await the.kill(signer);
+        signer = await the.startSigner();
+      }
+    };
+    const killsWorkers = async (): Promise<void> => {
+      for (let turn = 0; turn < KILLS / 2; turn += 1) {
+        await sleep(ofWorkers() * WORKER_DIES_WITHIN_MS);
+        await killWorker(ofWorkers, turn % 2 === 1);
+      }
+    };
+    const kills = Promise.all([killsWorkers(), killsSigners()]).finally(() => {
+      over = true;
+    });
+    await Promise.all([pays(), kills]);
     await everythingSettled(the);
     await expectPaidOnce(the);
   });
