@@ -97,6 +97,19 @@ describe('paying out on Tron', function () {
     expect(Object.keys(the.asked())).to.include('walletsolidity/getaccount');
   });
 
+  it('is told when a block that holds its transaction is final, and not by any other block', async () => {
+    const key = await the.paid(['USDT', 20n * USDT]);
+    await the.settle(key, (step) => step.kind === 'went' && step.note.endsWith(': sent'));
+    const told = async () =>
+      await the.rows('delete from outbox where workflow_id = ? returning id', [`settlement:tron:${key}`]);
+    await told();
+    await the.finish();
+    expect(await told()).to.have.length(1);
+    await the.finish();
+    expect(await told()).to.have.length(0);
+    await the.settle(key);
+  });
+
   it('leaves the books and the chain in agreement', async () => {
     await the.finish();
     await the.reconcile();
