@@ -41,7 +41,7 @@ export async function moneyThere(
 ): Promise<MoneyThere | undefined> {
   const seen = await seenOn(deps, network, addressKey);
   if (!seen) return undefined;
-  const [first, last] = [await expectedAt(deps, seen.from), await expectedAt(deps, seen.to)];
+  const [first, last] = [await expectedAt(seen.from), await expectedAt(seen.to)];
   if (first.coin !== last.coin || first.token !== last.token) return undefined;
   return {
     blockNumber: seen.to,
@@ -51,9 +51,9 @@ export async function moneyThere(
     expectedTokenUnits: last.token,
   };
 
-  async function expectedAt({ orm, ...rest }: Asking, blockNumber: number) {
+  async function expectedAt(blockNumber: number) {
     const at = { network, addressKeys: [addressKey], blockNumber };
-    const expected = await expectedUnits(orm.em.fork(), { orm, ...rest }, at);
+    const expected = await expectedUnits(deps.orm.em.fork(), deps, at);
     const boundOf = (currency: Currency): bigint =>
       expected.get(assetKey(addressKey, currency))?.boundUnits ?? 0n;
     return { coin: boundOf(NATIVE_CURRENCY[network]), token: boundOf('USDT') };
@@ -73,12 +73,10 @@ type Asking = Deps & { readonly chain: WatchedChain; readonly signal: AbortSigna
 type Seen = { readonly held: Balance; readonly from: number; readonly to: number };
 
 /** What an address holds, and between which blocks; undefined beyond what was read of the chain. */
-async function seenOn(
-  { orm, chain: { reader }, signal }: Asking,
-  network: Network,
-  addressKey: AddressKey,
-): Promise<Seen | undefined> {
-  const cursor = await orm.em.fork().findOne(ChainCursor, network);
+async function seenOn(deps: Asking, network: Network, addressKey: AddressKey): Promise<Seen | undefined> {
+  const { signal } = deps;
+  const { reader } = deps.chain;
+  const cursor = await deps.orm.em.fork().findOne(ChainCursor, network);
   if (!cursor || cursor.verifiedNumber < 0) return undefined;
   if (reader.balances) {
     const at = cursor.verifiedNumber;
@@ -89,7 +87,7 @@ async function seenOn(
   const [held] = current?.rows ?? [];
   if (!current || !held) return undefined;
   // Blocks may have been read while the balances were asked for.
-  const { scannedNumber } = await orm.em.fork().findOneOrFail(ChainCursor, network);
+  const { scannedNumber } = await deps.orm.em.fork().findOneOrFail(ChainCursor, network);
   return current.to > scannedNumber ? undefined : { held, from: current.from, to: current.to };
 }
 
