@@ -38,7 +38,7 @@ const STALLS = {
 
 /** One of two chains stands still for minutes, through the whole gateway. */
 describe('one of two chains that stands still', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   let chains: LiveChains;
   let live: LiveMoney;
   let proxy: FaultProxy;
