@@ -24,6 +24,11 @@ const DECIMALS = 6;
  * six hours. What is not used is not burnt.
  */
 const ENERGY_MARGIN = 20n;
+/**
+ * And at least so much more energy: a trial that empties the sender's balance may be cheaper than the transfer,
+ * to which another deposit has come meanwhile.
+ */
+const LEAST_MARGIN = 5_000n;
 
 type Limits = Pick<TronSettings, 'usdtContract' | 'maxFeeLimitSun'>;
 
@@ -137,7 +142,7 @@ function quoteOf({ order, token, limits, energy, prices, seen, careful, nowMs }:
       'refuses',
       `${TRON_ADDRESSES.format(to)} is a contract, and the chain takes no TRX for one`,
     );
-  const feeLimit = ((energy * (100n + ENERGY_MARGIN) + 99n) / 100n) * prices.energy;
+  const feeLimit = (energy + marginOf(energy)) * prices.energy;
   if (feeLimit > limits.maxFeeLimitSun)
     return refused(
       'refuses',
@@ -223,6 +228,12 @@ function hasReached(
 ): boolean {
   if (asFarAs === null) return false;
   return typeof asFarAs === 'number' ? number >= asFarAs : timestampMs >= asFarAs.getTime();
+}
+
+/** Nothing for what runs no code. */
+function marginOf(energy: bigint): bigint {
+  const share = (energy * ENERGY_MARGIN + 99n) / 100n;
+  return energy === 0n || share > LEAST_MARGIN ? share : LEAST_MARGIN;
 }
 
 const refused = (code: SpendRefusal, reason: string): Quote => ({ kind: 'refused', code, reason });
