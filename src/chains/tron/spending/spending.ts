@@ -25,7 +25,7 @@ const DECIMALS = 6;
  */
 const ENERGY_MARGIN = 20n;
 /**
- * And at least so much more energy: a trial that empties the sender's balance may be cheaper than the transfer
+ * And at least so much more energy: a trial that empties the sender's balance may be cheaper than a transfer
  * from an address to which another deposit has come meanwhile.
  */
 const LEAST_MARGIN = 5_000n;
