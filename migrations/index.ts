@@ -40,6 +40,7 @@ import { Migration20261124000055_payouts } from './Migration20261124000055_payou
 import { Migration20261124000056_signer } from './Migration20261124000056_signer.ts';
 import { Migration20261124000057_settlement_waits } from './Migration20261124000057_settlement_waits.ts';
 import { Migration20261125000058_payout_decisions } from './Migration20261125000058_payout_decisions.ts';
+import { Migration20261125000059_lending } from './Migration20261125000059_lending.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
 export const MIGRATIONS = [
@@ -88,4 +89,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261124000056_signer', class: Migration20261124000056_signer },
   { name: 'Migration20261124000057_settlement_waits', class: Migration20261124000057_settlement_waits },
   { name: 'Migration20261125000058_payout_decisions', class: Migration20261125000058_payout_decisions },
+  { name: 'Migration20261125000059_lending', class: Migration20261125000059_lending },
 ];

@@ -1,8 +1,11 @@
 // How money of ours is sent on a chain: what a transfer would take, and the sending of what was signed.
+import type { AddressKey } from './address-key.ts';
 import type { Transfer } from './transfer.ts';
 
+type Terms = Readonly<Record<string, string | number>>;
+
 /** A transfer that is thought of. Of a coin `units` are what is paid out of, its own fee included. */
-export type SpendOrder = Pick<Transfer, 'from' | 'to' | 'kind' | 'units'>;
+export type SpendOrder = Pick<Transfer, 'from' | 'to' | 'units'> & { readonly kind: 'native' | 'token' };
 
 /** Why a transfer is not to be signed at present; each goes by itself. */
 export type SpendRefusal =
@@ -19,7 +22,7 @@ export type Quote =
   | {
       readonly kind: 'terms';
       /** In the chain's own form, as `Transfers.terms` reads them. */
-      readonly terms: Readonly<Record<string, string | number>>;
+      readonly terms: Terms;
       /** What is sent: of a coin less what it keeps back for its fee. */
       readonly units: bigint;
       /** The most that it can cost, in base units of the coin. */
@@ -43,6 +46,46 @@ export type Outcomes = {
  */
 export type ReadAsFarAs = Date | number | null;
 
+/** What it takes that an address pays for computing with energy which a wallet of ours has staked for. */
+export type Loan = {
+  /** What the address has at present, and what the transfer takes at most. */
+  readonly has: bigint;
+  readonly needs: bigint;
+  /** The part of the stake to lend, in base units of the coin: all that it needs, whatever it has. */
+  readonly units: bigint;
+  /** The part that can be lent at present. */
+  readonly lendable: bigint;
+  /** The coins that the address needs all the same. */
+  readonly coinUnits: bigint;
+  /** Whether the chain knows the address: one that it does not is lent nothing. */
+  readonly isKnown: boolean;
+  /** The most that lending and taking back cost the lender together. */
+  readonly mostUnits: bigint;
+};
+
+/** Lending of what a stake gives, on a chain where that pays for computing. */
+export type Lending = {
+  /**
+   * Looks at a loan for a token's transfer with these terms, by two endpoints, where there are two: of what
+   * they say the address has, the lower counts. Throws where no endpoint gives a whole answer.
+   */
+  look(
+    parties: { readonly lender: AddressKey; readonly borrower: AddressKey },
+    terms: Terms,
+    signal: AbortSignal,
+  ): Promise<Loan>;
+  /** The terms of the transaction that lends or takes back. */
+  terms(signal: AbortSignal): Promise<Terms>;
+  /**
+   * What a wallet has lent an address in final blocks, in base units of the coin: the most that any of two
+   * endpoints says, where there are two.
+   */
+  lent(
+    parties: { readonly lender: AddressKey; readonly borrower: AddressKey },
+    signal: AbortSignal,
+  ): Promise<bigint>;
+};
+
 /** The sending side of a chain, over its configured endpoints. */
 export type Spending = {
   /**
@@ -56,7 +99,7 @@ export type Spending = {
   quote(
     order: SpendOrder,
     options: {
-      readonly above?: Readonly<Record<string, string | number>> | undefined;
+      readonly above?: Terms | undefined;
       readonly careful?: boolean | undefined;
     },
     signal: AbortSignal,
@@ -73,6 +116,10 @@ export type Spending = {
    * was tried. Absent where asking costs nothing.
    */
   readonly leastTokenCost?: (() => bigint | undefined) | undefined;
+  /** Absent on a chain where nothing can be lent. */
+  readonly lending?: Lending | undefined;
+  /** Whether tokens are paid out on what is lent; else they burn coins, and loans are only taken back. */
+  readonly lends?: boolean | undefined;
   /** How long a transaction may wait for a block before it is sent again, and before it is outbid. */
   readonly resendMs: number;
   readonly outbidMs: number;

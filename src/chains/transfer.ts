@@ -1,11 +1,16 @@
-// What is signed on any chain: a transfer of the network's coin, or of its one token, and nothing else.
+// What is signed on any chain: a transfer of the network's coin, or of its one token; where computing can be
+// paid by a stake, that it is lent or taken back; and nothing else.
 import type { AddressKey } from './address-key.ts';
+
+/** `delegate` lends what a stake gives to another address, and `reclaim` takes that back: no money moves. */
+export type TransferKind = 'native' | 'token' | 'delegate' | 'reclaim';
 
 /** A transfer as it is ordered; {@link TransferTerms} says what it may cost. */
 export type Transfer = {
   readonly from: AddressKey;
   readonly to: AddressKey;
-  readonly kind: 'native' | 'token';
+  readonly kind: TransferKind;
+  /** Of what is lent, the part of the stake in the coin's base units. */
   readonly units: bigint;
   /** Its place among the sender's transactions; null on a chain that has no such place. */
   readonly nonce: number | null;
@@ -45,6 +50,8 @@ export class WrongTerms extends Error {
 /** How transfers of one chain are built, within what is configured for it. */
 export type Transfers = {
   readonly hasNonce: boolean;
+  /** Whether what a stake gives can be lent on this chain. */
+  readonly lends: boolean;
   /** The token that is transferred. */
   readonly token: AddressKey;
   /** The most that an address may be given to pay for one transfer, in base units of the coin. */

@@ -4,6 +4,8 @@ import { z } from 'zod';
 import type { AddressKey } from '../chains/address-key.ts';
 import { CURRENCIES, NETWORKS, type Network } from '../domain/assets.ts';
 
+/** What is signed: `delegate` and `reclaim` move no money, and lend or take back what a stake gives. */
+const PURPOSES = ['payout', 'gas', 'delegate', 'reclaim'] as const;
 const hex = z.string().regex(/^[0-9a-f]*$/);
 const key = z
   .string()
@@ -27,11 +29,11 @@ const lineSchema = z.discriminatedUnion('kind', [
     ...common,
     kind: z.literal('signed'),
     network,
-    purpose: z.enum(['payout', 'gas']),
+    purpose: z.enum(PURPOSES),
     payout_id: z.uuid(),
     attempt: z.number().int().min(1),
     merchant_id: z.uuid(),
-    /** What it pays out; none where it is a top-up. */
+    /** What it pays out; none where it is for something else. */
     deposits: z.array(z.uuid()),
     from: key,
     to: key,
@@ -105,6 +107,7 @@ export class JournalIndex {
   readonly #byPayout = new Map<string, SignedLine[]>();
   readonly #byDeposit = new Map<string, SignedLine[]>();
   readonly #topUps = new Map<string, SignedLine[]>();
+  readonly #lent = new Map<string, SignedLine[]>();
   readonly #lastNonce = new Map<string, number>();
   readonly #destinations = new Map<string, DestinationLine>();
   readonly #changed = new Set<string>();
@@ -139,7 +142,8 @@ export class JournalIndex {
     for (const deposit of line.deposits) push(this.#byDeposit, deposit, line);
     const wallet = `${line.network}:${line.from}`;
     if (line.purpose === 'gas') push(this.#topUps, `${line.network}:${line.to}`, line);
-    else this.#topUps.delete(wallet);
+    if (line.purpose === 'payout') this.#topUps.delete(wallet);
+    if (line.purpose === 'delegate') push(this.#lent, `${line.network}:${line.to}`, line);
     if (line.nonce !== null)
       this.#lastNonce.set(wallet, Math.max(line.nonce, this.#lastNonce.get(wallet) ?? 0));
   }
@@ -157,6 +161,11 @@ export class JournalIndex {
   /** What an address was given since something was last paid out of it, whatever for. */
   topUps(network: Network, to: AddressKey): readonly SignedLine[] {
     return this.#topUps.get(`${network}:${to}`) ?? [];
+  }
+
+  /** What an address was lent, taken back or not. */
+  lentTo(network: Network, to: AddressKey): readonly SignedLine[] {
+    return this.#lent.get(`${network}:${to}`) ?? [];
   }
 
   /** The highest nonce that was signed for a wallet. */

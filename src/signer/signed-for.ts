@@ -1,7 +1,7 @@
 // What the journal has signed for an address of ours, for a database that has forgotten it.
 import { OperatorError } from '../base/errors.ts';
 import type { AddressKey } from '../chains/address-key.ts';
-import { type Transfers, WrongTerms } from '../chains/transfer.ts';
+import { type TransferKind, type Transfers, WrongTerms } from '../chains/transfer.ts';
 import { assetOf, type Network } from '../domain/assets.ts';
 import { JournalBroken, type JournalCopy, readingJournal } from './journal.ts';
 import type { JournalIndex, SignedLine } from './journal-lines.ts';
@@ -15,8 +15,9 @@ type Asked = {
 };
 
 /**
- * Everything that was signed for the payout which a transaction belongs to, with its bytes; with it the coins
- * that the address was given, for this payout or for one that nothing was signed of. Undefined where the
+ * Everything that was signed for the payout which a transaction belongs to, with its bytes; with it what the
+ * address was given for it (coins, and what was lent and taken back), for this payout or for one that nothing
+ * was signed of. Undefined where the
  * journal does not know the hash. Throws {@link JournalBroken}, also for bytes that differ from their line.
  */
 export async function readSignedFor({ file, network, hash, transfers }: Asked) {
@@ -26,21 +27,21 @@ export async function readSignedFor({ file, network, hash, transfers }: Asked) {
     if (!line) return undefined;
     const addressKey = line.purpose === 'payout' ? line.from : line.to;
     const payouts = index.ofPayout('payout', line.payout_id);
-    const given = topUpsOf(index, network, addressKey, line.payout_id);
+    const given = givenTo(index, network, addressKey, line.payout_id);
     return {
       journal: { id: index.id, hashes: [...index.hashes] },
       network,
       addressKey,
       payouts: await Promise.all(payouts.map((one) => whole(copy, transfers, one))),
-      topUps: await Promise.all(given.map((one) => whole(copy, transfers, one))),
+      given: await Promise.all(given.map((one) => whole(copy, transfers, one))),
     };
   });
 }
 
-function topUpsOf(index: JournalIndex, network: Network, to: AddressKey, payoutId: string) {
+function givenTo(index: JournalIndex, network: Network, to: AddressKey, payoutId: string) {
   return index.signed.filter(
     (one) =>
-      one.purpose === 'gas' &&
+      one.purpose !== 'payout' &&
       one.network === network &&
       one.to === to &&
       (one.payout_id === payoutId || index.ofPayout('payout', one.payout_id).length === 0),
@@ -51,13 +52,13 @@ function topUpsOf(index: JournalIndex, network: Network, to: AddressKey, payoutI
 async function whole(copy: JournalCopy, transfers: Transfers, line: SignedLine) {
   const raw = await copy.raw(line.hash);
   const said = saidBy(transfers, raw);
-  const kind = assetOf(line.network, line.currency).kind;
+  const { kind } = assetOf(line.network, line.currency);
   const { transfer } = said ?? {};
   const same =
     said?.hash === line.hash &&
     transfer?.from === line.from &&
     transfer.to === line.to &&
-    transfer.kind === kind &&
+    transfer.kind === kindOf(line) &&
     transfer.units === line.amount &&
     transfer.nonce === line.nonce;
   if (!same)
@@ -86,6 +87,9 @@ async function whole(copy: JournalCopy, transfers: Transfers, line: SignedLine) 
     keptBack: line.purpose === 'payout' && kind === 'native' ? keptBackBy(transfers, line, said.given) : null,
   };
 }
+
+const kindOf = ({ purpose, network, currency }: SignedLine): TransferKind =>
+  purpose === 'payout' || purpose === 'gas' ? assetOf(network, currency).kind : purpose;
 
 function keptBackBy(transfers: Transfers, { hash, at }: SignedLine, given: unknown) {
   try {

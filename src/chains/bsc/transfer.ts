@@ -30,6 +30,7 @@ export function bscTransfers(limits: Limits): Transfers {
   const { chainId } = limits;
   return {
     hasNonce: true,
+    lends: false,
     token,
     mostTopUp: limits.maxGasLimit * limits.maxGasPriceWei,
     terms: (given) => termsOf(given, limits),
@@ -68,6 +69,7 @@ type Order = {
 function signed({ chainId, token, transfer, terms }: Order, sign: SignDigest): SignedTransfer {
   const { to, units, nonce, kind } = transfer;
   if (!isNonce(nonce)) throw new Error('a transaction of this chain has a nonce');
+  if (kind !== 'native' && kind !== 'token') throw new Error('nothing is lent on this chain');
   const isToken = kind === 'token';
   const transaction = Transaction.from({
     type: 0,

@@ -64,11 +64,11 @@ const VARIABLES = {
   }),
   TRON_ENERGY: variable({
     group: 'tron',
-    parser: parse.oneOf('burn'),
+    parser: parse.oneOf('burn', 'delegate'),
     default: 'burn',
     example: 'burn',
     about:
-      'How a payout of USDT pays for its energy: `burn` burns TRX, which the gas wallet sends to the address before. It is the only way in this version; energy that the gas wallet has staked is not lent to addresses.',
+      'How a payout of USDT pays for its energy: `burn` burns TRX, which the gas wallet sends to the address before. `delegate` lends the address energy that the gas wallet has staked for, and takes it back afterwards; where too little can be lent, and after a payout of the address has failed, it burns as well.',
   }),
   TRON_MAX_FEE_LIMIT: variable({
     group: 'tron',

@@ -1,83 +1,8 @@
 // What a payout that is under way does next, from rows alone: no chain is asked, and nothing is believed that
 // no block has shown.
 import type { SentState } from '../settlement.ts';
-
-/** Why a payout waits, as rows, metrics and operators name it. */
-export const WAIT_CODES = [
-  'on_its_way',
-  'no_destination',
-  'paused',
-  'below_minimum',
-  'chain_behind',
-  'no_price',
-  'fee_too_high',
-  'gas_price',
-  'refuses',
-  'waiting_for_gas',
-  'signer_away',
-  'sealed',
-  'limit',
-  'new_destination',
-  'refused',
-  'address_short',
-  'foreign_use',
-  'contradiction',
-  'failed_again',
-  'requests',
-] as const;
-export type WaitCode = (typeof WAIT_CODES)[number];
-
-/** A transaction that was asked for, as its row says. */
-export type SentFacts = {
-  readonly id: string;
-  readonly purpose: 'payout' | 'gas';
-  readonly attempt: number;
-  readonly state: SentState;
-  readonly ok: boolean | null;
-  /** Why the signer did not sign it: a code, a colon and a sentence. */
-  readonly refused: string | null;
-  readonly askedAt: Date;
-  readonly signedAt: Date | null;
-  /** When its bytes were sent last. */
-  readonly sentAt: Date | null;
-  /** Whether blocks show that it moved just what was asked for; null where none has it. */
-  readonly asAsked: boolean | null;
-  /** Another transaction has its place in a block that was read twice: it can land no more. */
-  readonly placeTaken: boolean;
-  /**
-   * Its time was over before a block that was read twice, as all before it were, and none of them has it: it
-   * can land no more either.
-   */
-  readonly expired: boolean;
-};
-
-export type LivingFacts = {
-  readonly state: 'planned' | 'paying';
-  readonly sent: readonly SentFacts[];
-  /** Why nothing may be signed for it any more: the merchant's withdraw address is another one by now. */
-  readonly obsolete: string | null;
-  /** Why nothing new is to be signed: somebody has paused it. What is signed goes on. */
-  readonly paused: string | null;
-  /** When a person last asked for another look; null where nobody did. */
-  readonly retriedAt: Date | null;
-  readonly signer: {
-    readonly seenAt: Date | null;
-    /** Why it signs nothing at all. */
-    readonly sealedReason: string | null;
-  };
-  readonly now: Date;
-  readonly resendMs: number;
-  readonly outbidMs: number;
-  /** How soon a block that is on its way to being final is looked for again. */
-  readonly blockLookMs: number;
-};
-
-export type Wait = {
-  readonly does: 'wait';
-  readonly code: WaitCode;
-  readonly reason: string;
-  readonly delayMs: number;
-};
+import { isGivenUp, sentenceOf, signerSays } from './asked.ts';
+import { ageOf, canLand, type LivingFacts, type SentFacts, type Wait, waits } from './facts.ts';
 
 export type LivingStep =
   | Wait
@@ -96,28 +21,7 @@ export type LivingStep =
   | { readonly does: 'give_up'; readonly id: string; readonly reason: string }
   | { readonly does: 'cancel'; readonly reason: string };
 
-/** How soon a row is looked at again that somebody else changes within moments. */
-const SOON_MS = 250;
-/** A signer says that it is there far more often than this. */
-const SIGNER_SILENT_MS = 60_000;
-/**
- * What is refused for good is asked for again after this: what made it wrong may be on its way out. Each time
- * it takes twice as long, up to some hours, so that what stays wrong makes few rows, and a person is told.
- */
-const GIVE_UP_AFTER_MS = 10_000;
-const MOST_DOUBLED = 10;
-const WAIT_MS = 15_000;
 const LONG_WAIT_MS = 60_000;
-
-/** What the signer will sign by itself later, and how that is named. */
-const GOES_BY_ITSELF: Readonly<Record<string, WaitCode>> = {
-  new_destination: 'new_destination',
-  limit: 'limit',
-  earlier: 'on_its_way',
-  paused: 'paused',
-};
-/** What will never be signed as it was asked for. */
-const WRONG: readonly string[] = ['terms', 'payout', 'destination'];
 
 /**
  * The next step of a payout that is planned or pays. Only transactions that blocks show end it: it settles
@@ -171,9 +75,9 @@ function keepSending(
 ): LivingStep {
   const { now, resendMs, outbidMs, blockLookMs, signer, sent } = facts;
   const newest = newestOf(open);
-  // A top-up whose final block was replaced after all: without its coins nothing can land.
-  const coins = sent.filter((one) => one.purpose === 'gas' && isSent(one) && canLand(one));
-  for (const one of coins.length > 0 ? [newestOf(coins), newest] : [newest]) {
+  // What prepared it, whose final block was replaced after all: without that nothing can land.
+  const before = sent.filter((one) => prepares(one) && isSent(one) && canLand(one));
+  for (const one of before.length > 0 ? [newestOf(before), newest] : [newest]) {
     const due = dueToSend(one, now, resendMs);
     if (due) return due;
   }
@@ -192,31 +96,32 @@ function keepSending(
 
 function decidePlanned(facts: LivingFacts, payouts: readonly SentFacts[]): LivingStep {
   const { obsolete, paused } = facts;
-  const gas = facts.sent.filter(({ purpose, state }) => purpose === 'gas' && !isOver(state));
-  for (const asked of [...payouts, ...gas].filter(({ state }) => state === 'asked')) {
+  const before = facts.sent.filter((one) => prepares(one) && !isOver(one.state));
+  for (const asked of [...payouts, ...before].filter(({ state }) => state === 'asked')) {
     const given = obsolete !== null && asked.refused !== null;
     if (given || isGivenUp(asked, facts))
       return { does: 'give_up', id: asked.id, reason: obsolete ?? sentenceOf(asked) };
     return { does: 'wait', ...signerSays(asked, facts.signer, facts.now) };
   }
-  const open = gas.filter(canLand);
-  if (open.length > 0) return decideTopUp(facts, open);
+  const open = before.filter(canLand);
+  if (open.length > 0) return decidePreparing(facts, open);
   if (obsolete !== null) return { does: 'cancel', reason: obsolete };
   if (paused !== null) return waits('paused', paused, LONG_WAIT_MS);
   return { does: 'prepare' };
 }
 
 /** A signed top-up has a place in the gas wallet's order: it is sent whatever becomes of the payout. */
-function decideTopUp(facts: LivingFacts, gas: readonly SentFacts[]): LivingStep {
+function decidePreparing(facts: LivingFacts, open: readonly SentFacts[]): LivingStep {
   const { now, resendMs, outbidMs, blockLookMs } = facts;
-  if (gas.some(({ state }) => state === 'mined'))
-    return waits('on_its_way', 'the coins for its fee are in a block that is not final yet', blockLookMs);
-  const newest = newestOf(gas);
+  const newest = newestOf(open);
+  const what = newest.purpose === 'gas' ? 'the coins for its fee' : 'the bytes that lend it energy';
+  if (open.some(({ state }) => state === 'mined'))
+    return waits('on_its_way', `${what} are in a block that is not final yet`, blockLookMs);
   const due = dueToSend(newest, now, resendMs);
   if (due) return due;
-  if (ageOf(newest.signedAt, now) >= outbidMs)
-    return outbids(facts, newest, 'the coins for its fee were sent');
-  return waits('on_its_way', 'the coins for its fee were sent, and no block has them yet', blockLookMs);
+  const sent = `${what} were sent`;
+  if (ageOf(newest.signedAt, now) >= outbidMs) return outbids(facts, newest, sent);
+  return waits('on_its_way', `${sent}, and no block has them yet`, blockLookMs);
 }
 
 /** A higher price is another signature: while payouts are paused only what is signed is sent on. */
@@ -225,41 +130,13 @@ function outbids({ paused, blockLookMs }: LivingFacts, newest: SentFacts, what: 
   return waits('paused', `${what}, and no block has it yet; for a higher price: ${paused}`, blockLookMs);
 }
 
-function dueToSend({ id, sentAt }: SentFacts, now: Date, resendMs: number): LivingStep | undefined {
-  return sentAt === null || ageOf(sentAt, now) >= resendMs ? { does: 'send', id } : undefined;
-}
-
-/** What keeps something from being signed that was asked for. */
-function signerSays(
-  asked: SentFacts,
-  { seenAt, sealedReason }: LivingFacts['signer'],
+/** That it is to be sent, for the first time or again. */
+export function dueToSend(
+  { id, sentAt }: SentFacts,
   now: Date,
-): Omit<Wait, 'does'> {
-  if (sealedReason !== null)
-    return { code: 'sealed', reason: `the signer signs nothing: ${sealedReason}`, delayMs: WAIT_MS };
-  const silentMs = ageOf(seenAt, now);
-  if (silentMs >= SIGNER_SILENT_MS)
-    return {
-      code: 'signer_away',
-      reason: `no signer has been seen ${seenAt === null ? 'yet' : `for ${Math.floor(silentMs / 1_000)} s`}: start one ("start --role signer") or look at its log`,
-      delayMs: WAIT_MS,
-    };
-  if (asked.refused === null)
-    return { code: 'on_its_way', reason: 'the signer is asked to sign it', delayMs: SOON_MS };
-  const code = GOES_BY_ITSELF[codeOf(asked)] ?? 'refused';
-  const delayMs = code === 'on_its_way' ? WAIT_MS : LONG_WAIT_MS;
-  return { code, reason: `the signer does not sign it: ${sentenceOf(asked)}`, delayMs };
-}
-
-/** Whether what the signer has refused is asked for no more. Whoever wants another look waits no time. */
-function isGivenUp(asked: SentFacts, { sent, now, retriedAt }: LivingFacts): boolean {
-  if (!isWrong(asked)) return false;
-  const isNew = ({ askedAt }: SentFacts): boolean => retriedAt === null || askedAt > retriedAt;
-  if (!isNew(asked)) return true;
-  const before = sent.filter(
-    (one) => one.purpose === asked.purpose && one.state === 'dead' && isNew(one),
-  ).length;
-  return ageOf(asked.askedAt, now) >= GIVE_UP_AFTER_MS * 2 ** Math.min(before, MOST_DOUBLED);
+  resendMs: number,
+): (LivingStep & { readonly does: 'send' }) | undefined {
+  return sentAt === null || ageOf(sentAt, now) >= resendMs ? { does: 'send', id } : undefined;
 }
 
 /** What took the last hope from attempts of which none is in a block. */
@@ -269,18 +146,8 @@ function endedWithout(signed: readonly SentFacts[]): string {
     : 'its time was over before a block had it';
 }
 
-const canLand = ({ placeTaken, expired }: SentFacts): boolean => !placeTaken && !expired;
+const prepares = ({ purpose }: SentFacts): boolean => purpose === 'gas' || purpose === 'delegate';
 const isOver = (state: SentState): boolean => state === 'final' || state === 'dead';
-const codeOf = ({ refused }: SentFacts): string => refused?.slice(0, refused.indexOf(':')) ?? '';
-const sentenceOf = ({ refused }: SentFacts): string => refused?.slice(refused.indexOf(':') + 2) ?? '';
 const isSent = ({ state }: SentFacts): boolean => state === 'signed' || state === 'sent';
 const newestOf = (attempts: readonly SentFacts[]): SentFacts =>
   attempts.reduce((last, one) => (one.attempt > last.attempt ? one : last));
-const isWrong = (asked: SentFacts): boolean => WRONG.includes(codeOf(asked));
-const ageOf = (at: Date | null, now: Date): number =>
-  at === null ? Number.POSITIVE_INFINITY : now.getTime() - at.getTime();
-
-/** A wait, for a step that has to say why. */
-export function waits(code: WaitCode, reason: string, delayMs: number): Wait {
-  return { does: 'wait', code, reason, delayMs };
-}

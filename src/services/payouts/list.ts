@@ -1,4 +1,5 @@
 // Payouts and what waits to become one, as operators see them.
+import type { SentPurpose } from '../../db/entities/chain/sent-transaction.ts';
 import { type Payout, SettlementWait } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { firstRow, rows, sql } from '../../db/sql.ts';
@@ -142,7 +143,7 @@ export function waitView(row: {
 }
 
 type SentRow = {
-  readonly purpose: 'payout' | 'gas';
+  readonly purpose: SentPurpose;
   readonly attempt: number;
   readonly state: string;
   readonly currency: Currency;

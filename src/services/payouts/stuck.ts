@@ -1,7 +1,7 @@
 import { rows, sql } from '../../db/sql.ts';
 import type { Currency, Network } from '../../domain/assets.ts';
 import { isoSeconds } from '../../domain/events.ts';
-import type { WaitCode } from '../../domain/payouts/step.ts';
+import type { WaitCode } from '../../domain/payouts/facts.ts';
 import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
 import type { StuckDeposit } from '../deposits/stuck.ts';
 import type { Deps } from '../deps.ts';

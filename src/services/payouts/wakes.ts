@@ -54,7 +54,8 @@ export async function wakeForBlocks(
     sql<SettlementPlace>`select distinct p.network, p.address_key, p.address, p.merchant_id
       from sent_transactions s join payouts p on p.id = s.payout_id
       where s.network = ${network} and s.block_number = any(${numbers}::bigint[])
-        and s.block_hash is not null and p.state in ${literals(LIVING_PAYOUTS)} and not p.simulated
+        and s.block_hash is not null and (p.state in ${literals(LIVING_PAYOUTS)} or s.purpose = 'reclaim')
+        and not p.simulated
       order by p.address_key`,
   );
   for (const place of places) await tx.enqueue(...settlementWake(place));

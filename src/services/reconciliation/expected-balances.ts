@@ -2,7 +2,7 @@ import type { AddressKey } from '../../chains/address-key.ts';
 import { spellingsOf } from '../../chains/addresses.ts';
 import type { Balance } from '../../chains/reader.ts';
 import type { Em } from '../../db/orm.ts';
-import { rows, sql } from '../../db/sql.ts';
+import { literals, rows, sql } from '../../db/sql.ts';
 import { type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 import { CAME_IN } from '../ledger/accounts.ts';
@@ -19,6 +19,9 @@ export const COVERED = 'its money is credited already, with another deposit of t
  * the chain, and what the ledger still holds without such a block.
  */
 export type ExpectedBalance = { readonly boundUnits: bigint; readonly replacedUnits: bigint };
+
+/** What is lent of a stake moves nothing. */
+const MOVES_MONEY = literals(['payout', 'gas']);
 
 export const NOTHING_EXPECTED: ExpectedBalance = { boundUnits: 0n, replacedUnits: 0n };
 
@@ -72,11 +75,11 @@ export async function expectedUnits(
          and reason <> ${COVERED}
        union all
        select to_key, currency, amount_units, true from sent_transactions
-       where network = ${network} and to_key = any(${addressKeys}) and purpose is not null and ok
+       where network = ${network} and to_key = any(${addressKeys}) and purpose in ${MOVES_MONEY} and ok
          and block_number <= ${blockNumber}
        union all
        select from_key, currency, -amount_units, true from sent_transactions
-       where network = ${network} and from_key = any(${addressKeys}) and purpose is not null and ok
+       where network = ${network} and from_key = any(${addressKeys}) and purpose in ${MOVES_MONEY} and ok
          and block_number <= ${blockNumber}
        union all
        select from_key, ${NATIVE_CURRENCY[network]}, -fee_units, true from sent_transactions

@@ -3,7 +3,7 @@ import { Payout } from '../../db/entities/index.ts';
 import { literals, rows, type Statement, sql } from '../../db/sql.ts';
 import { NETWORKS, type Network } from '../../domain/assets.ts';
 import type { DepositState } from '../../domain/deposit.ts';
-import type { WaitCode } from '../../domain/payouts/step.ts';
+import type { WaitCode } from '../../domain/payouts/facts.ts';
 import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
 import type { Deps } from '../deps.ts';
 import { type SettlementPlace, settlementWake } from '../payouts/actor-message.ts';
@@ -26,9 +26,9 @@ const LIVING = {
 } as const;
 
 /**
- * Repairs the actors of addresses with a payout under way, and of those with something to pay out to a
- * merchant who has said where to: those that do not run are started, and those whose payout does not move
- * are told to look.
+ * Repairs the actors of addresses with a payout under way, of those that were lent energy, and of those with
+ * something to pay out to a merchant who has said where to: those that do not run are started, and those
+ * whose payout does not move are told to look.
  */
 export async function repairSettlements(deps: Deps, run: RepairRun = wholeRun()): Promise<void> {
   for (const network of NETWORKS) await startOn(deps, run, network);
@@ -44,6 +44,7 @@ async function startOn(deps: Deps, run: RepairRun, network: Network): Promise<vo
   const em = deps.orm.em.fork();
   const pages = [
     (after: AddressKey) => livingPage(network, after),
+    (after: AddressKey) => lentPage(network, after),
     // Where this process sends nothing, nothing new is planned.
     ...(deps.settings.payouts.networks.includes(network)
       ? [
@@ -67,6 +68,16 @@ export function livingPage(network: Network, after: AddressKey): Statement<Place
   return sql`select network, address_key, address, merchant_id, true as due from payouts
     where ${LIVING.where} and network = ${network} and address_key > ${after}
     order by network, address_key limit ${PAGE}`;
+}
+
+/** Addresses that were lent energy which is not known to be with its lender again, behind `after`. */
+export function lentPage(network: Network, after: AddressKey): Statement<Place> {
+  return sql`
+    select distinct on (p.address_key) p.network, p.address_key, p.address, p.merchant_id, true as due
+    from sent_transactions s join payouts p on p.id = s.payout_id
+    where s.network = ${network} and s.to_key > ${after} and s.purpose = 'delegate' and s.reclaimed_at is null
+      and s.state not in ('asked', 'dead')
+    order by p.address_key limit ${PAGE}`;
 }
 
 /**

@@ -2,36 +2,17 @@
 // because somebody wrote it into the row.
 import type { AddressKey } from '../../chains/address-key.ts';
 import { addressKeyOf } from '../../chains/addresses.ts';
-import { type Transfer, type Transfers, type TransferTerms, WrongTerms } from '../../chains/transfer.ts';
-import { assetOf, NATIVE_CURRENCY } from '../../domain/assets.ts';
+import { assetOf } from '../../domain/assets.ts';
 import type { DepositState } from '../../domain/deposit.ts';
 import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
-import type { JournalIndex, SignedLine } from '../journal-lines.ts';
-import type { OpenWallet } from '../wallet-file.ts';
-import { provenDestination, provenOrigin, requireOldEnough, type SealJudge } from './directions.ts';
+import type { SignedLine } from '../journal-lines.ts';
+import { type Bench, type Order, termsOf } from './bench.ts';
+import { provenDestination, provenOrigin, requireOldEnough } from './directions.ts';
 import { isLost, placeOfTransfer, requireUnpaid } from './earlier.ts';
 import { contractKey, type DepositFacts, type Facts } from './facts.ts';
-import { requireRoom, type SignLimits } from './limits.ts';
+import { lend, requireFromGasWallet, requireUndisturbed, takeBack } from './lending.ts';
+import { requireRoom } from './limits.ts';
 import { NotSigned } from './refusal.ts';
-
-/** What a decision stands on beside the facts. */
-export type Bench = {
-  readonly index: JournalIndex;
-  readonly wallet: Pick<OpenWallet, 'publicParts' | 'depositAddress'>;
-  readonly transfers: Transfers;
-  readonly judge: SealJudge;
-  readonly limits: SignLimits;
-  readonly newDestinationAfterMs: number;
-  readonly now: Date;
-};
-
-/** What is signed, and with which key. */
-export type Order = {
-  readonly transfer: Transfer;
-  readonly terms: TransferTerms;
-  readonly sender: { readonly account: 'live' | 'gas'; readonly index: number };
-  readonly depositIds: readonly string[];
-};
 
 /** More are a sign that something else is wrong. */
 const MOST_TOP_UPS = 3;
@@ -42,6 +23,7 @@ const COMPLETED: DepositState = 'completed';
  * thing that is not, and `Sealed` where a row was written by somebody without the key.
  */
 export function decide(bench: Bench, facts: Facts): Order {
+  if (facts.asked.purpose === 'reclaim') return takeBack(bench, facts);
   requirePayout(facts);
   const index = requireOwner(bench, facts);
   requireDeposits(bench, facts);
@@ -51,27 +33,27 @@ export function decide(bench: Bench, facts: Facts): Order {
     now: bench.now,
   });
   requireUnpaid(bench, facts);
-  if (facts.foreignHash !== null)
-    throw new NotSigned(
-      'wallet',
-      `the wallet sent ${facts.foreignHash}, which nobody signed here: see "deposit stuck", and decide with "payout accept"`,
-    );
-  if (facts.pausedAt !== null)
-    throw new NotSigned(
-      'paused',
-      `payouts are paused since ${facts.pausedAt.toISOString().slice(0, 19)}Z: "payout resume" lets them go on`,
-    );
-  const { purpose } = facts.asked;
-  const order = purpose === 'payout' ? payout(bench, facts, destination.address, index) : topUp(bench, facts);
+  requireUndisturbed(facts);
+  const order = orderOf(bench, facts, { destination: destination.address, index });
   requireRoom(bench.limits, bench.index, facts.asked, order.transfer.nonce, bench.now);
   return order;
+}
+
+function orderOf(
+  bench: Bench,
+  facts: Facts,
+  { destination, index }: { readonly destination: AddressKey; readonly index: number },
+): Order {
+  const { purpose } = facts.asked;
+  if (purpose === 'payout') return payout(bench, facts, destination, index);
+  return purpose === 'gas' ? topUp(bench, facts) : lend(bench, facts);
 }
 
 function requirePayout({ payout, asked }: Facts): void {
   const { mode, simulated, state, network } = payout;
   if (mode !== 'live' || simulated)
     throw new NotSigned('payout', 'the payout is one of test mode, which moves no money: cancel it');
-  const may = asked.purpose === 'gas' || asked.attempt === 1 ? ['planned'] : LIVING_PAYOUTS;
+  const may = asked.purpose !== 'payout' || asked.attempt === 1 ? ['planned'] : LIVING_PAYOUTS;
   if (!may.includes(state as (typeof LIVING_PAYOUTS)[number]))
     throw new NotSigned(
       'payout',
@@ -166,19 +148,10 @@ function payout(bench: Bench, facts: Facts, destination: AddressKey, index: numb
 
 function topUp(bench: Bench, facts: Facts): Order {
   const { asked, payout: row, gasWalletNoted } = facts;
-  const { transfers, wallet, index, now } = bench;
+  const { transfers, index, now } = bench;
   if (assetOf(row.network, row.currency).kind === 'native')
     throw new NotSigned('payout', 'a payout of the coin pays its own fee and needs no top-up: cancel it');
-  const gas = addressKeyOf(row.network, wallet.publicParts.gas[row.network]);
-  if (
-    asked.fromKey !== gas ||
-    asked.toKey !== row.addressKey ||
-    asked.currency !== NATIVE_CURRENCY[row.network]
-  )
-    throw new NotSigned(
-      'payout',
-      'a top-up goes from the gas wallet to the address of its payout, in the coin: cancel it',
-    );
+  requireFromGasWallet(bench, facts, 'a top-up goes');
   if (gasWalletNoted !== true)
     throw new NotSigned(
       'wallet',
@@ -211,11 +184,3 @@ function topUp(bench: Bench, facts: Facts): Order {
 
 const placesOf = (lines: readonly SignedLine[]): number =>
   new Set(lines.map(({ payout_id, nonce, attempt }) => nonce ?? `${payout_id}:${attempt}`)).size;
-
-function termsOf({ transfers, now }: Bench, { asked }: Facts, kind: Transfer['kind']): TransferTerms {
-  try {
-    return transfers.terms(asked.terms, kind, now);
-  } catch (error) {
-    throw error instanceof WrongTerms ? new NotSigned('terms', error.message) : error;
-  }
-}

@@ -10,7 +10,7 @@ const BUMP_PERCENT = 10n;
  * How many transactions that are not in the journal may stand before one: a place once taken is never given
  * back, so a false number would keep a wallet from ever sending again. The gas wallet may have served before.
  */
-const MOST_UNKNOWN = { payout: 1_000, gas: 1_000_000 } as const;
+const MOST_UNKNOWN = { payout: 1_000, gas: 1_000_000, delegate: 0, reclaim: 0 } as const;
 /** The clocks of two machines differ. */
 const AFTER_EXPIRY_MS = 60_000;
 
@@ -42,6 +42,11 @@ const endOf = ({ expires_at: at }: SignedLine, now: Date): Date =>
  */
 function requireFailed(line: SignedLine, outcome: Outcome, now: Date): void {
   if (outcome.state === 'final' && outcome.ok === false) return;
+  if (outcome.state === 'final' && line.purpose !== 'payout')
+    throw new NotSigned(
+      'payout',
+      `${line.hash} of payout ${line.payout_id} has done it, as final blocks show: cancel what was asked for`,
+    );
   if (outcome.state === 'final')
     throw new NotSigned(
       'backup',

@@ -3,12 +3,13 @@ import { type AddressKey, keyOfHex } from '../../chains/address-key.ts';
 import type { Em } from '../../db/orm.ts';
 import { firstRow, rows, run, sql } from '../../db/sql.ts';
 import type { Currency, Mode, Network } from '../../domain/assets.ts';
+import type { SignedLine } from '../journal-lines.ts';
 
 /** A row that asks to be signed. */
 export type Asked = {
   readonly id: string;
   readonly network: Network;
-  readonly purpose: 'payout' | 'gas';
+  readonly purpose: SignedLine['purpose'];
   readonly payoutId: string;
   readonly attempt: number;
   readonly fromKey: AddressKey;

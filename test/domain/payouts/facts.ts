@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import type { LivingFacts, LivingStep, SentFacts } from '../../../src/domain/payouts/step.ts';
+import type { LivingFacts, SentFacts } from '../../../src/domain/payouts/facts.ts';
+import type { LivingStep } from '../../../src/domain/payouts/step.ts';
 import { SENT_STATES, type SentState } from '../../../src/domain/settlement.ts';
 
 // What a payout that is under way is decided from, made up for tests.

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { LivingFacts } from '../../../src/domain/payouts/facts.ts';
 import { describePause } from '../../../src/domain/payouts/pause.ts';
-import { decideLiving, type LivingFacts } from '../../../src/domain/payouts/step.ts';
+import { decideLiving } from '../../../src/domain/payouts/step.ts';
 import { ago, anyFacts, does, facts, gas, NOW, sent } from './facts.ts';
 
 describe('the next step of a payout, where people have decided about it', () => {

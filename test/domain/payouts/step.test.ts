@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { decideLiving, type LivingFacts, type SentFacts } from '../../../src/domain/payouts/step.ts';
+import type { LivingFacts, SentFacts } from '../../../src/domain/payouts/facts.ts';
+import { decideLiving } from '../../../src/domain/payouts/step.ts';
 import { ago, anyFacts, does, facts, gas, NOW, sent } from './facts.ts';
 
 describe('the next step of a payout', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { WAIT_CODES, type WaitCode } from '../../../src/domain/payouts/step.ts';
+import { WAIT_CODES, type WaitCode } from '../../../src/domain/payouts/facts.ts';
 import { planPayout } from '../../../src/services/payouts/plan.ts';
 import { listStuckPayouts } from '../../../src/services/payouts/stuck.ts';
 import { transact } from '../../../src/services/transact.ts';

@@ -24,6 +24,20 @@ export async function receiverOn(session: TronSession, key: AddressKey): Promise
 
 /** What an account has free at present; nothing for one that the chain does not know. */
 export async function bandwidthOn(session: TronSession, key: AddressKey): Promise<Bandwidth> {
+  return (await resourcesOn(session, key)).bandwidth;
+}
+
+/** Beside its bandwidth, the energy that an account has, and what a stake gives on this chain at present. */
+export type Resources = {
+  readonly bandwidth: Bandwidth;
+  readonly energy: number;
+  /** The energy of all stakes together, and all TRX that are staked for it. */
+  readonly totalEnergy: number;
+  readonly totalStake: number;
+};
+
+/** See {@link bandwidthOn}. */
+export async function resourcesOn(session: TronSession, key: AddressKey): Promise<Resources> {
   const answer = await session.call('wallet/getaccountresource', { address: `41${key}` });
   if (!isRecord(answer)) throw new EndpointFailure('no resources of an account');
   const numberOf = (name: string): number => {
@@ -32,9 +46,12 @@ export async function bandwidthOn(session: TronSession, key: AddressKey): Promis
       throw new EndpointFailure('resources of an account that are no numbers');
     return value;
   };
+  const leftOf = (limit: string, used: string): number => Math.max(0, numberOf(limit) - numberOf(used));
   return {
-    free: Math.max(0, numberOf('freeNetLimit') - numberOf('freeNetUsed')),
-    staked: Math.max(0, numberOf('NetLimit') - numberOf('NetUsed')),
+    bandwidth: { free: leftOf('freeNetLimit', 'freeNetUsed'), staked: leftOf('NetLimit', 'NetUsed') },
+    energy: leftOf('EnergyLimit', 'EnergyUsed'),
+    totalEnergy: numberOf('TotalEnergyLimit'),
+    totalStake: numberOf('TotalEnergyWeight'),
   };
 }
 

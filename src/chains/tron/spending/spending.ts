@@ -8,16 +8,18 @@ import type { TronPool, TronSession } from '../protocol.ts';
 import type { TronSettings } from '../settings.ts';
 import { bytesOfTransfer } from '../transfer/transfer.ts';
 import { bandwidthOn, type Receiver, receiverOn, referenceOn } from './accounts.ts';
+import { createTronLending } from './lending.ts';
+import { termsAt } from './life.ts';
 import { createTronPrices, type TronPrices } from './prices.ts';
 import { tryTransfer } from './trial.ts';
 
 /** Ten blocks. Sending the same bytes again changes nothing, and each endpoint counts it as a request. */
 const RESEND_MS = 30_000;
-/** It can land for so long, by the chain's clock or by ours, whichever is ahead. */
-const LIFE_MS = 10 * 60_000;
 const BROADCAST_WITHIN_MS = 5_000;
 /** What a quote and the balances beside it take of a day's requests, of the dearer kind. */
 const REQUESTS = 16;
+/** What looking at a loan takes beside, of two endpoints. */
+const LENDING_REQUESTS = 12;
 const DECIMALS = 6;
 /**
  * More energy than the trial took, in percent: the factor for contracts that are called often changes every
@@ -30,7 +32,7 @@ const ENERGY_MARGIN = 20n;
  */
 const LEAST_MARGIN = 5_000n;
 
-type Limits = Pick<TronSettings, 'usdtContract' | 'maxFeeLimitSun'>;
+type Limits = Pick<TronSettings, 'usdtContract' | 'maxFeeLimitSun'> & Partial<Pick<TronSettings, 'energy'>>;
 
 export type TronSpendingOptions = {
   readonly pool: TronPool;
@@ -50,11 +52,12 @@ export type TronSpendingOptions = {
 export function createTronSpending(options: TronSpendingOptions): Spending {
   const { pool, limits, spareRequests, shortLookMs, date = Date.now } = options;
   const token = TRON_ADDRESSES.key(limits.usdtContract);
+  const lends = limits.energy === 'delegate';
   const prices = createTronPrices(pool);
   const least = createLeast(date, shortLookMs);
   return {
     quote: async (order, { careful = false }, signal) => {
-      if (spareRequests() < REQUESTS)
+      if (spareRequests() < REQUESTS + (lends ? LENDING_REQUESTS : 0))
         return refused(
           'requests',
           "the day's requests are needed for reading the chain: it goes on by itself, or at once with a higher TRON_REQUESTS_PER_DAY where the key allows more",
@@ -74,7 +77,10 @@ export function createTronSpending(options: TronSpendingOptions): Spending {
     topUpMarginPercent: 10n,
     finalLookMs: 3_000,
     shortLookMs,
-    leastTokenCost: () => least.known(),
+    // What is lent is not paid for.
+    leastTokenCost: () => (lends ? undefined : least.known()),
+    lending: createTronLending({ pool, token, prices, date }),
+    lends,
   };
 }
 
@@ -149,14 +155,7 @@ function quoteOf({ order, token, limits, energy, prices, seen, careful, nowMs }:
       `the transfer burns up to ${coins(feeLimit)} TRX for energy, and one may burn ${coins(limits.maxFeeLimitSun)} TRX: raise TRON_MAX_FEE_LIMIT if that is right`,
     );
   const { reference, bandwidth, receiver } = seen;
-  const timestamp = Math.max(nowMs, reference.timestampMs);
-  const terms = {
-    fee_limit: feeLimit.toString(),
-    ref_block_bytes: reference.bytes,
-    ref_block_hash: reference.hash,
-    timestamp,
-    expiration: timestamp + LIFE_MS,
-  };
+  const terms = termsAt(reference, nowMs, feeLimit);
   const bytes = bytesOfTransfer(token, { from, to, kind, units, nonce: null }, terms);
   const isFree = bandwidth.free >= bytes || bandwidth.staked >= bytes;
   const isNew = receiver === 'unknown';

@@ -7,6 +7,7 @@ import {
   type SignDigest,
   type SignedTransfer,
   type Transfer,
+  type TransferKind,
   type Transfers,
   type TransferTerms,
   tokenTransferData,
@@ -25,11 +26,15 @@ const OLDEST_MS = 86_400_000;
 const MOST_KEPT_BACK = 3_000_000n;
 /** What makes a new address able to send, and bandwidth for what it sends. */
 const BESIDE_ENERGY = 3_000_000n;
-const [TRANSFER, TRIGGER] = [1n, 31n] as const;
 const TYPE_OF = {
-  native: { number: TRANSFER, url: 'type.googleapis.com/protocol.TransferContract' },
-  token: { number: TRIGGER, url: 'type.googleapis.com/protocol.TriggerSmartContract' },
-} as const;
+  native: { number: 1n, url: 'type.googleapis.com/protocol.TransferContract' },
+  token: { number: 31n, url: 'type.googleapis.com/protocol.TriggerSmartContract' },
+  delegate: { number: 57n, url: 'type.googleapis.com/protocol.DelegateResourceContract' },
+  reclaim: { number: 58n, url: 'type.googleapis.com/protocol.UnDelegateResourceContract' },
+} as const satisfies Readonly<Record<TransferKind, unknown>>;
+const KINDS = Object.keys(TYPE_OF) as readonly TransferKind[];
+/** Of the resources that a stake gives, the one that contracts take. */
+const ENERGY = 1n;
 const MAX_INT64 = 2n ** 63n - 1n;
 const KNOWN = ['fee_limit', 'ref_block_bytes', 'ref_block_hash', 'timestamp', 'expiration'];
 
@@ -40,6 +45,7 @@ export function tronTransfers({ usdtContract, maxFeeLimitSun }: Limits): Transfe
   const token = TRON_ADDRESSES.key(usdtContract);
   return {
     hasNonce: false,
+    lends: true,
     token,
     mostTopUp: maxFeeLimitSun + BESIDE_ENERGY,
     terms: (given, kind, now) => termsOf(given, kind === 'token' ? maxFeeLimitSun : 0n, now),
@@ -130,25 +136,13 @@ const idOf = (rawData: Uint8Array): string => createHash('sha256').update(rawDat
 const prefixed = (key: AddressKey): Buffer => Buffer.from(`41${key}`, 'hex');
 
 function rawDataOf({ token, transfer, given }: Order): Buffer {
-  const { from, to, units, kind } = transfer;
-  if (units <= 0n || units > (kind === 'native' ? MAX_INT64 : 2n ** 256n - 1n))
+  const { kind, units } = transfer;
+  if (units <= 0n || units > (kind === 'token' ? 2n ** 256n - 1n : MAX_INT64))
     throw new Error('the amount does not fit into a transfer');
-  const body: Member[] =
-    kind === 'native'
-      ? [
-          { field: 1, value: prefixed(from) },
-          { field: 2, value: prefixed(to) },
-          { field: 3, value: units },
-        ]
-      : [
-          { field: 1, value: prefixed(from) },
-          { field: 2, value: prefixed(token) },
-          { field: 4, value: Buffer.from(tokenTransferData(to, units), 'hex') },
-        ];
   const { number, url } = TYPE_OF[kind];
   const parameter = encodeMessage([
     { field: 1, value: Buffer.from(url) },
-    { field: 2, value: encodeMessage(body) },
+    { field: 2, value: encodeMessage(bodyOf(token, transfer)) },
   ]);
   return encodeMessage([
     { field: 1, value: Buffer.from(String(given['ref_block_bytes']), 'hex') },
@@ -166,6 +160,18 @@ function rawDataOf({ token, transfer, given }: Order): Buffer {
   ]);
 }
 
+function bodyOf(token: AddressKey, { from, to, units, kind }: Transfer): readonly Member[] {
+  const owner = { field: 1, value: prefixed(from) };
+  if (kind === 'native') return [owner, { field: 2, value: prefixed(to) }, { field: 3, value: units }];
+  if (kind === 'token')
+    return [
+      owner,
+      { field: 2, value: prefixed(token) },
+      { field: 4, value: Buffer.from(tokenTransferData(to, units), 'hex') },
+    ];
+  return [owner, { field: 2, value: ENERGY }, { field: 3, value: units }, { field: 4, value: prefixed(to) }];
+}
+
 function read(raw: Uint8Array, token: AddressKey): ReturnType<Transfers['read']> {
   const whole = decodeMessage(raw);
   const [rawData, signature] = [bytesIn(whole, 1), bytesIn(whole, 2)];
@@ -175,7 +181,7 @@ function read(raw: Uint8Array, token: AddressKey): ReturnType<Transfers['read']>
   const body = decodeMessage(bytesIn(parameter, 2));
   const hash = idOf(rawData);
   const from = ownerOf(body, signature, hash);
-  const isToken = contract.get(1) === TRIGGER;
+  const kind = KINDS.find((one) => contract.get(1) === TYPE_OF[one].number);
   const given = {
     fee_limit: numberIn(data, 18).toString(),
     ref_block_bytes: bytesIn(data, 1).toString('hex'),
@@ -183,11 +189,8 @@ function read(raw: Uint8Array, token: AddressKey): ReturnType<Transfers['read']>
     timestamp: Number(numberIn(data, 14)),
     expiration: Number(numberIn(data, 8)),
   };
-  const paid = isToken
-    ? readTokenTransfer(bytesIn(body, 4).toString('hex'))
-    : { to: bytesIn(body, 2).toString('hex').slice(2), units: numberIn(body, 3) };
-  if (!paid) throw new Error('these bytes call something else than the token');
-  const kind = isToken ? 'token' : 'native';
+  const paid = kind && paidIn(kind, body);
+  if (!kind || !paid) throw new Error('these bytes call something else than the token');
   const transfer = { from, to: keyOfHex(paid.to), kind, units: paid.units, nonce: null } as const;
   // Whatever else they say, it would be missing from what is written again.
   const again = encodeMessage([
@@ -196,6 +199,13 @@ function read(raw: Uint8Array, token: AddressKey): ReturnType<Transfers['read']>
   ]);
   if (!again.equals(raw)) throw new Error('these are not the bytes of a transfer on this chain');
   return { transfer, given, hash };
+}
+
+/** To whom, and how much; undefined for a call of something else. */
+function paidIn(kind: TransferKind, body: ReadonlyMap<number, bigint | Buffer>) {
+  if (kind === 'token') return readTokenTransfer(bytesIn(body, 4).toString('hex'));
+  const receiver = bytesIn(body, kind === 'native' ? 2 : 4);
+  return { to: receiver.toString('hex').slice(2), units: numberIn(body, 3) };
 }
 
 /** Who signed it; throws where that is not whom it takes the money from. */

@@ -29,6 +29,13 @@ type Options = {
   readonly journal?: string;
 };
 
+const WHAT = {
+  payout: 'its transfer',
+  gas: 'coins for gas',
+  delegate: 'lent energy',
+  reclaim: 'energy taken back',
+} as const;
+
 async function adopt({ options }: { options: Options }) {
   const { network, by, reason } = options;
   const hash = await hashGiven('--tx', network, options.tx);
@@ -50,8 +57,7 @@ async function adopt({ options }: { options: Options }) {
     return await adoptPayout(deps, { signed, hash, reason });
   });
   const named = transactions.map(({ purpose, hash: one, blockNumber }) => {
-    const what = purpose === 'gas' ? 'coins for gas' : 'its transfer';
-    return `${what} ${one}: ${blockNumber === null ? 'in no block yet, it is sent again' : `in final block ${blockNumber}`}`;
+    return `${WHAT[purpose]} ${one}: ${blockNumber === null ? 'in no block yet, it is sent again' : `in final block ${blockNumber}`}`;
   });
   return {
     json: {

@@ -5,8 +5,11 @@ import type { SentState } from '../../../domain/settlement.ts';
 import { UnitsType } from '../../units-type.ts';
 import { Payout } from '../payouts/payout.ts';
 
-/** What a transaction of ours is for. */
-export type SentPurpose = 'payout' | 'gas';
+/**
+ * What a transaction of ours is for: it pays out, brings coins for a fee, lends an address what a stake
+ * gives, or takes that back. The last two move no money.
+ */
+export type SentPurpose = 'payout' | 'gas' | 'delegate' | 'reclaim';
 /** Money that left the wallet, by receiver and asset; base units as text. */
 export type SentMove = { readonly to: string; readonly currency: Currency; readonly units: string };
 
@@ -50,6 +53,8 @@ const schema = defineEntity({
     ok: p.boolean().nullable(),
     feeUnits: p.type(UnitsType).$type<bigint>().nullable(),
     moves: p.json().$type<readonly SentMove[]>().nullable(),
+    /** When what was lent was known to be with its lender again. */
+    reclaimedAt: p.datetime().columnType('timestamptz').nullable(),
     decidedAt: p.datetime().columnType('timestamptz').nullable(),
     decidedBy: p.string().length(120).nullable(),
     decidedReason: p.string().length(500).nullable(),
@@ -84,13 +89,21 @@ const schema = defineEntity({
       where: "state in ('asked', 'signed', 'sent')",
     },
     {
+      name: 'sent_transactions_lent_index',
+      properties: ['network', 'toKey'],
+      where: "purpose = 'delegate' and reclaimed_at is null and state not in ('asked', 'dead')",
+    },
+    {
       name: 'sent_transactions_foreign_index',
       properties: ['createdAt', 'id'],
       where: "state = 'foreign' and decided_at is null",
     },
   ],
   checks: [
-    { name: 'sent_transactions_purpose_check', expression: "purpose in ('payout', 'gas')" },
+    {
+      name: 'sent_transactions_purpose_check',
+      expression: "purpose in ('payout', 'gas', 'delegate', 'reclaim')",
+    },
     {
       name: 'sent_transactions_state_check',
       expression: "state in ('asked', 'signed', 'sent', 'mined', 'final', 'dead', 'foreign')",
@@ -117,6 +130,10 @@ const schema = defineEntity({
       name: 'sent_transactions_outcome_check',
       expression:
         'block_hash is null or (block_number is not null and ok is not null and fee_units is not null and moves is not null)',
+    },
+    {
+      name: 'sent_transactions_reclaimed_check',
+      expression: "reclaimed_at is null or purpose = 'delegate'",
     },
     {
       name: 'sent_transactions_decision_check',

@@ -26,7 +26,7 @@ export type Adopted = {
   readonly depositIds: readonly string[];
   readonly transactions: readonly {
     readonly hash: string;
-    readonly purpose: 'payout' | 'gas';
+    readonly purpose: SignedBytes['purpose'];
     /** The final block that holds it; null where none does that was read. */
     readonly blockNumber: string | null;
   }[];
@@ -45,8 +45,8 @@ export async function adoptPayout(deps: Deps, { signed, hash, reason }: Adoption
     const { em } = tx;
     await requireVouched(em, signed);
     const payouts = await forgottenOf(em, network, signed.payouts);
-    const topUps = await forgottenOf(em, network, signed.topUps);
-    const lines = [...topUps, ...payouts];
+    const given = await forgottenOf(em, network, signed.given);
+    const lines = [...given, ...payouts];
     if (!lines.some((line) => line.hash === hash)) throw await knownAlready(em, network, hash);
     const owner = await ownerOf(em, signed, lines);
     const { format } = chainOf(network).addresses;

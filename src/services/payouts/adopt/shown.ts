@@ -54,7 +54,10 @@ function requireAsSigned(network: Network, line: SignedBytes, one: Shown): void 
   // One that failed has moved nothing, and is known as failed from now on.
   if (one.ok !== true) return;
   const [move, ...others] = one.moves ?? [];
+  const movesNothing = line.purpose === 'delegate' || line.purpose === 'reclaim';
+  if (movesNothing && move === undefined) return;
   const same =
+    !movesNothing &&
     move !== undefined &&
     others.length === 0 &&
     addressKeyOf(network, move.to) === line.to &&

@@ -1,6 +1,7 @@
 // What the signer's journal says it has signed, as far as a database that has forgotten it takes it up.
 import { Refused } from '../../../base/errors.ts';
 import type { AddressKey } from '../../../chains/address-key.ts';
+import type { SentPurpose } from '../../../db/entities/chain/sent-transaction.ts';
 import type { Em } from '../../../db/orm.ts';
 import { firstRow, rows, sql } from '../../../db/sql.ts';
 import type { Currency, Network } from '../../../domain/assets.ts';
@@ -9,11 +10,11 @@ import type { Currency, Network } from '../../../domain/assets.ts';
 export type SignedBytes = {
   /** Which line of the journal it is, from 1 on. */
   readonly place: number;
-  readonly purpose: 'payout' | 'gas';
+  readonly purpose: SentPurpose;
   readonly payoutId: string;
   readonly attempt: number;
   readonly merchantId: string;
-  /** What it pays out; none where it is a top-up. */
+  /** What it pays out; none where it is for something else. */
   readonly depositIds: readonly string[];
   readonly from: AddressKey;
   readonly to: AddressKey;
@@ -28,13 +29,16 @@ export type SignedBytes = {
   readonly keptBack: { readonly least: bigint; readonly most: bigint } | null;
 };
 
-/** All that was signed for one payout of an address of ours, and the coins that the address was given. */
+/**
+ * All that was signed for one payout of an address of ours, and what the address was given for it: coins, and
+ * what was lent and taken back.
+ */
 export type SignedFor = {
   readonly journal: { readonly id: string; readonly hashes: readonly string[] };
   readonly network: Network;
   readonly addressKey: AddressKey;
   readonly payouts: readonly SignedBytes[];
-  readonly topUps: readonly SignedBytes[];
+  readonly given: readonly SignedBytes[];
 };
 
 /** Why something is not taken up. Nothing was changed; the message ends with the next action. */
@@ -47,13 +51,13 @@ export class NotAdopted extends Refused {
  * the hash of a line of that journal, and each line holds the hash of the one before. Throws
  * {@link NotAdopted} for another journal, an older copy, and lines that the signer has not vouched for.
  */
-export async function requireVouched(em: Em, { journal, payouts, topUps }: SignedFor): Promise<void> {
+export async function requireVouched(em: Em, { journal, payouts, given }: SignedFor): Promise<void> {
   const noted = await firstRow(
     em,
     sql<{ journal: string | null; line: number | null; lineHash: string | null }>`
       select journal, line, line_hash from signer_state where name = 'signer'`,
   );
-  const last = Math.max(...[...payouts, ...topUps].map(({ place }) => place));
+  const last = Math.max(...[...payouts, ...given].map(({ place }) => place));
   if (noted?.line == null || noted.line < last)
     throw new NotAdopted(
       'the signer has not taken this database over yet, so nothing says that the journal is its own: start it ("start --role signer"), wait until "doctor" says that it is there, and run this again',

@@ -4,14 +4,15 @@ import { ChainCursor } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
 import { assetOf } from '../../../domain/assets.ts';
 import { formatUnits } from '../../../domain/money.ts';
-import { decideLiving, type LivingStep, type WaitCode } from '../../../domain/payouts/step.ts';
+import type { WaitCode } from '../../../domain/payouts/facts.ts';
+import { decideLiving, type LivingStep } from '../../../domain/payouts/step.ts';
 import { unlessBusy } from '../../busy.ts';
 import { transact } from '../../transact.ts';
 import { failPayout, settlePayout } from '../finish.ts';
 import { cancelPayout, joinPayout } from '../plan.ts';
 import { ask } from './ask.ts';
 import { asking, Crowded } from './asking.ts';
-import { type Assessing, assess } from './assess.ts';
+import { assess } from './assess.ts';
 import { begin } from './begin.ts';
 import { noteFailed } from './failed-before.ts';
 import { doubtOfFailure, doubtOfSuccess } from './failure.ts';
@@ -28,7 +29,9 @@ import {
   type Pace,
 } from './living.ts';
 import { outbid } from './outbid.ts';
+import type { Assessing } from './outgoing.ts';
 import { sendSigned } from './send.ts';
+import { takeBack } from './take-back.ts';
 import { endWait, noteWait } from './waits.ts';
 
 /** A step asks endpoints a few times; each has a shorter limit of its own. */
@@ -42,6 +45,7 @@ const GIVEN_UP: readonly WaitCode[] = [
   'address_short',
   'requests',
 ];
+const ASKED = { pay_out: 'its transfer', top_up: 'gas', lend: 'energy' } as const;
 /** Another process went on: its rows say what is next. */
 const AGAIN_MS = 50;
 const CROWDED_MS = 250;
@@ -86,7 +90,7 @@ export async function advanceSettlement(
 async function step(deps: Assessing, input: SettlementInput): Promise<SettlementStep> {
   const em = deps.orm.em.fork();
   const payout = await livingPayout(em, input);
-  if (!payout) return await begin(deps, input);
+  if (!payout) return await takeBack(deps, input, () => begin(deps, input));
   const { resendMs = 0, outbidMs = 0, finalLookMs: blockLookMs = 0 } = deps.chain.spending ?? {};
   const pace = { resendMs, outbidMs, blockLookMs };
   const facts = await livingFacts(em, deps, payout, pace);
@@ -131,7 +135,9 @@ async function prepare(the: Living): Promise<SettlementStep> {
   const { deps, payout, decided, rows, pace } = the;
   const joined = await transact(deps, async ({ em }) => await joinPayout(em, deps, payout.id));
   if (joined > 0) return went(the, 'planned', `${joined} more deposits joined`);
-  const ready = await assess(deps, payout);
+  const { network, addressKey, address, currency, grossUnits, destination } = payout;
+  const money = { payoutId: payout.id, network, addressKey, address, currency, grossUnits, destination };
+  const ready = await assess(deps, money);
   if (ready.does === 'wait' && !GIVEN_UP.includes(ready.code)) return await wait(the, ready);
   if (ready.does === 'wait') {
     await transact(deps, async ({ em }) => {
@@ -148,7 +154,7 @@ async function prepare(the: Living): Promise<SettlementStep> {
     await endOthers(em, deps, payout.id);
     await ask(em, deps, held, ready);
   });
-  return went(the, 'planned', ready.does === 'pay_out' ? 'asked for its transfer' : 'asked for gas');
+  return went(the, 'planned', `asked for ${ASKED[ready.does]}`);
 }
 
 async function send(the: Living, id: string): Promise<SettlementStep> {

@@ -4,15 +4,20 @@ import type { Em } from '../../../db/orm.ts';
 import { firstRow, run, sql } from '../../../db/sql.ts';
 import { NATIVE_CURRENCY } from '../../../domain/assets.ts';
 import type { TxDeps } from '../../deps.ts';
-import type { Ready } from './assess.ts';
+import type { GasWallet } from './coins.ts';
+import type { Ready } from './outgoing.ts';
+
+const PURPOSE = { pay_out: 'payout', top_up: 'gas', lend: 'delegate', take_back: 'reclaim' } as const;
+/** What is taken back of what was lent for a payout. */
+type TakenBack = Omit<Extract<Ready, { from: GasWallet }>, 'does'> & { readonly does: 'take_back' };
 
 /**
  * Asks the signer for a transaction, in the transaction that holds the payout locked: the next attempt of its
  * purpose. The signer reads everything again and may refuse it.
  */
-export async function ask(em: Em, deps: TxDeps, payout: Payout, ready: Ready): Promise<void> {
+export async function ask(em: Em, deps: TxDeps, payout: Payout, ready: Ready | TakenBack): Promise<void> {
   const { id: payoutId, network, address, addressKey, destination } = payout;
-  const purpose = ready.does === 'pay_out' ? 'payout' : 'gas';
+  const purpose = PURPOSE[ready.does];
   const way =
     ready.does === 'pay_out'
       ? { from: { address, addressKey }, to: destination, currency: payout.currency }

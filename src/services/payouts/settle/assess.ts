@@ -1,63 +1,22 @@
 // What a payout would take now, and whether it is to be made: the chain is asked, and nothing is written.
-import type { AddressKey } from '../../../chains/address-key.ts';
 import { addressKeyOf } from '../../../chains/addresses.ts';
-import type { Quote, SpendOrder } from '../../../chains/spending.ts';
-import { assetOf, type Currency, NATIVE_CURRENCY, type Network } from '../../../domain/assets.ts';
+import type { SpendOrder } from '../../../chains/spending.ts';
+import { assetOf } from '../../../domain/assets.ts';
 import { formatUnits } from '../../../domain/money.ts';
-import { type Wait, waits } from '../../../domain/payouts/step.ts';
-import { costsTooMuch, type Priced, percentOf } from '../../../domain/payouts/worth.ts';
-import { currentPrice } from '../../deposits/price.ts';
-import type { Deps } from '../../deps.ts';
-import type { WatchedChain } from '../../watcher/watched-chain.ts';
-import { type Asks, asking } from './asking.ts';
-import {
-  coinsIn,
-  freeCoins,
-  type GasWallet,
-  gasWalletOf,
-  type MoneyThere,
-  moneyThere,
-  spokenFor,
-} from './coins.ts';
+import { waits } from '../../../domain/payouts/facts.ts';
+import { asking } from './asking.ts';
+import { freeCoins, type MoneyThere, moneyThere } from './coins.ts';
 import { hasFailedOfLate } from './failed-before.ts';
-
-/** Money of one asset on one address, and where it is to go. */
-export type Outgoing = {
-  readonly network: Network;
-  readonly addressKey: AddressKey;
-  readonly address: string;
-  readonly currency: Currency;
-  readonly grossUnits: bigint;
-  readonly destination: string;
-};
-
-/** A wait, with the coins that somebody has to send first, if so. */
-export type Held = Wait & {
-  readonly needs?: { readonly units: bigint; readonly address: string } | undefined;
-};
-
-type Terms = Readonly<Record<string, string | number>>;
-/** The next transaction that it takes. */
-export type Ready =
-  | { readonly does: 'pay_out'; readonly units: bigint; readonly terms: Terms }
-  | { readonly does: 'top_up'; readonly from: GasWallet; readonly units: bigint; readonly terms: Terms };
-
-export type Assessing = Deps & {
-  readonly chain: WatchedChain;
-  readonly signal: AbortSignal;
-  readonly asks?: Asks | undefined;
-};
+import { assessLoan } from './loan.ts';
+import type { Assessing, Held, Outgoing, Ready } from './outgoing.ts';
+import { notKept, quoted, refusedBy } from './quoted.ts';
+import { tooDear } from './too-dear.ts';
+import { assessTopUp, lackingOf } from './top-up.ts';
 
 const QUICK_MS = 5_000;
-const MINUTE_MS = 60_000;
-const SLOW_MS = 10 * MINUTE_MS;
-/** A stale price that is older says nothing of what a fee is worth today. */
-const PRICE_AGE_MS = 60 * MINUTE_MS;
+const SLOW_MS = 10 * 60_000;
 /** The names of the errors by which a chain says that no endpoint gave a whole answer. */
 const NO_ANSWER: readonly string[] = ['RpcUnavailable', 'BudgetSpent'];
-/** More than any top-up: what a transfer of coins costs depends on no amount. */
-export const ANY_COINS: bigint = 10n ** 18n;
-
 /**
  * What has to be signed next for a payout of this money, or why it waits: the address must hold what the
  * ledger says, the transfer must succeed when it is tried, and cost no more than the settings allow. Coins
@@ -105,7 +64,10 @@ async function askedAbout(deps: Assessing, money: Outgoing, isToken: boolean): P
   const em = deps.orm.em.fork();
   // Coins of ours that somebody else took pay for nothing.
   const lostUnits = there.expectedCoinUnits - there.coinUnits;
-  const missing = mostUnits - (await freeCoins(em, money)) + (lostUnits > 0n ? lostUnits : 0n);
+  const freeUnits = (await freeCoins(em, money)) - (lostUnits > 0n ? lostUnits : 0n);
+  const lent = await assessLoan(deps, money, { terms, freeUnits });
+  if (lent) return lent;
+  const missing = mostUnits - freeUnits;
   if (missing > 0n) return await assessTopUp(deps, money, { missing, mostUnits });
   return (await tooDear(deps, money, mostUnits)) ?? { does: 'pay_out', units: money.grossUnits, terms };
 }
@@ -120,54 +82,9 @@ async function knownBefore(deps: Assessing, money: Outgoing): Promise<Held | und
   const least = leastTokenCost();
   const dear = least === undefined ? undefined : await tooDear(deps, money, least);
   if (dear) return dear;
-  const lacking = LACKING.get(deps.chain);
-  if (!lacking || lacking.until <= deps.now().getTime()) return undefined;
-  return (await freeCoins(deps.orm.em.fork(), money)) > 0n ? undefined : lacking.wait;
-}
-
-/** That the gas wallet of a chain had too little, until it is asked for again. */
-const LACKING = new WeakMap<WatchedChain, { readonly wait: Held; readonly until: number }>();
-
-async function assessTopUp(
-  deps: Assessing,
-  money: Outgoing,
-  { missing, mostUnits }: { readonly missing: bigint; readonly mostUnits: bigint },
-): Promise<Ready | Held> {
-  const em = deps.orm.em.fork();
-  const from = await gasWalletOf(em, money.network);
-  if (!from)
-    return waits(
-      'signer_away',
-      'no signer has said yet which wallet pays for gas: start one ("start --role signer")',
-      QUICK_MS,
-    );
-  const order = { from: from.addressKey, to: money.addressKey, kind: 'native', units: ANY_COINS } as const;
-  const quote = await quoted(deps, order, true);
-  if (quote.kind === 'refused') return refusedBy(quote);
-  const { topUpMarginPercent = 0n, shortLookMs = 0 } = deps.chain.spending ?? {};
-  const units = missing + (missing * topUpMarginPercent) / 100n;
-  const dear = await tooDear(deps, money, mostUnits + quote.mostUnits);
-  if (dear) return dear;
-  const coins = await coinsIn(deps, money.network, from.addressKey);
-  if (coins === undefined) return notKept(money.network);
-  const free = coins - (await spokenFor(em, money.network, from.addressKey, quote.mostUnits));
-  const lacking = units + quote.mostUnits - free;
-  if (lacking <= 0n) {
-    LACKING.delete(deps.chain);
-    return { does: 'top_up', from, units, terms: quote.terms };
-  }
-  const coin = NATIVE_CURRENCY[money.network];
-  const amount = `${formatUnits(lacking, assetOf(money.network, coin).decimals)} ${coin}`;
-  const wait: Held = {
-    ...waits(
-      'waiting_for_gas',
-      `the gas wallet has too little to pay for it: send at least ${amount} to ${from.address}`,
-      shortLookMs,
-    ),
-    needs: { units: lacking, address: from.address },
-  };
-  LACKING.set(deps.chain, { wait, until: deps.now().getTime() + shortLookMs });
-  return wait;
+  const lacking = lackingOf(deps);
+  if (!lacking) return undefined;
+  return (await freeCoins(deps.orm.em.fork(), money)) > 0n ? undefined : lacking;
 }
 
 /** Nothing is paid out of an address that holds less than the ledger says: somebody else's money would go. */
@@ -186,58 +103,4 @@ function shortOf(money: Outgoing, there: MoneyThere): Held | undefined {
     `${money.address} holds ${held} ${money.currency} at block ${there.blockNumber}, and the ledger has ${wanted} there: run "reconcile", and find out where the rest went`,
     SLOW_MS,
   );
-}
-
-function notKept(network: Network): Held {
-  return waits(
-    'chain_behind',
-    `no endpoint tells what lies on the address at the last block of ${network} that was read twice: it goes on when the reading has caught up and requests are left for it; see that the endpoints answer ("doctor")`,
-    QUICK_MS,
-  );
-}
-
-async function quoted({ chain, signal }: Assessing, order: SpendOrder, careful: boolean): Promise<Quote> {
-  if (!chain.spending) throw new Error(`nothing is paid out on ${chain.reader.network}`);
-  return await chain.spending.quote(order, { careful }, signal);
-}
-
-function refusedBy({ code, reason }: Quote & { kind: 'refused' }): Held {
-  if (code === 'gas_price') return waits('gas_price', reason, MINUTE_MS / 2);
-  if (code === 'requests') return waits('requests', reason, SLOW_MS);
-  if (code === 'worthless') return waits('fee_too_high', reason, SLOW_MS);
-  return waits('refuses', reason, SLOW_MS);
-}
-
-/** Why a cost is not to be paid for this money at present; undefined where it is. */
-async function tooDear(deps: Assessing, money: Outgoing, costUnits: bigint): Promise<Held | undefined> {
-  const { network, currency, grossUnits } = money;
-  const coin = NATIVE_CURRENCY[network];
-  const { maxFeeBasisPoints } = deps.settings.payouts;
-  // The same asset on both sides: no price is needed.
-  const [coinUsd8, assetUsd8] =
-    coin === currency ? [1n, 1n] : await Promise.all([usd8Of(deps, coin), usd8Of(deps, currency)]);
-  if (coinUsd8 === undefined || assetUsd8 === undefined)
-    return waits(
-      'no_price',
-      `no price of ${coinUsd8 === undefined ? coin : currency} of the last hour is known, so nobody can say whether the fee is worth it: see that the sources of prices answer ("doctor")`,
-      MINUTE_MS / 2,
-    );
-  const cost: Priced = { units: costUnits, decimals: assetOf(network, coin).decimals, usd8: coinUsd8 };
-  const moved: Priced = {
-    units: grossUnits,
-    decimals: assetOf(network, currency).decimals,
-    usd8: assetUsd8,
-  };
-  if (!costsTooMuch(cost, moved, maxFeeBasisPoints)) return undefined;
-  return waits(
-    'fee_too_high',
-    `it would cost up to ${formatUnits(costUnits, cost.decimals)} ${coin}, which is ${percentOf(cost, moved)} of it; SETTLE_MAX_FEE_PERCENT allows ${maxFeeBasisPoints / 100n}.${(maxFeeBasisPoints % 100n).toString().padStart(2, '0')} %: it waits for a lower price or for more deposits`,
-    SLOW_MS,
-  );
-}
-
-async function usd8Of(deps: Assessing, currency: Currency): Promise<bigint | undefined> {
-  const price = await currentPrice(deps, currency);
-  if (price === undefined || price.usd8 <= 0n) return undefined;
-  return price.stale && deps.now().getTime() - price.at.getTime() > PRICE_AGE_MS ? undefined : price.usd8;
 }

@@ -2,15 +2,16 @@
 import { firstRow, rows, sql } from '../../../db/sql.ts';
 import { assetOf, type Currency } from '../../../domain/assets.ts';
 import { formatUnits } from '../../../domain/money.ts';
+import { waits } from '../../../domain/payouts/facts.ts';
 import { describePause } from '../../../domain/payouts/pause.ts';
-import { waits } from '../../../domain/payouts/step.ts';
 import { transact } from '../../transact.ts';
 import { readPause } from '../pauses.ts';
 import { MAX_COVERED, planPayout } from '../plan.ts';
-import { type Assessing, assess, type Held, type Outgoing } from './assess.ts';
+import { assess } from './assess.ts';
 import { pauseAfterFailures } from './failed-before.ts';
 import type { SettlementInput, SettlementStep } from './input.ts';
 import { Outdated } from './living.ts';
+import type { Assessing, Held, Outgoing } from './outgoing.ts';
 import { endWait, noteWait, type WaitPlace } from './waits.ts';
 
 /** What could be paid out of an address in one asset. */
@@ -93,7 +94,15 @@ async function planned(
   const paused = await pauseAfterFailures(em, deps, { network, addressKey, currency });
   if (paused) return paused;
   const destination = withdraw.address;
-  const money: Outgoing = { network, addressKey, address, currency, grossUnits: units, destination };
+  const money: Outgoing = {
+    payoutId: null,
+    network,
+    addressKey,
+    address,
+    currency,
+    grossUnits: units,
+    destination,
+  };
   const ready = await assess(deps, money);
   if (ready.does === 'wait') return ready;
   const payout = await transact(deps, async ({ em: inTx }) => {

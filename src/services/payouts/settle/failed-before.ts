@@ -2,7 +2,7 @@
 import type { Em } from '../../../db/orm.ts';
 import { firstRow, sql } from '../../../db/sql.ts';
 import { assetOf } from '../../../domain/assets.ts';
-import { type Wait, waits } from '../../../domain/payouts/step.ts';
+import { type Wait, waits } from '../../../domain/payouts/facts.ts';
 import type { Deps } from '../../deps.ts';
 import type { WatchedChain } from '../../watcher/watched-chain.ts';
 import { retriedAt } from '../pauses.ts';
@@ -30,6 +30,11 @@ export function noteFailed({ chain, now }: Failing): void {
 export async function hasFailedOfLate(em: Em, { chain, now }: Failing, place: PayoutPlace): Promise<boolean> {
   const isToken = assetOf(place.network, place.currency).kind === 'token';
   if (isToken && (CAREFUL_UNTIL.get(chain) ?? 0) > now().getTime()) return true;
+  return await hasFailedHere(em, place);
+}
+
+/** Whether a payout of this place has failed since one was settled. */
+export async function hasFailedHere(em: Em, place: PayoutPlace): Promise<boolean> {
   return (await failuresInARow(em, place)).count > 0;
 }
 

@@ -1,7 +1,7 @@
 import type { Payout } from '../../../db/entities/index.ts';
 import { firstRow, rows, sql } from '../../../db/sql.ts';
-import { waits } from '../../../domain/payouts/step.ts';
-import type { Assessing, Held } from './assess.ts';
+import { waits } from '../../../domain/payouts/facts.ts';
+import type { Assessing, Held } from './outgoing.ts';
 
 const AGREEING = 2;
 const AGAIN_MS = 30_000;

@@ -7,13 +7,9 @@ import { Payout } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
 import { firstRow, rows, run, sql } from '../../../db/sql.ts';
 import type { Currency, Network } from '../../../domain/assets.ts';
+import type { LivingFacts, SentFacts } from '../../../domain/payouts/facts.ts';
 import { describePause } from '../../../domain/payouts/pause.ts';
-import {
-  decideLiving,
-  type LivingFacts,
-  type LivingStep,
-  type SentFacts,
-} from '../../../domain/payouts/step.ts';
+import { decideLiving, type LivingStep } from '../../../domain/payouts/step.ts';
 import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
 import type { Deps, TxDeps } from '../../deps.ts';
 import { movePayout } from '../move.ts';
@@ -48,19 +44,7 @@ export async function livingFacts(em: Em, deps: TxDeps, payout: Payout, pace: Pa
   const { id, merchantId, network, destination, state } = payout;
   const pause = await readPause(em, merchantId);
   if (state !== 'planned' && state !== 'paying') throw new Error(`payout ${id} is ${state}`);
-  const sent = await rows(
-    em,
-    sql<SentRow>`
-      select s.id, s.purpose, s.attempt, s.state, s.ok, s.refused, s.created_at as asked_at, s.signed_at,
-        s.sent_at, s.moves, s.to_key, s.currency, s.amount_units::text as units,
-        ${PLACE_TAKEN} as place_taken, ${EXPIRED} as expired
-      from sent_transactions s where s.payout_id = ${id} order by s.purpose, s.attempt`,
-  );
-  const signer = await firstRow(
-    em,
-    sql<{ seenAt: string | null; sealedReason: string | null }>`
-      select seen_at, sealed_reason from signer_state where name = 'signer'`,
-  );
+  const sent = await sentFor(em, network, id);
   const withdraw = await firstRow(
     em,
     sql<{ address: string }>`select address from withdraw_addresses
@@ -73,16 +57,39 @@ export async function livingFacts(em: Em, deps: TxDeps, payout: Payout, pace: Pa
   );
   return {
     state,
-    sent: sent.map((row) => sentFacts(network, row)),
+    sent,
     obsolete: obsoleteWhy({ same: withdraw?.address === destination, whole: lost === undefined }),
     paused: pause ? describePause(pause) : null,
     retriedAt: await retriedAt(em, payout),
-    signer: {
-      seenAt: signer?.seenAt == null ? null : new Date(signer.seenAt),
-      sealedReason: signer?.sealedReason ?? null,
-    },
+    signer: await signerFacts(em),
     now: deps.now(),
     ...pace,
+  };
+}
+
+/** Every transaction that was asked for a payout, in order. */
+export async function sentFor(em: Em, network: Network, payoutId: string): Promise<readonly SentFacts[]> {
+  const found = await rows(
+    em,
+    sql<SentRow>`
+      select s.id, s.purpose, s.attempt, s.state, s.ok, s.refused, s.created_at as asked_at, s.signed_at,
+        s.sent_at, s.moves, s.to_key, s.currency, s.amount_units::text as units,
+        ${PLACE_TAKEN} as place_taken, ${EXPIRED} as expired
+      from sent_transactions s where s.payout_id = ${payoutId} order by s.purpose, s.attempt`,
+  );
+  return found.map((row) => sentFacts(network, row));
+}
+
+/** When a signer was seen last, and why it signs nothing. */
+export async function signerFacts(em: Em): Promise<LivingFacts['signer']> {
+  const row = await firstRow(
+    em,
+    sql<{ seenAt: string | null; sealedReason: string | null }>`
+      select seen_at, sealed_reason from signer_state where name = 'signer'`,
+  );
+  return {
+    seenAt: row?.seenAt == null ? null : new Date(row.seenAt),
+    sealedReason: row?.sealedReason ?? null,
   };
 }
 

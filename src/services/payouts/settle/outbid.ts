@@ -1,8 +1,9 @@
 import { type Payout, SentTransaction } from '../../../db/entities/index.ts';
 import { assetOf } from '../../../domain/assets.ts';
-import { waits } from '../../../domain/payouts/step.ts';
-import { ANY_COINS, type Assessing, type Held, type Ready } from './assess.ts';
+import { waits } from '../../../domain/payouts/facts.ts';
 import { freeCoins } from './coins.ts';
+import type { Assessing, Held, Ready } from './outgoing.ts';
+import { ANY_COINS } from './quoted.ts';
 
 const AGAIN_MS = 30_000;
 

@@ -1,11 +1,11 @@
 import { SettlementWait } from '../../../db/entities/index.ts';
 import { firstRow, run, sql } from '../../../db/sql.ts';
 import type { Currency } from '../../../domain/assets.ts';
-import type { WaitCode } from '../../../domain/payouts/step.ts';
+import type { WaitCode } from '../../../domain/payouts/facts.ts';
 import { fitted, MAX_REASON } from '../../../domain/text.ts';
 import type { Deps } from '../../deps.ts';
-import type { Held } from './assess.ts';
 import type { SettlementInput } from './input.ts';
+import type { Held } from './outgoing.ts';
 
 /** Of which payout something is said, or of which asset where nothing is planned. */
 export type WaitPlace = {

@@ -1,0 +1,66 @@
+// What was asked of the signer and is not signed.
+import { ageOf, type LivingFacts, type SentFacts, type Wait, type WaitCode } from './facts.ts';
+
+/** How soon a row is looked at again that somebody else changes within moments. */
+const SOON_MS = 250;
+/** A signer says that it is there far more often than this. */
+const SIGNER_SILENT_MS = 60_000;
+/**
+ * What is refused for good is asked for again after this: what made it wrong may be on its way out. Each time
+ * it takes twice as long, up to some hours, so that what stays wrong makes few rows, and a person is told.
+ */
+const GIVE_UP_AFTER_MS = 10_000;
+const MOST_DOUBLED = 10;
+const WAIT_MS = 15_000;
+const LONG_WAIT_MS = 60_000;
+
+/** What the signer will sign by itself later, and how that is named. */
+const GOES_BY_ITSELF: Readonly<Record<string, WaitCode>> = {
+  new_destination: 'new_destination',
+  limit: 'limit',
+  earlier: 'on_its_way',
+  paused: 'paused',
+};
+/** What will never be signed as it was asked for. */
+const WRONG: readonly string[] = ['terms', 'payout', 'destination'];
+
+/** What keeps something from being signed that was asked for. */
+export function signerSays(
+  asked: SentFacts,
+  { seenAt, sealedReason }: LivingFacts['signer'],
+  now: Date,
+): Omit<Wait, 'does'> {
+  if (sealedReason !== null)
+    return { code: 'sealed', reason: `the signer signs nothing: ${sealedReason}`, delayMs: WAIT_MS };
+  const silentMs = ageOf(seenAt, now);
+  if (silentMs >= SIGNER_SILENT_MS)
+    return {
+      code: 'signer_away',
+      reason: `no signer has been seen ${seenAt === null ? 'yet' : `for ${Math.floor(silentMs / 1_000)} s`}: start one ("start --role signer") or look at its log`,
+      delayMs: WAIT_MS,
+    };
+  if (asked.refused === null)
+    return { code: 'on_its_way', reason: 'the signer is asked to sign it', delayMs: SOON_MS };
+  const code = GOES_BY_ITSELF[codeOf(asked)] ?? 'refused';
+  const delayMs = code === 'on_its_way' ? WAIT_MS : LONG_WAIT_MS;
+  return { code, reason: `the signer does not sign it: ${sentenceOf(asked)}`, delayMs };
+}
+
+/** Whether what the signer has refused is asked for no more. Whoever wants another look waits no time. */
+export function isGivenUp(
+  asked: SentFacts,
+  { sent, now, retriedAt }: Pick<LivingFacts, 'sent' | 'now' | 'retriedAt'>,
+): boolean {
+  if (!isWrong(asked)) return false;
+  const isNew = ({ askedAt }: SentFacts): boolean => retriedAt === null || askedAt > retriedAt;
+  if (!isNew(asked)) return true;
+  const before = sent.filter(
+    (one) => one.purpose === asked.purpose && one.state === 'dead' && isNew(one),
+  ).length;
+  return ageOf(asked.askedAt, now) >= GIVE_UP_AFTER_MS * 2 ** Math.min(before, MOST_DOUBLED);
+}
+
+/** What the signer said of it, without its code. */
+export const sentenceOf = ({ refused }: SentFacts): string => refused?.slice(refused.indexOf(':') + 2) ?? '';
+const codeOf = ({ refused }: SentFacts): string => refused?.slice(0, refused.indexOf(':')) ?? '';
+const isWrong = (asked: SentFacts): boolean => WRONG.includes(codeOf(asked));

@@ -1,0 +1,91 @@
+// What the next step of a payout is decided from.
+import type { SentState } from '../settlement.ts';
+
+/** Why a payout waits, as rows, metrics and operators name it. */
+export const WAIT_CODES = [
+  'on_its_way',
+  'no_destination',
+  'paused',
+  'below_minimum',
+  'chain_behind',
+  'no_price',
+  'fee_too_high',
+  'gas_price',
+  'refuses',
+  'waiting_for_gas',
+  'signer_away',
+  'sealed',
+  'limit',
+  'new_destination',
+  'refused',
+  'address_short',
+  'foreign_use',
+  'contradiction',
+  'failed_again',
+  'requests',
+] as const;
+export type WaitCode = (typeof WAIT_CODES)[number];
+
+/** A transaction that was asked for, as its row says. */
+export type SentFacts = {
+  readonly id: string;
+  /** The last two lend an address what its transfer takes for computing, and take that back. */
+  readonly purpose: 'payout' | 'gas' | 'delegate' | 'reclaim';
+  readonly attempt: number;
+  readonly state: SentState;
+  readonly ok: boolean | null;
+  /** Why the signer did not sign it: a code, a colon and a sentence. */
+  readonly refused: string | null;
+  readonly askedAt: Date;
+  readonly signedAt: Date | null;
+  /** When its bytes were sent last. */
+  readonly sentAt: Date | null;
+  /** Whether blocks show that it moved just what was asked for; null where none has it. */
+  readonly asAsked: boolean | null;
+  /** Another transaction has its place in a block that was read twice: it can land no more. */
+  readonly placeTaken: boolean;
+  /**
+   * Its time was over before a block that was read twice, as all before it were, and none of them has it: it
+   * can land no more either.
+   */
+  readonly expired: boolean;
+};
+
+export type LivingFacts = {
+  readonly state: 'planned' | 'paying';
+  readonly sent: readonly SentFacts[];
+  /** Why nothing may be signed for it any more: the merchant's withdraw address is another one by now. */
+  readonly obsolete: string | null;
+  /** Why nothing new is to be signed: somebody has paused it. What is signed goes on. */
+  readonly paused: string | null;
+  /** When a person last asked for another look; null where nobody did. */
+  readonly retriedAt: Date | null;
+  readonly signer: {
+    readonly seenAt: Date | null;
+    /** Why it signs nothing at all. */
+    readonly sealedReason: string | null;
+  };
+  readonly now: Date;
+  readonly resendMs: number;
+  readonly outbidMs: number;
+  /** How soon a block that is on its way to being final is looked for again. */
+  readonly blockLookMs: number;
+};
+
+export type Wait = {
+  readonly does: 'wait';
+  readonly code: WaitCode;
+  readonly reason: string;
+  readonly delayMs: number;
+};
+
+/** Whether blocks may still take it. */
+export const canLand = ({ placeTaken, expired }: SentFacts): boolean => !placeTaken && !expired;
+/** How long ago, in milliseconds; longer than anything where it never was. */
+export const ageOf = (at: Date | null, now: Date): number =>
+  at === null ? Number.POSITIVE_INFINITY : now.getTime() - at.getTime();
+
+/** A wait, for a step that has to say why. */
+export function waits(code: WaitCode, reason: string, delayMs: number): Wait {
+  return { does: 'wait', code, reason, delayMs };
+}

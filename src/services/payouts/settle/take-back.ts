@@ -1,0 +1,151 @@
+// What an address was lent for a payout that is over goes back to its lender, before another payout of the
+// address is planned: one that counted on it would burn deposits instead.
+import { LockMode } from '@mikro-orm/core';
+import { Payout, SentTransaction } from '../../../db/entities/index.ts';
+import type { Em } from '../../../db/orm.ts';
+import { firstRow, literals, run, sql } from '../../../db/sql.ts';
+import { decideReclaim, type ReclaimFacts, type ReclaimStep } from '../../../domain/payouts/reclaim.ts';
+import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
+import { transact } from '../../transact.ts';
+import { retriedAt } from '../pauses.ts';
+import { ask } from './ask.ts';
+import { asking } from './asking.ts';
+import type { SettlementInput, SettlementStep } from './input.ts';
+import { endOthers, giveUp, Outdated, sentFor, signerFacts } from './living.ts';
+import type { Assessing } from './outgoing.ts';
+import { sendSigned } from './send.ts';
+import { noteWait } from './waits.ts';
+
+type Facts = ReclaimFacts & { readonly payout: Payout };
+
+/**
+ * One step of taking back what an address was lent, where no payout of it is under way; `otherwise` is what
+ * else there is to do at the address. That comes first only where nothing takes the energy back at present,
+ * because it failed more than once. Throws where no endpoint answers.
+ */
+export async function takeBack(
+  deps: Assessing,
+  input: SettlementInput,
+  otherwise: () => Promise<SettlementStep>,
+): Promise<SettlementStep> {
+  const facts = await factsOf(deps.orm.em.fork(), deps, input);
+  if (!facts) return await otherwise();
+  const step = decideReclaim(facts);
+  if (step.does !== 'wait') return went(facts.payout, await taken(deps, input, facts, step));
+  if (step.idle) {
+    const other = await otherwise();
+    if (other.kind !== 'rest') return other;
+  }
+  return await wait(deps, input, facts.payout, step);
+}
+
+/** Takes a step, and says what it did. */
+async function taken(
+  deps: Assessing,
+  input: SettlementInput,
+  facts: Facts,
+  step: Exclude<ReclaimStep, { does: 'wait' }>,
+): Promise<string> {
+  const { payout, loan } = facts;
+  if (step.does === 'send') {
+    const { spending } = deps.chain;
+    if (spending) await asking(deps, () => sendSigned(deps, { id: step.id, spending, signal: deps.signal }));
+    return 'what takes the energy back was sent';
+  }
+  if (step.does === 'give_up') {
+    await transact(deps, async (tx) => void (await giveUp(tx.em, deps, step.id)));
+    return step.reason;
+  }
+  if (step.does === 'never_lent') {
+    await transact(deps, async (tx) => await endOthers(tx.em, deps, payout.id));
+    return 'what was to lend it energy landed nowhere';
+  }
+  const lender = await deps.orm.em.fork().findOneOrFail(SentTransaction, loan.id);
+  if (step.does === 'ask' && (await isLent(deps, lender))) {
+    await askFor(deps, input, facts, lender);
+    return 'asked for its energy back';
+  }
+  await run(
+    deps.orm.em.fork(),
+    sql`update sent_transactions set reclaimed_at = ${deps.now()}, updated_at = ${deps.now()}
+      where id = ${loan.id} and reclaimed_at is null`,
+  );
+  return 'the energy that it was lent is with the gas wallet again';
+}
+
+async function factsOf(
+  em: Em,
+  deps: Assessing,
+  { network, addressKey }: SettlementInput,
+): Promise<Facts | undefined> {
+  const lent = await firstRow(
+    em,
+    sql<{ id: string; payoutId: string }>`select s.id, s.payout_id from sent_transactions s
+      join payouts p on p.id = s.payout_id
+      where s.network = ${network} and s.to_key = ${addressKey} and s.purpose = 'delegate'
+        and s.reclaimed_at is null and s.state not in ('asked', 'dead') and s.ok is distinct from false
+        and not p.state in ${literals(LIVING_PAYOUTS)}
+      order by s.created_at, s.id limit 1`,
+  );
+  if (!lent) return undefined;
+  const payout = await em.findOneOrFail(Payout, lent.payoutId);
+  const sent = await sentFor(em, network, payout.id);
+  const loan = sent.find(({ id }) => id === lent.id);
+  if (!loan) return undefined;
+  const { resendMs = 0, finalLookMs: blockLookMs = 0 } = deps.chain.spending ?? {};
+  return {
+    payout,
+    loan,
+    sent: sent.filter(({ purpose }) => purpose === 'reclaim'),
+    signer: await signerFacts(em),
+    retriedAt: await retriedAt(em, payout),
+    now: deps.now(),
+    resendMs,
+    blockLookMs,
+  };
+}
+
+async function wait(
+  deps: Assessing,
+  input: SettlementInput,
+  { merchantId, id: payoutId, address, currency }: Payout,
+  held: ReclaimStep & { readonly does: 'wait' },
+): Promise<SettlementStep> {
+  const stuck = await noteWait(deps, input, { merchantId, payoutId, address, currency }, held);
+  return { kind: 'wait', reason: `${address}: ${held.reason}`, delayMs: held.delayMs, stuck };
+}
+
+/** Whether the final chain still shows it: somebody may have taken it back with another program. */
+async function isLent(deps: Assessing, { fromKey, toKey }: SentTransaction): Promise<boolean> {
+  const lending = deps.chain.spending?.lending;
+  if (!lending || toKey == null) return true;
+  return (await asking(deps, () => lending.lent({ lender: fromKey, borrower: toKey }, deps.signal))) > 0n;
+}
+
+async function askFor(
+  deps: Assessing,
+  input: SettlementInput,
+  facts: Facts,
+  { fromAddress, fromKey, amountUnits }: SentTransaction,
+): Promise<void> {
+  const { payout } = facts;
+  const lending = deps.chain.spending?.lending;
+  if (!lending || amountUnits == null) throw new Error(`nothing is lent on ${payout.network}`);
+  const terms = await asking(deps, () => lending.terms(deps.signal));
+  await transact(deps, async ({ em }) => {
+    await em.findOneOrFail(Payout, payout.id, { lockMode: LockMode.PESSIMISTIC_WRITE_OR_FAIL });
+    const again = await factsOf(em, deps, input);
+    const same = again?.loan.id === facts.loan.id && again.sent.length === facts.sent.length;
+    if (!same || decideReclaim(again).does !== 'ask') throw new Outdated('the energy is taken back by now');
+    // What was to take it back before, and landed nowhere.
+    await endOthers(em, deps, payout.id);
+    const from = { address: fromAddress, addressKey: fromKey };
+    await ask(em, deps, payout, { does: 'take_back', from, units: amountUnits, terms });
+  });
+}
+
+const went = ({ address }: Payout, note: string): SettlementStep => ({
+  kind: 'went',
+  state: 'reclaiming',
+  note: `${address}: ${note}`,
+});

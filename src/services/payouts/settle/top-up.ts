@@ -1,0 +1,80 @@
+// Coins from the gas wallet for the fee of a token's transfer.
+
+import { assetOf, NATIVE_CURRENCY } from '../../../domain/assets.ts';
+import { formatUnits } from '../../../domain/money.ts';
+import { waits } from '../../../domain/payouts/facts.ts';
+import type { WatchedChain } from '../../watcher/watched-chain.ts';
+import { coinsIn, type GasWallet, gasWalletOf, spokenFor } from './coins.ts';
+import type { Assessing, Held, Outgoing, Ready } from './outgoing.ts';
+import { ANY_COINS, notKept, quoted, refusedBy } from './quoted.ts';
+import { tooDear } from './too-dear.ts';
+
+const QUICK_MS = 5_000;
+
+/** That the gas wallet of a chain had too little, until it is asked for again. */
+const LACKING = new WeakMap<WatchedChain, { readonly wait: Held; readonly until: number }>();
+
+/** Why a gas wallet pays for nothing at present, as it was seen a moment ago; undefined where it is asked. */
+export function lackingOf({ chain, now }: Assessing): Held | undefined {
+  const lacking = LACKING.get(chain);
+  return lacking && lacking.until > now().getTime() ? lacking.wait : undefined;
+}
+
+/** Coins that an address lacks for its fee, from the gas wallet; or why they are not sent. */
+export async function assessTopUp(
+  deps: Assessing,
+  money: Outgoing,
+  { missing, mostUnits }: { readonly missing: bigint; readonly mostUnits: bigint },
+): Promise<Ready | Held> {
+  const em = deps.orm.em.fork();
+  const from = await gasWalletOf(em, money.network);
+  if (!from) return noGasWallet();
+  const order = { from: from.addressKey, to: money.addressKey, kind: 'native', units: ANY_COINS } as const;
+  const quote = await quoted(deps, order, true);
+  if (quote.kind === 'refused') return refusedBy(quote);
+  const { topUpMarginPercent = 0n } = deps.chain.spending ?? {};
+  const units = missing + (missing * topUpMarginPercent) / 100n;
+  const dear = await tooDear(deps, money, mostUnits + quote.mostUnits);
+  if (dear) return dear;
+  const lacking = await lacksCoins(deps, money, from, { units, feeUnits: quote.mostUnits });
+  return lacking ?? { does: 'top_up', from, units, terms: quote.terms };
+}
+
+/** That nobody has said yet which wallet pays. */
+export function noGasWallet(): Held {
+  return waits(
+    'signer_away',
+    'no signer has said yet which wallet pays for gas: start one ("start --role signer")',
+    QUICK_MS,
+  );
+}
+
+/** Why a gas wallet cannot send so much for this fee; undefined where it can. */
+export async function lacksCoins(
+  deps: Assessing,
+  { network }: Outgoing,
+  from: GasWallet,
+  { units, feeUnits }: { readonly units: bigint; readonly feeUnits: bigint },
+): Promise<Held | undefined> {
+  const { shortLookMs = 0 } = deps.chain.spending ?? {};
+  const coins = await coinsIn(deps, network, from.addressKey);
+  if (coins === undefined) return notKept(network);
+  const free = coins - (await spokenFor(deps.orm.em.fork(), network, from.addressKey, feeUnits));
+  const lacking = units + feeUnits - free;
+  if (lacking <= 0n) {
+    LACKING.delete(deps.chain);
+    return undefined;
+  }
+  const coin = NATIVE_CURRENCY[network];
+  const amount = `${formatUnits(lacking, assetOf(network, coin).decimals)} ${coin}`;
+  const wait: Held = {
+    ...waits(
+      'waiting_for_gas',
+      `the gas wallet has too little to pay for it: send at least ${amount} to ${from.address}`,
+      shortLookMs,
+    ),
+    needs: { units: lacking, address: from.address },
+  };
+  LACKING.set(deps.chain, { wait, until: deps.now().getTime() + shortLookMs });
+  return wait;
+}
