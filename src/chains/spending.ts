@@ -67,7 +67,7 @@ export type Loan = {
 export type Lending = {
   /**
    * Looks at a loan for a token's transfer with these terms, by two endpoints, where there are two: of what
-   * they say the address has, the lower counts. Throws where no endpoint gives a whole answer.
+   * they say the worse counts. Throws where no endpoint gives a whole answer.
    */
   look(
     parties: { readonly lender: AddressKey; readonly borrower: AddressKey },

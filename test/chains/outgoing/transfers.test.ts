@@ -33,6 +33,7 @@ const hexText = (digits: number) =>
     .map((bytes) => Buffer.from(bytes).toString('hex'));
 const anyKey = hexText(40).map((text) => text as AddressKey);
 const kinds = fc.constantFrom('native' as const, 'token' as const);
+const tronKinds = fc.constantFrom('native', 'token', 'delegate', 'reclaim' as const);
 const bscTerms = fc.record({
   gas_limit: fc.bigInt(21_000n, 200_000n).map(String),
   gas_price: fc.bigInt(1n, 5_000_000_000n).map(String),
@@ -45,7 +46,7 @@ const tronTerms = fc.record({
 });
 const tronGiven = (kind: Transfer['kind'], { life, ...terms }: { life: number; fee_limit: string }) => ({
   ...terms,
-  fee_limit: kind === 'native' ? '0' : terms.fee_limit,
+  fee_limit: kind === 'token' ? terms.fee_limit : '0',
   timestamp: NOW.getTime(),
   expiration: NOW.getTime() + life,
 });
@@ -76,7 +77,7 @@ describe('transfers as they are built', () => {
   it('say on Tron exactly what was ordered', () => {
     const amount = fc.bigInt(1n, 2n ** 63n - 1n);
     fc.assert(
-      fc.property(kinds, anyKey, amount, tronTerms, (kind, to, units, some) => {
+      fc.property(tronKinds, anyKey, amount, tronTerms, (kind, to, units, some) => {
         const transfer: Transfer = { from: FROM, to, kind, units, nonce: null };
         const given = tronGiven(kind, some);
         const signed = TRON.sign(transfer, TRON.terms(given, kind, NOW), sign);
@@ -105,12 +106,19 @@ describe('transfers as they are built', () => {
       ],
       from,
     );
+    const lent = [7_654_321, to, 'ENERGY', from] as const;
+    const delegate = await tron.transactionBuilder.delegateResource(...lent, false, undefined, {
+      blockHeader,
+    } as never);
+    const reclaim = await tron.transactionBuilder.undelegateResource(...lent, { blockHeader } as never);
     const cases = [
+      { kind: 'delegate', units: 7_654_321n, theirs: delegate },
+      { kind: 'reclaim', units: 7_654_321n, theirs: reclaim },
       { kind: 'native', units: 12_345n, theirs: native },
       { kind: 'token', units: 98_765_432_109_876_543_210n, theirs: token.transaction },
     ] as const;
     for (const { kind, units, theirs } of cases) {
-      const terms = TRON.terms({ ...given, fee_limit: kind === 'native' ? '0' : '30000000' }, kind, NOW);
+      const terms = TRON.terms({ ...given, fee_limit: kind === 'token' ? '30000000' : '0' }, kind, NOW);
       const { raw, hash } = TRON.sign({ from: FROM, to: TO, kind, units, nonce: null }, terms, sign);
       expect(hash, kind).to.equal(theirs.txID);
       const theirSignature = await tron.trx.sign(theirs, '7c'.repeat(32));
@@ -127,6 +135,24 @@ describe('transfers as they are built', () => {
     expect(() => BSC.sign({ ...transfer, nonce: 0 }, bsc, strange)).to.throw(/do not say what was ordered/);
     const tron = TRON.terms(tronGiven('native', { fee_limit: '0', life: 9, ...REF }), 'native', NOW);
     expect(() => TRON.sign({ ...transfer, nonce: null }, tron, strange)).to.throw(/another key signed/);
+  });
+
+  it('lend nothing on BNB Chain', () => {
+    const terms = BSC.terms({ gas_limit: '21000', gas_price: '1' }, 'delegate', NOW);
+    const transfer = { from: FROM, to: TO, units: 5n, nonce: 0 } as const;
+    for (const kind of ['delegate', 'reclaim'] as const)
+      expect(() => BSC.sign({ ...transfer, kind }, terms, sign)).to.throw(/nothing is lent/);
+  });
+
+  it('lend on Tron for a time without end, and never bandwidth', () => {
+    const given = tronGiven('delegate', { fee_limit: '0', life: 9, ...REF });
+    const transfer = { from: FROM, to: TO, kind: 'delegate', units: 5_000_000n, nonce: null } as const;
+    const { raw } = TRON.sign(transfer, TRON.terms(given, 'delegate', NOW), sign);
+    const hex = raw.toString('hex');
+    // resource 1, then the amount, then whose it will be.
+    const [owner, body] = [`0a1541${FROM}`, `100118c096b1022215${`41${TO}`}`];
+    expect(hex).to.contain(owner + body);
+    expect(() => TRON.terms({ ...given, fee_limit: '1' }, 'delegate', NOW)).to.throw(/may be from 0 to 0/);
   });
 
   it('are read only where every byte is one of theirs', () => {

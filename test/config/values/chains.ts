@@ -98,7 +98,10 @@ export const CHAIN_ROWS = {
     bad: ['0', '1001', ...NUMBERS_BAD],
   },
   TRON_ENERGY: {
-    good: [['burn', (c) => c.chains.tron.energy, 'burn']],
-    bad: ['delegate', 'rent', 'BURN', '1'],
+    good: [
+      ['burn', (c) => c.chains.tron.energy, 'burn'],
+      ['delegate', (c) => c.chains.tron.energy, 'delegate'],
+    ],
+    bad: ['delegated', 'rent', 'BURN', '1'],
   },
 } satisfies Rows;

@@ -58,7 +58,7 @@ export const gas = (state: SentState, change: Partial<SentFacts> = {}) =>
 const anySent: fc.Arbitrary<SentFacts> = fc
   .record({
     state: fc.constantFrom(...OURS),
-    purpose: fc.constantFrom('payout' as const, 'gas' as const),
+    purpose: fc.constantFrom('payout', 'gas', 'delegate', 'reclaim' as const),
     attempt: fc.integer({ min: 1, max: 4 }),
     ok: fc.boolean(),
     asAsked: fc.boolean(),

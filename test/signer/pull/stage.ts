@@ -13,6 +13,7 @@ import { addressKeyOf } from '../../../src/chains/addresses.ts';
 import { byNetwork, CHAINS } from '../../../src/chains/index.ts';
 import type { Transfers } from '../../../src/chains/transfer.ts';
 import { loadConfig } from '../../../src/config/index.ts';
+import type { SentPurpose } from '../../../src/db/entities/chain/sent-transaction.ts';
 import { Deposit, DepositAddress } from '../../../src/db/entities/index.ts';
 import { assetOf, type Currency, NATIVE_CURRENCY, type Network } from '../../../src/domain/assets.ts';
 import { happyPath } from '../../../src/domain/deposit.ts';
@@ -41,7 +42,7 @@ export const GAS_PRICE = 1_000_000_000n;
 type Row = Record<string, unknown>;
 /** What differs from the row that a worker would write. */
 export type Asking = {
-  readonly purpose?: 'payout' | 'gas';
+  readonly purpose?: SentPurpose;
   readonly attempt?: number;
   readonly units?: bigint;
   readonly terms?: unknown;
@@ -195,12 +196,12 @@ function moneyOf(deps: TestDeps, merchantId: string, sql: Sql) {
     const { purpose = 'payout', attempt = 1 } = asking;
     const { network } = payout;
     const terms =
-      asking.terms ?? termsOf(network, purpose === 'gas' ? NATIVE_CURRENCY[network] : payout.currency);
+      asking.terms ?? termsOf(network, purpose === 'payout' ? payout.currency : NATIVE_CURRENCY[network]);
     const gas = (
       await sql<{ address: string }>('select address from gas_wallets where network = ?', [network])
     )[0];
     const [from, to] =
-      purpose === 'gas' ? [gas?.address ?? '', payout.address] : [payout.address, payout.destination];
+      purpose === 'payout' ? [payout.address, payout.destination] : [gas?.address ?? '', payout.address];
     const row: Row = {
       id,
       network,
@@ -212,8 +213,8 @@ function moneyOf(deps: TestDeps, merchantId: string, sql: Sql) {
       from_key: addressKeyOf(network, from),
       to_address: to,
       to_key: addressKeyOf(network, to),
-      currency: purpose === 'gas' ? NATIVE_CURRENCY[network] : payout.currency,
-      amount_units: String(asking.units ?? (purpose === 'gas' ? 1_000_000n : defaultUnits(payout, terms))),
+      currency: purpose === 'payout' ? payout.currency : NATIVE_CURRENCY[network],
+      amount_units: String(asking.units ?? (purpose === 'payout' ? defaultUnits(payout, terms) : 1_000_000n)),
       terms: JSON.stringify(terms),
       ...asking.change,
     };

@@ -33,10 +33,11 @@ export function createTronLending({ pool, token, prices, date }: TronLendingOpti
     look: async (parties, terms, signal) => {
       const known = await prices(false, signal);
       const [first, second] = await twice(pool, (session) => lookOn(session, parties), signal);
-      const seen = second && second.borrower.energy < first.borrower.energy ? second : first;
       // Its limit allows so much energy; what is burnt of it is nothing while there is as much.
       const needs = (BigInt(terms['fee_limit'] ?? 0) + known.energy - 1n) / known.energy;
-      return loanOf({ parties, token, needs, seen, bytePrice: known.byte, nowMs: date() });
+      const loan = (seen: Seen): Loan =>
+        loanOf({ parties, token, needs, seen, bytePrice: known.byte, nowMs: date() });
+      return second ? worstOf(loan(first), loan(second)) : loan(first);
     },
     terms: async (signal) => termsAt(await pool.aside(referenceOn, signal), date(), 0n),
     lent: async (parties, signal) => {
@@ -57,6 +58,22 @@ async function twice<T>(
     signal,
   );
   return [one.value, await pool.elsewhere(one.endpoint, work, signal)];
+}
+
+/** What one endpoint overstates would be asked for in vain, or burn what is not ours. */
+function worstOf(one: Loan, other: Loan): Loan {
+  const least = (name: 'has' | 'lendable') => (one[name] < other[name] ? one[name] : other[name]);
+  const most = (name: 'needs' | 'units' | 'coinUnits' | 'mostUnits') =>
+    one[name] > other[name] ? one[name] : other[name];
+  return {
+    has: least('has'),
+    lendable: least('lendable'),
+    needs: most('needs'),
+    units: most('units'),
+    coinUnits: most('coinUnits'),
+    mostUnits: most('mostUnits'),
+    isKnown: one.isKnown && other.isKnown,
+  };
 }
 
 type Seen = {

@@ -47,6 +47,8 @@ export async function assessLoan(
   const missing = loan.coinUnits - freeUnits;
   if (missing > 0n)
     return await assessTopUp(deps, money, { missing, mostUnits: loan.coinUnits + loan.mostUnits });
+  if (!loan.isKnown)
+    return waits('on_its_way', 'endpoints do not know yet that the address has coins', QUICK_MS);
   if (own.landedAt) return covered(deps, money, { terms, loan, landedAt: own.landedAt });
   const dear = await tooDear(deps, money, loan.coinUnits + loan.mostUnits);
   if (dear) return dear;
