@@ -1,7 +1,9 @@
 // The state of the chain: its blocks, what waits for the next one, and how both change.
 
+import type { AddressKey } from '../../src/chains/address-key.ts';
 import { Blocks } from './blocks.ts';
 import { Accounts } from './execution/accounts.ts';
+import { ENERGY, type EnergyRules } from './execution/energy.ts';
 import type { Evm } from './execution/evm.ts';
 import { execute } from './execution/execute.ts';
 import { PRICES, type Prices } from './execution/prices.ts';
@@ -23,6 +25,9 @@ export class Chain {
     sunPerByte: PRICES.sunPerByte,
     newAccount: PRICES.newAccount,
   };
+  readonly energy: EnergyRules = { ...ENERGY };
+  /** Sun that accounts have staked for energy, outside of every block. */
+  readonly stakes = new Map<AddressKey, bigint>();
   isTooSlow: (signed: Signed) => boolean = () => false;
   readonly blocks: Blocks;
   readonly #solidDistance: number;
@@ -74,8 +79,9 @@ export class Chain {
     await this.#alone(async () => {
       const { number } = this.head.header;
       const mark = this.accounts.mark();
-      const { accounts, prices, isTooSlow } = this;
-      const books = { evm: { ...this.evm, send: async () => '' }, accounts, prices, isTooSlow };
+      const { accounts, prices, isTooSlow, energy, stakes } = this;
+      const evm = { ...this.evm, send: async () => '' };
+      const books = { evm, accounts, prices, isTooSlow, energy, stakes };
       await execute(books, unsigned, { height: number + 1, headMs: this.headMs });
       this.accounts.rollback(mark);
     });
@@ -125,6 +131,14 @@ export class Chain {
   /** Drops a transaction from what waits, as a node does with one that it cannot pack. */
   async forget(txId: string): Promise<void> {
     await this.#alone(() => this.#keepOnly(({ id }) => id !== txId));
+  }
+
+  /** Gives an account this stake for energy, in place of any other. Throws a sentence where there is none. */
+  async stake(key: AddressKey, sun: bigint): Promise<void> {
+    await this.#alone(async () => {
+      if (!this.accounts.get(key)) throw new Error(`${key} is no account that could stake`);
+      this.stakes.set(key, sun);
+    });
   }
 
   async #take(signed: Signed): Promise<void> {

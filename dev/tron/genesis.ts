@@ -49,6 +49,7 @@ function given({ address, sun }: Genesis[number]): Executed {
       netUsage: 0n,
       netFee: 0n,
       energy: 0n,
+      energyUsage: 0n,
       energyFee: 0n,
       systemFee: 0n,
     },

@@ -63,6 +63,14 @@ const NEW_CONTRACT = schema({
   origin_energy_limit: int(8),
 });
 
+/** What is lent or taken back: the energy of so much stake, to whom. */
+const LOAN = {
+  owner_address: address(1),
+  resource: { number: 2, kind: RESOURCES },
+  balance: int(3),
+  receiver_address: address(4),
+} as const;
+
 /** What a contract of a transaction says, by its type; `number` is the type's own. */
 export const CONTRACTS: Readonly<Record<string, Schema & { readonly number: number }>> = {
   AccountCreateContract: { number: 0, fields: { owner_address: address(1), account_address: address(2) } },
@@ -116,6 +124,8 @@ export const CONTRACTS: Readonly<Record<string, Schema & { readonly number: numb
       resource: { number: 3, kind: RESOURCES },
     },
   },
+  DelegateResourceContract: { number: 57, fields: { ...LOAN, lock: flag(5), lock_period: int(6) } },
+  UnDelegateResourceContract: { number: 58, fields: LOAN },
 };
 
 const TYPES: string[] = [];

@@ -50,10 +50,11 @@ export type TronNode = TronEndpoint & {
   /** Whether all its endpoints show the transactions that code made. */
   savesInternals: boolean;
   /**
-   * What things cost, from the next transaction on, because witnesses vote on it while the chain goes on; and
-   * whether the code of a transaction takes longer than a block allows, so that it ends in OUT_OF_TIME.
+   * What things cost, from the next transaction on, because witnesses vote on it while the chain goes on; how
+   * much energy a stake gives, which falls as others stake (a greater `energy.weight`, in TRX); and whether
+   * the code of a transaction takes longer than a block allows, so that it ends in OUT_OF_TIME.
    */
-  readonly rules: Pick<Chain, 'prices' | 'isTooSlow'>;
+  readonly rules: Pick<Chain, 'prices' | 'energy' | 'isTooSlow'>;
   /**
    * Makes blocks, the first of them with everything that waits, and returns the height of the head. Between
    * two of them lie `slotMs` (three seconds) of the chain's own time.
@@ -71,6 +72,13 @@ export type TronNode = TronEndpoint & {
   send(transaction: Send): Promise<string>;
   /** Broadcasts one again that was sent here before, with the same bytes. */
   again(txId: string): Promise<void>;
+  /**
+   * Lets an account have so much sun staked for energy, all that it lends included, from the next transaction
+   * on; 0 takes it away. It comes from nowhere: no transaction says it, no balance shrinks, the stakes of all
+   * (`rules.energy.weight`) stay what they are, both views show it at once, and no fork takes it back.
+   * Throws a sentence where there is no such account.
+   */
+  stake(key: AddressKey, sun: bigint): Promise<void>;
   /** Replaces the newest blocks by as many others. Throws a sentence where one of them is irreversible. */
   replace(depth: number, options?: { readonly keep?: Keep }): Promise<void>;
   /** Loses every block that is not irreversible and what waits, as a node that is restarted. */
@@ -140,6 +148,7 @@ export async function startTronNode(options: TronNodeOptions = {}): Promise<Tron
     create: wallet.create,
     send: wallet.send,
     again: wallet.again,
+    stake: (key, sun) => chain.stake(key, sun),
     replace: (depth, { keep = 'none' } = {}) => chain.replace(depth, keep),
     restart: () => chain.restart(),
     forget: (txId) => chain.forget(txId),

@@ -88,9 +88,15 @@ export function showInfo({ signed, outcome }: Executed, { header }: Block, optio
 }
 
 function receiptOf(outcome: Outcome): Json {
-  const { energy, energyFee, netUsage, netFee, isCall, result } = outcome;
+  const { energy, energyUsage, energyFee, netUsage, netFee, isCall, result } = outcome;
   return {
-    ...present({ energy_fee: energyFee, energy_usage_total: energy, net_usage: netUsage, net_fee: netFee }),
+    ...present({
+      energy_usage: energyUsage,
+      energy_fee: energyFee,
+      energy_usage_total: energy,
+      net_usage: netUsage,
+      net_fee: netFee,
+    }),
     ...(isCall ? { result } : {}),
   };
 }

@@ -37,7 +37,10 @@ export type Outcome = {
   readonly reason?: string | undefined;
   readonly netUsage: bigint;
   readonly netFee: bigint;
+  /** All that the code took. */
   readonly energy: bigint;
+  /** What of it came from a stake; the rest was burned. */
+  readonly energyUsage: bigint;
   readonly energyFee: bigint;
   readonly systemFee: bigint;
 };

@@ -7,6 +7,15 @@ export type Permission = {
   readonly keys: readonly { readonly key: AddressKey; readonly weight: bigint }[];
 };
 
+/** A stake whose energy somebody else has. */
+export type Loan = {
+  /** Sun that may be taken back at any time. */
+  readonly free: bigint;
+  /** Sun that may be taken back after `lockedUntilMs`. */
+  readonly locked: bigint;
+  readonly lockedUntilMs: number;
+};
+
 export type Account = {
   readonly key: AddressKey;
   /** Of a contract: who made it. */
@@ -15,8 +24,14 @@ export type Account = {
   /** The block that made it; the next one for what waits. */
   readonly createdAt: number;
   readonly operatedMs?: number | undefined;
-  /** When it last paid for energy. */
+  /** When it last paid for energy, in whichever way. */
   readonly energyMs?: number | undefined;
+  /** Energy of stakes that was used, as of `energyMs`. */
+  readonly energyUsed?: bigint | undefined;
+  /** What of its own stake it lends, by who has its energy. */
+  readonly loans?: Readonly<Record<AddressKey, Loan>> | undefined;
+  /** Sun of other accounts' stakes whose energy it has. */
+  readonly borrowed?: bigint | undefined;
   /** Bytes of the day's free bandwidth that were used, as of `netUsedMs`. */
   readonly netUsed: bigint;
   readonly netUsedMs: number;
@@ -34,6 +49,12 @@ export class Accounts {
 
   get(key: AddressKey): Account | undefined {
     return this.#now.get(key);
+  }
+
+  /** How it was at a mark. */
+  asOf(key: AddressKey, mark: number): Account | undefined {
+    const change = this.#before.slice(mark).find((one) => one.key === key);
+    return change ? change.was : this.#now.get(key);
   }
 
   set(account: Account): void {

@@ -4,6 +4,7 @@ import type { Message } from '../messages.ts';
 import type { Executed, Outcome, Signed } from '../types.ts';
 import type { Account, Accounts, Permission } from './accounts.ts';
 import { newAccountOf } from './charges.ts';
+import type { Stakes } from './energy.ts';
 import type { Evm, EvmCall } from './evm.ts';
 import type { Prices } from './prices.ts';
 import { keyIn } from './rules.ts';
@@ -16,7 +17,7 @@ export type Moment = {
   readonly height: number;
   readonly headMs: number;
 };
-export type Books = {
+export type Books = Stakes & {
   readonly evm: Evm;
   readonly accounts: Accounts;
   readonly prices: Prices;
@@ -24,7 +25,7 @@ export type Books = {
   readonly isTooSlow: (signed: Signed) => boolean;
 };
 
-/** What changes accounts and runs no code. */
+/** What changes accounts and runs no code. A stake that is broadcast has no effect: `stake` has. */
 export function keepBooks(accounts: Accounts, signed: Signed, moment: Moment): void {
   if (signed.type === 'AccountPermissionUpdateContract') {
     permit(accounts, signed);

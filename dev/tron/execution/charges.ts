@@ -23,10 +23,15 @@ export function newAccountOf({ type, value }: Signed, accounts: Accounts): Addre
   return accounts.get(key) ? undefined : key;
 }
 
-/** How much of the free bandwidth of a day is still used: it comes back evenly. */
+/** How much of the free bandwidth of a day is still used. */
 export function netUsedAt({ netUsed, netUsedMs }: Account, nowMs: number): bigint {
-  const left = Math.max(0, DAY_MS - (nowMs - netUsedMs));
-  return (netUsed * BigInt(Math.round(left))) / BigInt(DAY_MS);
+  return stillUsed(netUsed, netUsedMs, nowMs);
+}
+
+/** What is left of a use: it comes back evenly in a day. */
+export function stillUsed(used: bigint, sinceMs: number, nowMs: number): bigint {
+  const left = Math.max(0, DAY_MS - (nowMs - sinceMs));
+  return (used * BigInt(Math.round(left))) / BigInt(DAY_MS);
 }
 
 /** Bandwidth, free or burned, and the fees of what is special about it. */

@@ -4,12 +4,16 @@ import type { Message } from '../messages.ts';
 import { type Executed, invalid, type Outcome, type Signed } from '../types.ts';
 import { activate, type Books, isContract, type Moment, settle } from './books.ts';
 import type { Charges } from './charges.ts';
+import { afterUse, energyLeftAt } from './energy.ts';
 import type { EvmCall } from './evm.ts';
 import type { Run } from './frames.ts';
 import { PRICES } from './prices.ts';
 import { feeLimitOf } from './rules.ts';
 
-/** Executes a call of a contract, or makes one. Throws Refusal for what a node would not take. */
+/**
+ * Executes a call of a contract, or makes one; a stake pays for its energy before TRX is burned. Throws
+ * Refusal for what a node would not take.
+ */
 export async function runCode(
   books: Books,
   signed: Signed,
@@ -28,13 +32,16 @@ export async function runCode(
   const run = await evm.run(call, 'pending');
   const reached = run.internals.filter(({ sun, rejected }) => sun > 0n && !rejected).map(({ to }) => to);
   const born = [...new Set(reached)].filter((key) => !accounts.get(key));
-  const most = (limit < left ? limit : left) / prices.sunPerEnergy;
+  const payer = accounts.get(signed.owner);
+  const staked = payer ? energyLeftAt(books, payer, moment.headMs) : 0n;
+  // The fee limit bounds the energy of a stake as well, although that costs nothing.
+  const most = lesser(limit / prices.sunPerEnergy, staked + left / prices.sunPerEnergy);
   const ran = books.isTooSlow(signed)
     ? timedOut(most)
     : limited(run, BigInt(born.length) * PRICES.newAccountEnergy, most);
   const isGood = ran.result === 'SUCCESS';
-  const payer = accounts.get(signed.owner);
-  if (payer) accounts.set({ ...payer, energyMs: moment.headMs });
+  const energyUsage = lesser(staked, ran.energy);
+  if (payer) accounts.set(afterUse(payer, energyUsage, moment.headMs));
   for (const { caller, to, note, rejected } of ran.internals)
     if (!rejected && (note === 'create' || born.includes(to)))
       activate(accounts, to, moment, note === 'create' ? caller : undefined);
@@ -44,11 +51,14 @@ export async function runCode(
     ...ran,
     isCall: true,
     contract: call.to ?? run.created,
-    energyFee: ran.energy * prices.sunPerEnergy,
+    energyUsage,
+    energyFee: (ran.energy - energyUsage) * prices.sunPerEnergy,
   };
   // What fails leaves nothing behind, so that the EVM node need not run it.
   return await settle(books, signed, outcome, isGood ? call : undefined);
 }
+
+const lesser = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
 function callOf({ owner, type, value }: Signed): EvmCall {
   if (type === 'TriggerSmartContract')

@@ -4,6 +4,7 @@ import { type Executed, invalid, type Outcome, Refusal, type Signed } from '../t
 import { activate, type Books, isContract, keepBooks, type Moment, settle } from './books.ts';
 import { type Charges, chargesOf, netUsedAt, newAccountOf } from './charges.ts';
 import { runCode } from './code.ts';
+import { moveEnergy } from './loans.ts';
 import { keyIn } from './rules.ts';
 
 const NOTHING_RAN = {
@@ -12,6 +13,7 @@ const NOTHING_RAN = {
   logs: [],
   internals: [],
   energy: 0n,
+  energyUsage: 0n,
   energyFee: 0n,
 } as const;
 
@@ -55,6 +57,10 @@ async function perform(
   switch (signed.type) {
     case 'TransferContract':
       return await transfer(books, signed, moment, costs, balance);
+    case 'DelegateResourceContract':
+    case 'UnDelegateResourceContract':
+      moveEnergy(books, signed, moment);
+      return await settle(books, signed, { ...NOTHING_RAN, ...costs, result: 'SUCCESS' }, undefined);
     case 'TriggerSmartContract':
     case 'CreateSmartContract':
       return await runCode(books, signed, moment, costs, balance);

@@ -1,7 +1,8 @@
 // What a request is answered from.
 import type { Chain } from '../chain.ts';
+import type { Account } from '../execution/accounts.ts';
 import type { Block, Executed } from '../types.ts';
-import type { Body, View } from './requests.ts';
+import { type Body, keyIn, type View } from './requests.ts';
 
 /** What all addresses of a node have in common. */
 export type Served = {
@@ -36,4 +37,13 @@ export function blockAt(asked: Asked, height: number): Block | undefined {
 export function placed(asked: Asked, id: string): { block: Block; executed: Executed } | undefined {
   const place = asked.chain.blocks.place(id);
   return place && place.block.header.number <= topOf(asked) ? place : undefined;
+}
+
+/** An account as it is in the view; undefined before it was activated. */
+export function accountIn(asked: Asked, name = 'address'): Account | undefined {
+  const key = keyIn(asked.body, name);
+  if (!key) return undefined;
+  const { accounts, blocks } = asked.chain;
+  const mark = showsWaiting(asked) ? undefined : blocks.at(topOf(asked))?.mark;
+  return mark === undefined ? accounts.get(key) : accounts.asOf(key, mark);
 }

@@ -1,5 +1,5 @@
 // What a node says of itself and of the chain's parameters.
-import type { Prices } from '../execution/prices.ts';
+import type { Chain } from '../chain.ts';
 import type { Block } from '../types.ts';
 import type { Handler } from './handler.ts';
 
@@ -81,15 +81,17 @@ const PARAMETERS: Readonly<Record<string, number>> = {
 };
 
 const getChainParameters: Handler = ({ chain }) => ({
-  chainParameter: Object.entries({ ...PARAMETERS, ...voted(chain.prices) }).map(([key, value]) =>
+  chainParameter: Object.entries({ ...PARAMETERS, ...voted(chain) }).map(([key, value]) =>
     value === 0 ? { key } : { key, value },
   ),
 });
 
-const voted = ({ sunPerEnergy, sunPerByte, newAccount }: Prices): Readonly<Record<string, number>> => ({
-  getEnergyFee: Number(sunPerEnergy),
-  getTransactionFee: Number(sunPerByte),
-  getCreateNewAccountFeeInSystemContract: Number(newAccount),
+const voted = ({ prices, energy }: Pick<Chain, 'prices' | 'energy'>): Readonly<Record<string, number>> => ({
+  getEnergyFee: Number(prices.sunPerEnergy),
+  getTransactionFee: Number(prices.sunPerByte),
+  getCreateNewAccountFeeInSystemContract: Number(prices.newAccount),
+  getTotalEnergyLimit: Number(energy.limit),
+  getTotalEnergyCurrentLimit: Number(energy.limit),
 });
 
 const named = (block: Block | undefined): string => `Num:${block?.header.number},ID:${block?.id}`;

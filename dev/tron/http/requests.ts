@@ -1,5 +1,7 @@
 // What a request asks for, read as strictly as the node reads it, and the errors of its own.
+import { type AddressKey, keyOfHex } from '../../../src/chains/address-key.ts';
 import { parseExactJson } from '../../../src/chains/tron/block/exact-json.ts';
+import { parseAddress } from '../messages.ts';
 
 export type View = 'wallet' | 'walletsolidity';
 export type Body = Readonly<Record<string, unknown>>;
@@ -57,6 +59,17 @@ export function amountIn(body: Body, name: string): bigint {
 /** Whether addresses are in base58, in the request and in its answer. */
 export function isVisible(body: Body): boolean {
   return body['visible'] === true;
+}
+
+/** The key in a member; undefined for what is too short to be one. Throws JavaError for another spelling. */
+export function keyIn(body: Body, name: string): AddressKey | undefined {
+  let text: string;
+  try {
+    text = parseAddress(String(body[name] ?? ''), isVisible(body));
+  } catch (error) {
+    throw new JavaError(PARSE_ERROR, `1:${name.length + 5}: ${(error as Error).message}`);
+  }
+  return /^41[0-9a-f]{40}$/.test(text) ? keyOfHex(text, 2) : undefined;
 }
 
 /** Hex of any length in lower case. Throws JavaError for anything else. */

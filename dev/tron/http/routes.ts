@@ -3,10 +3,13 @@ import { BLOCK_HANDLERS, PENDING_HANDLERS } from './blocks.ts';
 import type { Asked, Handler, Served } from './handler.ts';
 import { PARAMETER_HANDLERS } from './parameters.ts';
 import { type Body, JavaError, type View } from './requests.ts';
+import { RESOURCE_HANDLERS } from './resources.ts';
 import { SENDING_HANDLERS } from './sending.ts';
 import { FULL_STATE_HANDLERS, STATE_HANDLERS } from './state.ts';
 
-const SOLID = new Map<string, Handler>(Object.entries({ ...BLOCK_HANDLERS, ...STATE_HANDLERS }));
+const SOLID = new Map<string, Handler>(
+  Object.entries({ ...BLOCK_HANDLERS, ...STATE_HANDLERS, ...RESOURCE_HANDLERS }),
+);
 const FULL = new Map<string, Handler>([
   ...SOLID,
   ...Object.entries({

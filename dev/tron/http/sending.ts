@@ -3,8 +3,8 @@ import { showContent } from '../shapes.ts';
 import { rawOfJson, readSigned, readWhole } from '../transactions.ts';
 import { Refusal, type Signed } from '../types.ts';
 import type { Asked, Handler } from './handler.ts';
-import { amountIn, type Body, hexIn, isVisible, JavaError } from './requests.ts';
-import { keyIn, triggerIn } from './state.ts';
+import { amountIn, type Body, hexIn, isVisible, JavaError, keyIn } from './requests.ts';
+import { triggerIn } from './state.ts';
 import { nonZero, unsigned, unsignedCall } from './unsigned.ts';
 
 const NULL_POINTER = [

@@ -2,18 +2,15 @@
 // everything that waits had happened; the other view as of its newest block.
 
 import { keccak256, id as keccakOfText } from 'ethers';
-import { type AddressKey, keyOfHex } from '../../../src/chains/address-key.ts';
 import { type Account, ownKey, type Permission } from '../execution/accounts.ts';
-import { netUsedAt } from '../execution/charges.ts';
+import { keptOf } from '../execution/energy.ts';
 import type { At } from '../execution/evm.ts';
-import { PRICES } from '../execution/prices.ts';
-import { parseAddress } from '../messages.ts';
 import { address, present, showContent, showLog } from '../shapes.ts';
-import { type Asked, type Handler, showsWaiting, topOf } from './handler.ts';
-import { type Body, isVisible, JavaError } from './requests.ts';
+import { type Asked, accountIn, type Handler, showsWaiting, topOf } from './handler.ts';
+import { type Body, isVisible, JavaError, keyIn } from './requests.ts';
+import { energyMembers } from './resources.ts';
 import { type Trigger, unsignedCall } from './unsigned.ts';
 
-const PARSE_ERROR = 'org.tron.core.services.http.JsonFormat$ParseException';
 const WINDOW_MS = 28_800_000;
 const OPERATIONS = '7fff1fc0033e0108000000000000000000000000000000000000000000000000';
 const hexOf = (text: string): string => Buffer.from(text, 'utf8').toString('hex');
@@ -21,30 +18,11 @@ const hexOf = (text: string): string => Buffer.from(text, 'utf8').toString('hex'
 /** Where the EVM node is asked for this view. */
 const atOf = (asked: Asked): At => (showsWaiting(asked) ? 'pending' : topOf(asked));
 
-/** The key in a member; undefined for what is too short to be one. Throws JavaError for another spelling. */
-export function keyIn(body: Body, name: string): AddressKey | undefined {
-  let text: string;
-  try {
-    text = parseAddress(String(body[name] ?? ''), isVisible(body));
-  } catch (error) {
-    throw new JavaError(PARSE_ERROR, `1:${name.length + 5}: ${(error as Error).message}`);
-  }
-  return /^41[0-9a-f]{40}$/.test(text) ? keyOfHex(text, 2) : undefined;
-}
-
-/** An account of the view; undefined before it was activated. */
-function accountIn(asked: Asked, name = 'address'): Account | undefined {
-  const key = keyIn(asked.body, name);
-  const account = key && asked.chain.accounts.get(key);
-  const top = topOf(asked) + (showsWaiting(asked) ? 1 : 0);
-  return account && account.createdAt <= top ? account : undefined;
-}
-
 const getAccount: Handler = async (asked) => {
   const account = accountIn(asked);
   if (!account) return {};
   const visible = isVisible(asked.body);
-  const { key, maker, createdMs, operatedMs, energyMs, netUsed, netUsedMs } = account;
+  const { key, maker, createdMs, operatedMs, netUsed, netUsedMs } = account;
   const balance = await asked.chain.evm.balance(key, atOf(asked));
   const windowOf = (name: string): object =>
     asked.view === 'wallet'
@@ -61,9 +39,13 @@ const getAccount: Handler = async (asked) => {
       latest_consume_free_time: netUsedMs,
     }),
     ...windowOf('net'),
-    account_resource: { ...present({ latest_consume_time_for_energy: energyMs }), ...windowOf('energy') },
+    account_resource: { ...energyMembers(asked, account), ...windowOf('energy') },
     ...(maker ? {} : permissionsOf(account, visible)),
-    frozenV2: [{}, { type: 'ENERGY' }, { type: 'TRON_POWER' }],
+    frozenV2: [
+      {},
+      { type: 'ENERGY', ...present({ amount: keptOf(asked.chain, account) }) },
+      { type: 'TRON_POWER' },
+    ],
     ...assetsOf(account),
     asset_optimized: true,
   };
@@ -97,18 +79,6 @@ function shown({ threshold, keys }: Permission, visible: boolean, operations?: s
     keys: keys.map(({ key, weight }) => ({ address: address(key, visible), weight })),
   };
 }
-
-const getResources: Handler = (asked) => {
-  const account = accountIn(asked);
-  if (!account) return {};
-  return {
-    ...present({ freeNetUsed: netUsedAt(account, asked.chain.headMs) }),
-    freeNetLimit: PRICES.freeNet,
-    TotalNetLimit: 43_200_000_000,
-    TotalEnergyLimit: 180_000_000_000,
-    TotalEnergyWeight: 40_000_000_000,
-  };
-};
 
 /** Reads a call. Throws JavaError where it names no owner. */
 export function triggerIn(body: Body): Trigger {
@@ -191,7 +161,6 @@ const getContract: Handler = async (asked) => {
 /** Answers about accounts and contracts, by the last part of their path. */
 export const STATE_HANDLERS: Readonly<Record<string, Handler>> = {
   getaccount: getAccount,
-  getaccountresource: getResources,
   triggerconstantcontract: triggerConstant,
   estimateenergy: estimate,
 };
