@@ -133,10 +133,10 @@ function loanOf(the: {
 }): Loan {
   const { parties, token, needs, seen, bytePrice, nowMs } = the;
   const { borrower, lender, lendable, isKnown, reference } = seen;
-  if (borrower.totalEnergy === 0) throw new EndpointFailure('no energy of all stakes together');
-  const energy = BigInt(borrower.totalEnergy);
+  // Of an account that the chain does not know nodes tell nothing at all, and it has nothing to lend.
+  const energy = BigInt(lender.totalEnergy || 1);
   const wanted = (needs * (100n + MARGIN) + 99n) / 100n;
-  const units = ((wanted * BigInt(borrower.totalStake) + energy - 1n) / energy) * TRX;
+  const units = ((wanted * BigInt(lender.totalStake) + energy - 1n) / energy) * TRX;
   const given = termsAt(reference, nowMs, 1n);
   const from = { from: parties.lender, to: parties.borrower, units, nonce: null };
   const bytesOf = (kind: 'delegate' | 'token'): number => bytesOfTransfer(token, { ...from, kind }, given);
@@ -147,7 +147,7 @@ function loanOf(the: {
     has: BigInt(borrower.energy),
     needs,
     units: units > LEAST_UNITS ? units : LEAST_UNITS,
-    lendable,
+    lendable: lender.totalEnergy === 0 ? 0n : lendable,
     // One that is new needs coins of its own to be known at all.
     coinUnits: isKnown && isFree(borrower.bandwidth, paying) ? 0n : BigInt(paying) * bytePrice,
     isKnown,

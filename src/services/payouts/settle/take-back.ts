@@ -61,7 +61,8 @@ async function taken(
     return 'what was to lend it energy landed nowhere';
   }
   const lender = await deps.orm.em.fork().findOneOrFail(SentTransaction, loan.id);
-  if (step.does === 'ask' && (await isLent(deps, lender))) {
+  // Once something that takes it back landed nowhere: an endpoint may be behind the loan itself before.
+  if (step.does === 'ask' && (facts.sent.length === 0 || (await isLent(deps, lender)))) {
     await askFor(deps, input, facts, lender);
     return 'asked for its energy back';
   }

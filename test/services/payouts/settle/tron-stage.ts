@@ -23,11 +23,13 @@ type Options = {
   readonly payouts?: Partial<ServiceSettings['payouts']>;
   readonly others?: number;
   readonly signs?: boolean;
+  /** Unset: it is burnt. */
+  readonly energy?: 'delegate';
 };
 type Payment = readonly ['TRX' | 'USDT', bigint];
 
 /** Starts the chain, a watcher and a signer; coins and tokens are where a test puts them. */
-export async function startTronSettleStage({ payouts, others = 0, signs = true }: Options = {}) {
+export async function startTronSettleStage({ payouts, others = 0, signs = true, energy }: Options = {}) {
   const clock = { aheadMs: 0 };
   const now = (): Date => new Date(Date.now() + clock.aheadMs);
   const live = await startTronWatcher({
@@ -46,11 +48,18 @@ export async function startTronSettleStage({ payouts, others = 0, signs = true }
     }),
   };
   const deps = { ...live.deps, prices };
-  const spending = live.newSpending({ date: () => now().getTime(), shortLookMs: 60_000 });
+  const usdtContract = TRON_ADDRESSES.format(live.node.usdt.key);
+  const spendingBy = (how: 'burn' | 'delegate') =>
+    live.newSpending({
+      date: () => now().getTime(),
+      shortLookMs: 60_000,
+      limits: { usdtContract, maxFeeLimitSun: 50n * TRX, energy: how },
+    });
+  const spending = spendingBy(energy ?? 'burn');
   const watchedChain = Object.assign(live.watchedChain, { spending });
   const chainsOver = (over: Spending) =>
     new Map([['tron', over === spending ? watchedChain : { ...watchedChain, spending: over }]]);
-  const signer = await signerOf(deps, { TRON_USDT_CONTRACT: TRON_ADDRESSES.format(live.node.usdt.key) });
+  const signer = await signerOf(deps, { TRON_USDT_CONTRACT: usdtContract });
   await publishGasWallets(deps, { tron: signer.gas.tron });
   await updateMerchant(deps, {
     merchantId: live.api.merchant.id,
@@ -67,6 +76,8 @@ export async function startTronSettleStage({ payouts, others = 0, signs = true }
     signer,
     gas: TRON_ADDRESSES.key(signer.gas.tron),
     spending: spending as Spending,
+    /** As a worker has it that is configured otherwise. */
+    spendingBy,
     step,
     ...paymentsOf(live, deps),
     settle: settling((key) => step(key), live),

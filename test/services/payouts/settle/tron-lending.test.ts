@@ -1,0 +1,172 @@
+import { expect } from 'chai';
+import type { AddressKey } from '../../../../src/chains/address-key.ts';
+import { keyOfHex } from '../../../../src/chains/address-key.ts';
+import type { Spending } from '../../../../src/chains/spending.ts';
+import { updateMerchant } from '../../../../src/services/merchants/merchants.ts';
+import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
+import { shown } from '../stage.ts';
+import { MERCHANT_KEY, startTronSettleStage, TRX, type TronSettleStage } from './tron-stage.ts';
+
+const USDT = TRX;
+/** Longer than anything that is signed can land. */
+const PAST_ITS_TIME_MS = 12 * 60_000;
+const wordsOf = (step: SettlementStep | undefined): string =>
+  step ? ('note' in step ? step.note : step.reason) : '';
+const says =
+  (words: string | RegExp) =>
+  (step: SettlementStep): boolean =>
+    wordsOf(step).search(words) >= 0;
+
+describe('paying out on Tron with energy from a stake', function () {
+  this.timeout(300_000);
+  let the: TronSettleStage;
+  /** Enough for several payouts at a time. */
+  const STAKED = 400_000n * TRX;
+  before(async () => {
+    the = await startTronSettleStage({ energy: 'delegate' });
+    await the.node.pay({ to: the.gas, currency: 'TRX', units: 1_000n * TRX });
+    // His first balance takes twice as much as every other one.
+    await the.node.pay({ to: MERCHANT_KEY, currency: 'USDT', units: USDT });
+    await the.node.stake(the.gas, STAKED);
+    await the.finish();
+  });
+  after(() => the?.stop());
+
+  const purposes = async (key: AddressKey): Promise<string[]> =>
+    (await the.sent(key)).map(({ purpose, state }) => `${purpose} ${state}`);
+  const states = async (key: AddressKey): Promise<unknown[]> =>
+    (await the.payouts(key)).map(({ state }) => state);
+  const lentTo = async (key: AddressKey): Promise<bigint> =>
+    (await the.spending.lending?.lent({ lender: the.gas, borrower: key }, new AbortController().signal)) ??
+    -1n;
+  /** What its transfer itself burnt. */
+  const feeOf = async (key: AddressKey): Promise<bigint> => {
+    const paid = (await the.sent(key)).find(({ purpose }) => purpose === 'payout');
+    return BigInt(String(paid?.['fee_units']));
+  };
+  async function letItsTimePass(): Promise<void> {
+    const { timestampMs } = the.node.head().header;
+    const nowMs = the.deps.now().getTime();
+    the.clock.aheadMs += Math.max(0, timestampMs - nowMs) + PAST_ITS_TIME_MS;
+    await the.node.mine(1, Math.max(nowMs, timestampMs) + PAST_ITS_TIME_MS - timestampMs);
+    await the.finish();
+  }
+  const lastHash = async (key: AddressKey): Promise<string> => String((await the.sent(key)).at(-1)?.['hash']);
+
+  it('lends the address what its transfer takes, pays without burning, and takes it back to the unit', async () => {
+    const key = await the.paid(['USDT', 10n * USDT], ['USDT', 5n * USDT]);
+    await the.settle(key, says('asked for its transfer'));
+    const [loan] = (await the.sent(key)).filter(({ purpose }) => purpose === 'delegate');
+    expect(await lentTo(key)).to.equal(BigInt(String(loan?.['amount_units'])));
+    await the.settle(key);
+    expect(await states(key)).to.deep.equal(['settled']);
+    expect(await purposes(key)).to.deep.equal([
+      'gas final',
+      'delegate final',
+      'payout final',
+      'reclaim final',
+    ]);
+    expect(await lentTo(key)).to.equal(0n);
+    // All of the energy was there, and its bytes were free.
+    expect(await feeOf(key)).to.equal(0n);
+    const [after] = (await the.sent(key)).filter(({ purpose }) => purpose === 'delegate');
+    expect(after?.['reclaimed_at']).to.not.equal(null);
+    const [payout] = await the.payouts(key);
+    const own = (await the.sent(key)).filter(({ purpose }) => purpose !== 'reclaim');
+    const fees = own.reduce((sum, { fee_units: fee }) => sum + BigInt(String(fee)), 0n);
+    expect(BigInt(String(payout?.['fee_units']))).to.equal(fees);
+  });
+
+  it('takes nothing from coins of deposits, and no top-up where the bytes are free', async () => {
+    const key = await the.paid(['TRX', 30n * TRX], ['USDT', USDT]);
+    await the.settle(key, says(/USDT to .*: paid out/));
+    expect(await the.coinsOf(key)).to.equal(30n * TRX);
+    expect((await purposes(key)).includes('gas final')).to.equal(false);
+    await the.settle(key);
+    expect((await the.deposits(key)).map(({ status }) => status)).to.deep.equal(['settled', 'settled']);
+  });
+
+  it('plans no other payout of the address before its energy is back', async () => {
+    const key = await the.paid(['USDT', 10n * USDT]);
+    await the.settle(key, says(': paid out'));
+    await the.pay(key, ['USDT', 3n * USDT]);
+    const steps = await the.settle(key);
+    const back = steps.findIndex(says('is with the gas wallet again'));
+    const next = steps.findIndex((step) => step.kind === 'went' && step.state === 'planned');
+    expect(back).to.be.greaterThan(-1);
+    expect(next).to.be.greaterThan(back);
+    expect(await states(key)).to.deep.equal(['settled', 'settled']);
+    expect((await purposes(key)).filter((one) => one === 'reclaim final')).to.have.length(2);
+  });
+
+  it('burns coins where too little of the stake is free', async () => {
+    await the.node.stake(the.gas, TRX);
+    const key = await the.paid(['USDT', 10n * USDT]);
+    await the.settle(key);
+    expect(await purposes(key)).to.deep.equal(['gas final', 'payout final']);
+    expect((await feeOf(key)) > 500_000n).to.equal(true);
+    await the.node.stake(the.gas, STAKED);
+  });
+
+  it('burns coins where three loans in a row landed nowhere', async () => {
+    const key = await the.paid(['TRX', 30n * TRX], ['USDT', 10n * USDT]);
+    for (let lost = 0; lost < 3; lost += 1) {
+      await the.settle(key, says(': sent'));
+      await the.node.forget(await lastHash(key));
+      await letItsTimePass();
+    }
+    await the.settle(key, says(/USDT to .*: paid out/));
+    const rows = await purposes(key);
+    expect(rows.filter((one) => one.startsWith('delegate'))).to.deep.equal(Array(3).fill('delegate dead'));
+    expect((await the.coinsOf(key)) >= 30n * TRX).to.equal(true);
+    await the.settle(key);
+  });
+
+  it('asks for its energy back once more where that landed nowhere', async () => {
+    const key = await the.paid(['USDT', 10n * USDT]);
+    await the.settle(key, says('what takes the energy back was sent'));
+    await the.node.forget(await lastHash(key));
+    await letItsTimePass();
+    expect(await lentTo(key)).to.not.equal(0n);
+    await the.settle(key);
+    expect((await purposes(key)).slice(-2)).to.deep.equal(['reclaim dead', 'reclaim final']);
+    expect(await lentTo(key)).to.equal(0n);
+  });
+
+  it('takes it back where the payout is cancelled, and by a worker that burns', async () => {
+    const key = await the.paid(['USDT', 10n * USDT]);
+    await the.settle(key, (step) => says('bytes that lend')(step) || says('asked for energy')(step));
+    await updateMerchant(the.deps, {
+      merchantId: the.api.merchant.id,
+      withdraw: { tron: shown('tron', keyOfHex('d3'.repeat(20))) },
+    });
+    const burning: Spending = the.spendingBy('burn');
+    await the.settleOver(burning)(key);
+    const back = shown('tron', MERCHANT_KEY);
+    await updateMerchant(the.deps, { merchantId: the.api.merchant.id, withdraw: { tron: back } });
+    expect(await states(key)).to.deep.equal(['cancelled', 'settled']);
+    expect(await lentTo(key)).to.equal(0n);
+  });
+
+  it('notes what somebody has taken back by hand, and asks for nothing', async () => {
+    const key = await the.paid(['USDT', 10n * USDT]);
+    await the.settle(key, says('what takes the energy back was sent'));
+    await the.node.forget(await lastHash(key));
+    await letItsTimePass();
+    const { lending } = the.spending;
+    if (!lending) throw new Error('nothing is lent');
+    const byHand: Spending = { ...the.spending, lending: { ...lending, lent: async () => 0n } };
+    const step = await the.step(key, false, byHand);
+    expect(wordsOf(step)).to.match(/is with the gas wallet again/);
+    await the.settle(key);
+    expect((await purposes(key)).filter((one) => one.startsWith('reclaim'))).to.have.length(1);
+  });
+
+  it('leaves the books and the chain in agreement', async () => {
+    await the.finish();
+    await the.reconcile();
+    expect(the.seen.differences).to.deep.equal([]);
+    const open = await the.rows("select 1 from sent_transactions where state = 'foreign'");
+    expect(open).to.deep.equal([]);
+  });
+});
