@@ -123,6 +123,12 @@ function sunIn(answer: unknown, name: string): bigint {
   return BigInt(value);
 }
 
+/** Whatever an endpoint says, no more than there are coins: so much is never free. */
+function within(units: bigint): bigint {
+  if (units < LEAST_UNITS) return LEAST_UNITS;
+  return units > MAX_SUN ? MAX_SUN : units;
+}
+
 function loanOf(the: {
   readonly parties: Parties;
   readonly token: AddressKey;
@@ -136,7 +142,7 @@ function loanOf(the: {
   // Of an account that the chain does not know nodes tell nothing at all, and it has nothing to lend.
   const energy = BigInt(lender.totalEnergy || 1);
   const wanted = (needs * (100n + MARGIN) + 99n) / 100n;
-  const units = ((wanted * BigInt(lender.totalStake) + energy - 1n) / energy) * TRX;
+  const units = within(((wanted * BigInt(lender.totalStake) + energy - 1n) / energy) * TRX);
   const given = termsAt(reference, nowMs, 1n);
   const from = { from: parties.lender, to: parties.borrower, units, nonce: null };
   const bytesOf = (kind: 'delegate' | 'token'): number => bytesOfTransfer(token, { ...from, kind }, given);
@@ -146,7 +152,7 @@ function loanOf(the: {
   return {
     has: BigInt(borrower.energy),
     needs,
-    units: units > LEAST_UNITS ? units : LEAST_UNITS,
+    units,
     lendable: lender.totalEnergy === 0 ? 0n : lendable,
     // One that is new needs coins of its own to be known at all.
     coinUnits: isKnown && isFree(borrower.bandwidth, paying) ? 0n : BigInt(paying) * bytePrice,

@@ -122,6 +122,22 @@ describe('paying out on Tron with energy from a stake', function () {
     await the.settle(key);
   });
 
+  it('burns coins where the stakes of others grow before it pays, and still takes nothing from deposits', async () => {
+    const key = await the.paid(['TRX', 30n * TRX], ['USDT', 10n * USDT]);
+    const { weight } = the.node.rules.energy;
+    await the.settle(key, says('bytes that lend'));
+    the.node.rules.energy.weight = weight * 2n;
+    const waits = await the.settle(key, says('does not show on all endpoints yet'));
+    expect(waits.at(-1)?.kind).to.equal('wait');
+    the.clock.aheadMs += 3 * 60_000;
+    await the.settle(key, says(/USDT to .*: paid out/));
+    the.node.rules.energy.weight = weight;
+    expect((await the.coinsOf(key)) >= 30n * TRX).to.equal(true);
+    expect((await purposes(key)).filter((one) => one === 'gas final')).to.have.length(1);
+    await the.settle(key);
+    expect(await lentTo(key)).to.equal(0n);
+  });
+
   it('asks for its energy back once more where that landed nowhere', async () => {
     const key = await the.paid(['USDT', 10n * USDT]);
     await the.settle(key, says('what takes the energy back was sent'));
