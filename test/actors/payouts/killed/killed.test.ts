@@ -1,12 +1,15 @@
 import { expect } from 'chai';
 import { eventually } from '../../../../dev/support/eventually.ts';
-import type { GatewayChild } from '../../../support/gateway-child.ts';
+import { killAtEachMoment, type Living, MOMENTS } from './moments.ts';
 import { everythingSettled, expectPaidOnce } from './paid-once.ts';
 import { randoms } from './random.ts';
+import { customersPay, customersPayAndGetGas, figuresOf, newCustomers } from './rounds.ts';
 import { type KillingStage, startKillingStage } from './stage.ts';
 
-const SEED = 20_261_125;
-/** Of worker and signer together. */
+const ROUNDS = Number.parseInt(process.env['KILL_ROUNDS'] ?? '1', 10);
+const SEED = Number.parseInt(process.env['KILL_SEED'] ?? '20261125', 10);
+const ROUND_MS = 150_000;
+/** By chance, of worker and signer together. */
 const KILLS = 20;
 const WORKER_DIES_WITHIN_MS = 1_200;
 const SIGNER_DIES_WITHIN_MS = 800;
@@ -20,42 +23,20 @@ const CUSTOMERS = 6;
  * tokens, which need coins for gas first, and of coins, so that each kill meets all of them.
  */
 describe('payouts whose worker or signer is killed', function () {
-  this.timeout(300_000);
+  this.timeout(300_000 + ROUNDS * ROUND_MS);
   let the: KillingStage;
-  let worker: GatewayChild;
-  let signer: GatewayChild;
+  const living = {} as Living;
   before(async () => {
     the = await startKillingStage();
   });
   after(() => the?.stop());
 
   const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-  const states = async (): Promise<string[]> =>
-    (await the.rows('select state from sent_transactions order by created_at')).map(({ state }) =>
-      String(state),
-    );
-  const eachIs = (state: string) =>
-    eventually(
-      `everything that was asked for being ${state}`,
-      async () => {
-        const now = await states();
-        return now.length > 0 && now.every((one) => one === state);
-      },
-      60_000,
-    );
   const startWorker = async (): Promise<void> => {
-    worker = await the.startWorker();
+    living.worker = await the.startWorker();
     await the.replaceActors('with the watchers');
   };
 
-  /** Customers who have paid tokens, coins, and both, on every chain. */
-  const customersPay = async (): Promise<void> => {
-    for (const currencies of [['USDT', 'USDT'], ['coin'], ['USDT', 'coin']] as const) {
-      const customer = await the.newCustomer();
-      for (const chain of the.chains)
-        for (const currency of currencies) await the.pay(chain, customer[chain.network], currency);
-    }
-  };
   const noteGasWallets = async (): Promise<void> => {
     for (const chain of the.chains)
       await chain.pay({ currency: 'coin', units: chain.gasUnits }, the.gas[chain.network]);
@@ -66,69 +47,31 @@ describe('payouts whose worker or signer is killed', function () {
     );
   };
 
-  it('are made once where that happens at each of the seven moments of a payout', async () => {
-    [worker, signer] = await Promise.all([the.startWorker(), the.startSigner()]);
+  /**
+   * Every other round the coins for gas are there before, so that the transfers of tokens themselves are at
+   * each moment; in the others the coins for them are, or the transfers of coins.
+   */
+  it(`are made once where that happens ${ROUNDS} times at each of the seven moments`, async () => {
+    const round = { random: randoms(SEED + 7), died: new Map<string, number>() };
+    [living.worker, living.signer] = await Promise.all([the.startWorker(), the.startSigner()]);
     await noteGasWallets();
-    await customersPay();
-    await the.reach('completed');
-
-    await the.gates.close('asked');
+    await the.setPaused(true);
     await the.setDestinations();
-    await the.gates.reached('asked');
-    await the.kill(worker);
-    await the.gates.left('asked');
-    expect(await states(), 'before the ask').to.deep.equal([]);
-    await the.gates.open('asked');
-
-    await the.kill(signer);
-    await startWorker();
-    const addresses = new Set(the.paid.map(({ chain, address }) => `${chain.network} ${address}`)).size;
-    await eventually('everything being asked for', async () => (await states()).length === addresses, 60_000);
-    await the.kill(worker);
-    expect(new Set(await states()), 'after the ask').to.deep.equal(new Set(['asked']));
-
-    await the.gates.close('signed');
-    signer = await the.startSigner();
-    await the.gates.reached('signed');
-    await the.kill(signer);
-    await the.gates.left('signed');
-    expect(new Set(await states()), 'after the journal').to.deep.equal(new Set(['asked']));
-    await the.gates.open('signed');
-
-    signer = await the.startSigner();
-    await eachIs('signed');
-    await the.kill(signer);
-
-    the.clock.pause();
-    for (const chain of the.chains) chain.losesAnswers(true);
-    await startWorker();
-    await eventually(
-      'every broadcast',
-      () => the.chains.every((chain) => chain.lost() >= addresses / the.chains.length),
-      60_000,
-    );
-    await the.kill(worker);
-    for (const chain of the.chains) chain.losesAnswers(false);
-    expect(new Set(await states()), 'after the broadcast').to.deep.equal(new Set(['sent']));
-
-    await the.clock.mine();
-    await startWorker();
-    await eventually('one in a block', async () => (await states()).includes('mined'), 60_000);
-    await the.kill(worker);
-    expect(await states(), 'after the block').to.include('mined');
-
-    await the.gates.close('settled');
-    the.clock.resume();
-    [signer] = await Promise.all([the.startSigner(), startWorker()]);
-    await the.gates.reached('settled');
-    await the.kill(worker);
-    await the.gates.left('settled');
-    expect(await the.rows("select 1 from payouts where state = 'settled'")).to.deep.equal([]);
-    await the.gates.open('settled');
-
-    await startWorker();
-    await everythingSettled(the);
-    await expectPaidOnce(the);
+    const customers = await newCustomers(the, 3);
+    for (let turn = 1; turn <= ROUNDS; turn += 1) {
+      if (turn % 2 === 1) await customersPay(the, customers, [['USDT', 'USDT'], ['coin'], ['USDT', 'coin']]);
+      else await customersPayAndGetGas(the, await newCustomers(the, 2));
+      await killAtEachMoment(the, living, round);
+      await expectPaidOnce(the);
+      await the.setPaused(true);
+      if (ROUNDS > 1) console.log(`      round ${turn}: ${await figuresOf(the)}`);
+    }
+    for (const moment of MOMENTS)
+      for (const { network } of the.chains) {
+        const what = `${moment} ${network}`;
+        expect(round.died.get(what), what).to.equal(ROUNDS);
+      }
+    await the.setPaused(false);
   });
 
   /**
@@ -137,11 +80,11 @@ describe('payouts whose worker or signer is killed', function () {
    */
   async function killWorker(random: () => number, standsStill: boolean): Promise<void> {
     if (!standsStill) {
-      await the.kill(worker);
+      await the.kill(living.worker);
       await startWorker();
       return;
     }
-    const before = worker;
+    const before = living.worker;
     const next = await the.startWorker();
     before.child.pause();
     await the.replaceActors('with the watchers');
@@ -149,7 +92,7 @@ describe('payouts whose worker or signer is killed', function () {
     before.child.resume();
     await sleep(random() * WORKER_DIES_WITHIN_MS);
     await the.kill(before);
-    worker = next;
+    living.worker = next;
     await the.replaceActors('but the watchers');
   }
 
@@ -169,8 +112,8 @@ describe('payouts whose worker or signer is killed', function () {
     const killsSigners = async (): Promise<void> => {
       for (let turn = 0; turn < KILLS / 2; turn += 1) {
         await sleep(ofSigners() * SIGNER_DIES_WITHIN_MS);
-        await the.kill(signer);
-        signer = await the.startSigner();
+        await the.kill(living.signer);
+        living.signer = await the.startSigner();
       }
     };
     const killsWorkers = async (): Promise<void> => {

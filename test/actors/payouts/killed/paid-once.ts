@@ -115,14 +115,25 @@ async function expectToldOnce(the: KillingStage): Promise<void> {
 const shown = (network: Network, currency: string, units: unknown): string =>
   formatUnits(BigInt(String(units)), assetOf(network, currency as never).decimals);
 
-type Line = { kind: string; purpose: string; payout_id: string; nonce: number | null; deposits: string[] };
+type Line = {
+  readonly kind: string;
+  readonly network: Network;
+  readonly purpose: string;
+  readonly hash: string;
+  readonly payout_id: string;
+  readonly nonce: number | null;
+  readonly deposits: readonly string[];
+};
+
+/** What the journal has signed. */
+export function signedLines({ journalFile }: KillingStage): readonly Line[] {
+  const lines = readFileSync(journalFile, 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as Line).filter(({ kind }) => kind === 'signed');
+}
 
 /** The journal has signed each deposit for one payout, and all attempts of a payout in one place. */
-function expectSignedOnce({ journalFile }: KillingStage): void {
-  const lines = readFileSync(journalFile, 'utf8').trimEnd().split('\n');
-  const signed = lines
-    .map((line) => JSON.parse(line) as Line)
-    .filter(({ kind, purpose }) => kind === 'signed' && purpose === 'payout');
+function expectSignedOnce(the: KillingStage): void {
+  const signed = signedLines(the).filter(({ purpose }) => purpose === 'payout');
   const payoutsOf = new Map<string, Set<string>>();
   const placesOf = new Map<string, Set<number | null>>();
   for (const { payout_id: payout, nonce, deposits } of signed) {

@@ -18,6 +18,7 @@ import { chainWorkflowId } from '../../../../src/domain/ids.ts';
 import { depositWake, workflowIdOf } from '../../../../src/services/deposits/actor-message.ts';
 import { createMerchant, updateMerchant } from '../../../../src/services/merchants/merchants.ts';
 import { settlementWake } from '../../../../src/services/payouts/actor-message.ts';
+import { setPaused } from '../../../../src/services/payouts/pauses.ts';
 import { createWallet, readPublicParts } from '../../../../src/signer/wallet-file.ts';
 import { OWN_PHRASE, ownXpubs, type Row } from '../../../services/watcher/test-watcher.ts';
 import { type GatewayChild, startGatewayChild } from '../../../support/gateway-child.ts';
@@ -25,6 +26,7 @@ import { openGates } from './gates.ts';
 import { BLOCK_EVERY_MS, type PayingChain } from './paying-chain.ts';
 import { startPayingChains } from './paying-chains.ts';
 
+const OPERATOR = { kind: 'operator', name: 'Ann', from: null } as const;
 const PASSPHRASE = 'the passphrase of what is killed';
 const COMMON: NodeJS.ProcessEnv = {
   WEBHOOK_ALLOW_HTTP: 'true',
@@ -86,6 +88,7 @@ export async function startKillingStage() {
         merchantId,
         withdraw: Object.fromEntries(chains.map(({ network, destination }) => [network, destination])),
       }),
+    setPaused: (paused: boolean) => setPaused({ ...deps, actor: OPERATOR }, { merchantId: null, paused }),
     async stop() {
       clock.stop();
       await processes.stopAll();
