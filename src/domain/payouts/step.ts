@@ -21,6 +21,12 @@ export type LivingStep =
   | { readonly does: 'give_up'; readonly id: string; readonly reason: string }
   | { readonly does: 'cancel'; readonly reason: string };
 
+/**
+ * What was sent a moment ago may be in one of the next blocks, whenever it was signed: whoever comes an hour
+ * late sends it first. It is outbid after this part of the time for which it is let be; that is ten blocks
+ * and more, and the rest is for finding out what a better one takes, before it is sent again.
+ */
+const LET_BE_PART = 3;
 const LONG_WAIT_MS = 60_000;
 
 /**
@@ -73,7 +79,7 @@ function keepSending(
   open: readonly SentFacts[],
   asked: SentFacts | undefined,
 ): LivingStep {
-  const { now, resendMs, outbidMs, blockLookMs, signer, sent } = facts;
+  const { now, resendMs, blockLookMs, signer, sent } = facts;
   const newest = newestOf(open);
   // What prepared it, whose final block was replaced after all: without that nothing can land.
   const before = sent.filter((one) => prepares(one) && isSent(one) && canLand(one));
@@ -90,7 +96,7 @@ function keepSending(
       blockLookMs,
     );
   }
-  if (ageOf(newest.signedAt, now) >= outbidMs) return outbids(facts, newest, 'its transaction was sent');
+  if (isToOutbid(newest, facts)) return outbids(facts, newest, 'its transaction was sent');
   return waits('on_its_way', 'its transaction was sent, and no block has it yet', blockLookMs);
 }
 
@@ -112,7 +118,7 @@ function decidePlanned(facts: LivingFacts, payouts: readonly SentFacts[]): Livin
 
 /** A signed top-up has a place in the gas wallet's order: it is sent whatever becomes of the payout. */
 function decidePreparing(facts: LivingFacts, open: readonly SentFacts[]): LivingStep {
-  const { now, resendMs, outbidMs, blockLookMs } = facts;
+  const { now, resendMs, blockLookMs } = facts;
   const newest = newestOf(open);
   const what = newest.purpose === 'gas' ? 'the coins for its fee' : 'the bytes that lend it energy';
   if (open.some(({ state }) => state === 'mined'))
@@ -120,8 +126,12 @@ function decidePreparing(facts: LivingFacts, open: readonly SentFacts[]): Living
   const due = dueToSend(newest, now, resendMs);
   if (due) return due;
   const sent = `${what} were sent`;
-  if (ageOf(newest.signedAt, now) >= outbidMs) return outbids(facts, newest, sent);
+  if (isToOutbid(newest, facts)) return outbids(facts, newest, sent);
   return waits('on_its_way', `${sent}, and no block has them yet`, blockLookMs);
+}
+
+function isToOutbid({ signedAt, sentAt }: SentFacts, { now, resendMs, outbidMs }: LivingFacts): boolean {
+  return ageOf(signedAt, now) >= outbidMs && ageOf(sentAt, now) >= resendMs / LET_BE_PART;
 }
 
 /** A higher price is another signature: while payouts are paused only what is signed is sent on. */

@@ -66,10 +66,11 @@ const anySent: fc.Arbitrary<SentFacts> = fc
       fc.constantFrom('terms: x', 'payout: x', 'destination: x', 'limit: x', 'backup: x', 'wallet: x'),
     ),
     age: fc.integer({ min: 0, max: 200_000 }),
+    sentAge: fc.integer({ min: 0, max: 20_000 }),
     placeTaken: fc.boolean(),
     expired: fc.boolean(),
   })
-  .map(({ state, purpose, attempt, ok, asAsked, refused, age, placeTaken, expired }) => {
+  .map(({ state, purpose, attempt, ok, asAsked, refused, age, sentAge, placeTaken, expired }) => {
     const inBlock = state === 'mined' || state === 'final';
     return sent(state, {
       purpose,
@@ -79,7 +80,7 @@ const anySent: fc.Arbitrary<SentFacts> = fc
       refused: state === 'asked' ? refused : null,
       askedAt: ago(age),
       signedAt: state === 'asked' ? null : ago(age),
-      sentAt: state === 'asked' || state === 'signed' ? null : ago(age / 2),
+      sentAt: state === 'asked' || state === 'signed' ? null : ago(Math.min(age, sentAge)),
       placeTaken: !inBlock && placeTaken,
       expired: !inBlock && expired,
     });

@@ -35,10 +35,14 @@ describe('the next step of a payout, where people have decided about it', () => 
     ['sends on what is signed', facts('paying', [sent('signed')], PAUSED), 'send'],
     ['sends on a top-up', facts('planned', [gas('signed')], PAUSED), 'send'],
     ['settles what is final', facts('paying', [sent('final')], PAUSED), 'settle'],
-    ['does not outbid it', facts('paying', [sent('sent', { signedAt: ago(61_000) })], PAUSED), 'paused'],
+    [
+      'does not outbid it',
+      facts('paying', [sent('sent', { signedAt: ago(61_000), sentAt: ago(5_000) })], PAUSED),
+      'paused',
+    ],
     [
       'does not outbid a top-up',
-      facts('planned', [gas('sent', { signedAt: ago(61_000) })], PAUSED),
+      facts('planned', [gas('sent', { signedAt: ago(61_000), sentAt: ago(5_000) })], PAUSED),
       'paused',
     ],
     [

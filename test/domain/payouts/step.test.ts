@@ -4,6 +4,8 @@ import type { LivingFacts, SentFacts } from '../../../src/domain/payouts/facts.t
 import { decideLiving } from '../../../src/domain/payouts/step.ts';
 import { ago, anyFacts, does, facts, gas, NOW, sent } from './facts.ts';
 
+const HOUR = 3_600_000;
+
 describe('the next step of a payout', () => {
   const payoutsOf = (rows: readonly SentFacts[]) =>
     rows.filter(({ purpose, state }) => purpose === 'payout' && state !== 'dead');
@@ -64,6 +66,22 @@ describe('the next step of a payout', () => {
         if (step.does !== 'wait') return;
         expect(step.reason).to.match(/\S/);
         expect(step.delayMs).to.be.within(100, 600_000);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('outbids only what was signed long ago and sent not just now', () => {
+    fc.assert(
+      fc.property(anyFacts, (given) => {
+        const step = decideLiving(given);
+        if (step.does !== 'outbid') return;
+        const isLongAgo = (at: Date | null, ms: number): boolean => at !== null && at <= ago(ms);
+        const found = given.sent.filter(
+          ({ id, signedAt, sentAt }) =>
+            id === step.id && isLongAgo(signedAt, given.outbidMs) && isLongAgo(sentAt, given.resendMs / 3),
+        );
+        expect(found).to.not.deep.equal([]);
       }),
       { numRuns: 3_000 },
     );
@@ -148,7 +166,27 @@ describe('the next step of a payout', () => {
     ['sends what was signed', facts('paying', [sent('signed')]), 'send'],
     ['lets it be for a while', facts('paying', [sent('sent')]), 'on_its_way'],
     ['sends it again', facts('paying', [sent('sent', { sentAt: ago(16_000) })]), 'send'],
-    ['outbids it', facts('paying', [sent('sent', { signedAt: ago(61_000) })]), 'outbid'],
+    ['outbids it', facts('paying', [sent('sent', { signedAt: ago(61_000), sentAt: ago(5_000) })]), 'outbid'],
+    [
+      'sends it first where nobody has looked for an hour',
+      facts('paying', [sent('sent', { signedAt: ago(HOUR), sentAt: ago(HOUR) })]),
+      'send',
+    ],
+    [
+      'does not outbid then what was sent a moment before',
+      facts('paying', [sent('sent', { signedAt: ago(HOUR), sentAt: ago(4_999) })]),
+      'on_its_way',
+    ],
+    [
+      'outbids a top-up',
+      facts('planned', [gas('sent', { signedAt: ago(61_000), sentAt: ago(5_000) })]),
+      'outbid',
+    ],
+    [
+      'does not outbid a top-up that was sent a moment before',
+      facts('planned', [gas('sent', { signedAt: ago(HOUR), sentAt: ago(4_999) })]),
+      'on_its_way',
+    ],
     [
       'sends the newest attempt',
       facts('paying', [sent('sent', { sentAt: ago(90_000) }), sent('signed', { attempt: 2 })]),

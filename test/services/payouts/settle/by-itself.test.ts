@@ -70,8 +70,7 @@ describe('a payout that something stands in the way of', function () {
       return method === 'eth_sendRawTransaction' ? { json: { jsonrpc: '2.0', id, result: '0x' } } : undefined;
     };
     await the.settle(key, says('no block has it yet'));
-    the.clock.aheadMs += MINUTE;
-    await the.settle(key, says('cannot be replaced'));
+    await the.outbids(key, 'cannot be replaced');
     await goesOn(key, 5n * USDT, 'on_its_way', () => {
       gasPrice(10n * GWEI);
       the.clock.aheadMs += MINUTE;

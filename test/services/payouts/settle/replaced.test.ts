@@ -7,6 +7,8 @@ import { overtaken, standingStill } from './standing-still.ts';
 const DESTINATION = MERCHANTS.slice(2).toLowerCase();
 const MINUTE = 61_000;
 const RESEND = 16_000;
+/** What was sent is not outbid so soon. */
+const LET_BE_MS = 5_000;
 
 describe('a payout whose block is replaced, or whose answer is lost', function () {
   this.timeout(300_000);
@@ -31,12 +33,10 @@ describe('a payout whose block is replaced, or whose answer is lost', function (
   /** It is sent, as rows say, and nobody has it: by now it is to be outbid. */
   const signedLongAgo = async (key: AddressKey): Promise<void> => {
     const [{ id = '' } = {}] = await attempts(key);
-    const sentAt = new Date(Date.now() + the.clock.aheadMs + MINUTE);
-    await the.rows("update sent_transactions set state = 'sent', sent_at = ? where id = ?", [sentAt, id]);
     the.clock.aheadMs += MINUTE;
+    const sentAt = new Date(Date.now() + the.clock.aheadMs - LET_BE_MS);
+    await the.rows("update sent_transactions set state = 'sent', sent_at = ? where id = ?", [sentAt, id]);
   };
-  const isOutbid = (step: SettlementStep): boolean =>
-    step.kind === 'went' && step.note.includes('higher price');
   const attempts = async (key: AddressKey) =>
     (await the.sent(key))
       .filter(({ purpose }) => purpose === 'payout')
@@ -93,8 +93,7 @@ describe('a payout whose block is replaced, or whose answer is lost', function (
       await the.chain.mine(2);
       await the.catchUp();
       expect(await ends(key)).to.deep.equal(['1 sent']);
-      the.clock.aheadMs += MINUTE;
-      await the.settle(key, isOutbid);
+      await the.outbids(key);
       everywhere(undefined);
       await the.settle(key);
       expect(await ends(key)).to.deep.equal(['1 dead', '2 final']);
@@ -107,8 +106,7 @@ describe('a payout whose block is replaced, or whose answer is lost', function (
       await the.settle(key, isPaid);
       await the.chain.anvil.rpc('anvil_dropAllTransactions');
       nobodyTakesIt();
-      the.clock.aheadMs += MINUTE;
-      await the.settle(key, isOutbid);
+      await the.outbids(key);
       everywhere(undefined);
       await the.settle(key, isPaid);
       await the.chain.mine();

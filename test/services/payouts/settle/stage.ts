@@ -68,6 +68,7 @@ export async function startSettleStage({ payouts, others = 0, signs = true }: Op
   if (signs) await signer.start();
   const step = async (addressKey: AddressKey, alarmed = false, over = spending): Promise<SettlementStep> =>
     await advanceSettlement({ ...deps, chains: chainsOver(over) }, { network: 'bsc', addressKey, alarmed });
+  const settle = settling((key) => step(key), live);
   return {
     ...live,
     deps,
@@ -78,7 +79,14 @@ export async function startSettleStage({ payouts, others = 0, signs = true }: Op
     step,
     ...balancesOf(chain),
     ...paymentsOf(live, deps),
-    settle: settling((key) => step(key), live),
+    settle,
+    /** What no block has taken is sent again within a minute, and asked for at a higher price after it. */
+    async outbids(key: AddressKey, says = 'higher price'): Promise<void> {
+      clock.aheadMs += 50_000;
+      await settle(key, (one) => one.kind === 'went' && one.note.endsWith(': sent'));
+      clock.aheadMs += 11_000;
+      await settle(key, (one) => ('note' in one ? one.note : one.reason).includes(says));
+    },
     /** The same, by a worker that sends and asks over something else. */
     settleOver: (over: Spending) => settling((key) => step(key, false, over), live),
     ...rowsOfPayouts(live),

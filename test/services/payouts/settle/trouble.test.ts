@@ -3,7 +3,6 @@ import type { SettlementStep } from '../../../../src/services/payouts/settle/inp
 import { MERCHANTS, type SettleStage, startSettleStage, USDT } from './stage.ts';
 
 const DESTINATION = MERCHANTS.slice(2).toLowerCase();
-const MINUTE = 61_000;
 
 describe('a payout that meets trouble', function () {
   this.timeout(300_000);
@@ -73,8 +72,7 @@ describe('a payout that meets trouble', function () {
           : undefined,
       );
       await the.settle(key, (step) => step.kind === 'wait' && step.reason.includes('no block has it yet'));
-      the.clock.aheadMs += MINUTE;
-      await the.settle(key, (step) => step.kind === 'went' && step.note.includes('higher price'));
+      await the.outbids(key);
       everywhere(undefined);
       await the.settle(key);
       const sent = (await the.sent(key)).filter(({ purpose }) => purpose === 'payout');
@@ -90,8 +88,7 @@ describe('a payout that meets trouble', function () {
       method === 'eth_sendRawTransaction' ? { json: { jsonrpc: '2.0', id, result: '0x' } } : undefined,
     );
     await the.settle(key, (step) => step.kind === 'wait');
-    the.clock.aheadMs += MINUTE;
-    await the.settle(key, (step) => step.kind === 'went' && step.note.includes('higher price'));
+    await the.outbids(key);
     await the.settle(key, isSent);
     everywhere(undefined);
     const [first] = (await the.sent(key)).filter(({ attempt }) => attempt === 1);

@@ -9,8 +9,6 @@ import { holdStep } from '../../../../src/services/payouts/settle/living.ts';
 import { shown } from '../stage.ts';
 import { MERCHANTS, type SettleStage, startSettleStage, USDT } from './stage.ts';
 
-const MINUTE = 61_000;
-
 describe('a payout at the worst of moments', function () {
   this.timeout(300_000);
   let the: SettleStage;
@@ -64,8 +62,7 @@ describe('a payout at the worst of moments', function () {
     await signedFor(key);
     await the.settle(key, isPaid);
     await the.signer.stop();
-    the.clock.aheadMs += MINUTE;
-    await the.settle(key, says('higher price'));
+    await the.outbids(key);
     await the.rows("update sent_transactions set refused = 'new_destination: wait' where state = 'asked'");
     const { usdt, anvil } = the.chain;
     const code = await anvil.rpc('eth_getCode', [usdt.address, 'latest']);
@@ -115,7 +112,8 @@ describe('a payout at the worst of moments', function () {
     let rounds = 0;
     for (; !(await isTold()); rounds += 1) {
       expect(rounds, 'nobody is told').to.be.lessThan(100);
-      the.clock.aheadMs += 50_000;
+      // By turns it is to be sent again, and to be outbid.
+      the.clock.aheadMs += rounds % 2 === 0 ? 50_000 : 11_000;
     }
     expect(await the.wait(key)).to.include({ code: 'on_its_way' });
     expect((await the.wait(key))?.['alarmed_at']).to.not.equal(null);
@@ -129,8 +127,7 @@ describe('a payout at the worst of moments', function () {
     const key = await the.paid(['USDT', 5n * USDT]);
     nobodyTakesIt();
     await the.settle(key, says('no block has them yet'));
-    the.clock.aheadMs += MINUTE;
-    await the.settle(key, says('higher price'));
+    await the.outbids(key);
     const usdt = the.chain.usdt.address;
     everywhere(({ method, id, params }) =>
       method === 'eth_call' && (params[0] as { to: string }).to === usdt && 'from' in (params[0] as object)
