@@ -30,13 +30,13 @@ export type Quote =
     }
   | { readonly kind: 'refused'; readonly code: SpendRefusal; readonly reason: string };
 
-/** What endpoints say of a transaction in blocks. */
+/** What endpoints say of a transaction in blocks: a host for each that says so. */
 export type Outcomes = {
-  readonly failed: number;
-  readonly succeeded: number;
+  readonly failed: readonly string[];
+  readonly succeeded: readonly string[];
   /** They have read the chain as far as was asked, and it is in no block. */
-  readonly absent: number;
-  readonly asked: number;
+  readonly absent: readonly string[];
+  readonly asked: readonly string[];
 };
 
 /**

@@ -122,8 +122,14 @@ async function outcomes(
   const answers = await rpc.each((session) => outcomeOn(session, hash, asFarAs), signal, {
     withinMs: BROADCAST_WITHIN_MS,
   });
-  const saying = (what: string): number => answers.filter(({ value }) => value === what).length;
-  return { failed: saying('0x0'), succeeded: saying('0x1'), absent: saying('absent'), asked: answers.length };
+  const hosts = (some: typeof answers): string[] => some.map(({ host }) => host);
+  const saying = (what: string): string[] => hosts(answers.filter(({ value }) => value === what));
+  return {
+    failed: saying('0x0'),
+    succeeded: saying('0x1'),
+    absent: saying('absent'),
+    asked: hosts(answers),
+  };
 }
 
 /** Here a place in the wallet's order ends a transaction, and never its time. */

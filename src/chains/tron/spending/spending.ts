@@ -199,12 +199,13 @@ async function outcomes(
   const answers = await pool.each((session) => outcomeOn(session, hash, asFarAs), signal, {
     withinMs: BROADCAST_WITHIN_MS,
   });
-  const saying = (what: Outcome): number => answers.filter(({ value }) => value === what).length;
+  const hosts = (some: typeof answers): string[] => some.map(({ host }) => host);
+  const saying = (what: Outcome): string[] => hosts(answers.filter(({ value }) => value === what));
   return {
     failed: saying('failed'),
     succeeded: saying('succeeded'),
     absent: saying('absent'),
-    asked: answers.length,
+    asked: hosts(answers),
   };
 }
 

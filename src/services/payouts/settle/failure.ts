@@ -1,3 +1,4 @@
+import type { Outcomes } from '../../../chains/spending.ts';
 import type { Payout } from '../../../db/entities/index.ts';
 import { firstRow, rows, sql } from '../../../db/sql.ts';
 import { waits } from '../../../domain/payouts/facts.ts';
@@ -33,32 +34,33 @@ export async function doubtOfFailure(deps: Assessing, { id }: Payout): Promise<H
       return { ...one, said: await spending.outcomes(one.hash, endedAt, deps.signal) };
     }),
   );
-  const paid = told.find(({ isOurs, said }) => isOurs && said.succeeded > 0);
+  const paid = told.find(({ isOurs, said }) => isOurs && said.succeeded.length > 0);
   if (paid)
     return waits(
       'contradiction',
-      `the blocks that were read show that ${paid.hash} failed, lost its place or is in none of them, and an RPC endpoint says that it succeeded: compare it with an explorer, take the endpoint out that is wrong, and let its block be read again with "rescan"`,
+      `the blocks that were read show that ${paid.hash} failed, lost its place or is in none of them, and ${say(paid.said.succeeded)} that it succeeded: compare it with an explorer, take the endpoint out that is wrong, and let its block be read again with "rescan"`,
       AGAIN_MS,
     );
   const unseen = told.find(
     ({ isShown, expiresAt, said: { absent, asked } }) =>
-      !isShown && expiresAt !== null && absent < Math.min(AGREEING, asked),
+      !isShown && expiresAt !== null && absent.length < Math.min(AGREEING, asked.length),
   );
   if (unseen)
     return waits(
       'on_its_way',
-      `the time of ${unseen.hash} is over, and no block that was read has it; it counts once two RPC endpoints say so: see that they answer`,
+      `the time of ${unseen.hash} is over, and no block that was read has it; ${once(unseen.said, unseen.said.absent)}`,
       AGAIN_MS,
     );
+  const knowing = ({ isOurs, said: { failed, succeeded } }: (typeof told)[number]) =>
+    isOurs ? failed : [...failed, ...succeeded];
   const alone = told.find(
-    ({ isShown, isOurs, said: { failed, succeeded, asked } }) =>
-      isShown && (isOurs ? failed : failed + succeeded) < Math.min(AGREEING, asked),
+    (one) => one.isShown && knowing(one).length < Math.min(AGREEING, one.said.asked.length),
   );
   if (!alone) return undefined;
   const what = alone.isOurs ? 'failed' : 'took the place of its transaction';
   return waits(
     'on_its_way',
-    `blocks show that ${alone.hash} ${what}; it counts once two RPC endpoints say so: see that they answer`,
+    `blocks show that ${alone.hash} ${what}; ${once(alone.said, knowing(alone))}`,
     AGAIN_MS,
   );
 }
@@ -78,10 +80,23 @@ export async function doubtOfSuccess(deps: Assessing, { id }: Payout): Promise<H
   if (!paid) return undefined;
   const block = Number.parseInt(paid.block, 10);
   const said = await deps.chain.spending?.outcomes(paid.hash, block, deps.signal);
-  if (!said || said.failed + said.absent === 0) return undefined;
+  if (!said) return undefined;
+  const denying = [...said.failed, ...said.absent];
+  if (denying.length === 0) return undefined;
   return waits(
     'contradiction',
-    `block ${block} shows that ${paid.hash} has paid it, and an RPC endpoint that has read as far says that it failed or is in no block: compare it with an explorer, take the endpoint out that is wrong, and let that block be read again with "rescan"`,
+    `block ${block} shows that ${paid.hash} has paid it, and ${say(denying)} that it failed or is in no block, having read as far: compare it with an explorer, take the endpoint out that is wrong, and let that block be read again with "rescan"`,
     AGAIN_MS,
   );
 }
+
+/** What counts once two endpoints say so: which were asked, and which says so. */
+function once({ asked }: Outcomes, saying: readonly string[]): string {
+  const only = saying.length === 0 ? 'none' : `only ${saying.join(' and ')}`;
+  return `it counts once two RPC endpoints say so; of ${asked.join(' and ')} ${only} does so far: see that they answer`;
+}
+
+const say = (hosts: readonly string[]): string =>
+  hosts.length === 1
+    ? `the RPC endpoint ${hosts.join()} says`
+    : `the RPC endpoints ${hosts.join(' and ')} say`;

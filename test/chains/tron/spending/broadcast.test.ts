@@ -59,22 +59,24 @@ describe('what is sent on Tron', () => {
       the.answers(0, { gettransactioninfobyid: changed });
       return the.spending().outcomes(HASH, endedAt, signal);
     };
-    const none = { failed: 0, succeeded: 0, absent: 0, asked: 2 };
+    const hosts = the.nodes.map(({ host }) => host);
+    const [first, other] = hosts.map((host) => [host]);
+    const none = { failed: [], succeeded: [], absent: [], asked: hosts };
     expect(await outcomes({}, null)).to.eql(none);
     expect(await outcomes({}, NOT_ENDED)).to.eql(none);
-    expect(await outcomes({}, ENDED)).to.eql({ ...none, absent: 2 });
+    expect(await outcomes({}, ENDED)).to.eql({ ...none, absent: hosts });
     const trx = { id: HASH, blockNumber: 72 };
-    expect(await outcomes(trx, ENDED)).to.eql({ ...none, absent: 1, succeeded: 1 });
+    expect(await outcomes(trx, ENDED)).to.eql({ ...none, absent: other, succeeded: first });
     const ran = { ...trx, receipt: { result: 'SUCCESS' } };
-    expect(await outcomes(ran, ENDED)).to.eql({ ...none, absent: 1, succeeded: 1 });
+    expect(await outcomes(ran, ENDED)).to.eql({ ...none, absent: other, succeeded: first });
     for (const failed of [
       { ...trx, receipt: { result: 'OUT_OF_ENERGY' }, result: 'FAILED' },
       { ...trx, receipt: { result: 'REVERT' } },
       { ...trx, result: 'FAILED' },
     ])
-      expect(await outcomes(failed, ENDED)).to.eql({ ...none, absent: 1, failed: 1 });
+      expect(await outcomes(failed, ENDED)).to.eql({ ...none, absent: other, failed: first });
     // The info of another transaction says nothing of this one.
-    expect(await outcomes({ id: 'cd'.repeat(32) }, ENDED)).to.eql({ ...none, absent: 1 });
+    expect(await outcomes({ id: 'cd'.repeat(32) }, ENDED)).to.eql({ ...none, absent: other });
     const paths = the.nodes.flatMap(({ asked }) => asked.map(({ url }) => url));
     expect(
       paths.filter((url) => /infobyid|gettransactionbyid/.test(url) && !url.includes('solidity')),
@@ -84,6 +86,7 @@ describe('what is sent on Tron', () => {
   it('counts an endpoint that does not answer as asked', async () => {
     the.nodes[1]?.stop();
     const { absent, asked } = await the.spending().outcomes(HASH, ENDED, signal);
-    expect({ absent, asked }).to.eql({ absent: 1, asked: 2 });
+    const [first, away] = the.nodes.map(({ host }) => host);
+    expect({ absent, asked }).to.eql({ absent: [first], asked: [first, away] });
   });
 });

@@ -9,6 +9,8 @@ import { holdStep } from '../../../../src/services/payouts/settle/living.ts';
 import { shown } from '../stage.ts';
 import { MERCHANTS, type SettleStage, startSettleStage, USDT } from './stage.ts';
 
+const hostOf = ({ url }: { readonly url: string }): string => new URL(url).host;
+
 describe('a payout at the worst of moments', function () {
   this.timeout(300_000);
   let the: SettleStage;
@@ -91,7 +93,8 @@ describe('a payout at the worst of moments', function () {
     );
     expect(says('took the place')(await the.step(key))).to.equal(true);
     await lands(key);
-    expect(says('says that it succeeded')(await the.step(key))).to.equal(true);
+    const hosts = [the.proxy, ...the.others].map(hostOf).join(' and ');
+    expect(says(`the RPC endpoints ${hosts} say that it succeeded`)(await the.step(key))).to.equal(true);
     expect(await states(key)).to.deep.equal(['paying']);
     await the.rows('delete from sent_transactions where hash = ?', [hash]);
     await the.settle(key);
@@ -197,7 +200,8 @@ describe('a payout at the worst of moments', function () {
     if (!other) throw new Error('no second endpoint');
     other.fault = ({ method, id }) =>
       method === 'eth_getTransactionReceipt' ? { json: { jsonrpc: '2.0', id, result: null } } : undefined;
-    expect(says('is in no block')(await the.step(key))).to.equal(true);
+    const denies = `the RPC endpoint ${hostOf(other)} says that it failed or is in no block`;
+    expect(says(denies)(await the.step(key))).to.equal(true);
     expect(await states(key)).to.deep.equal(['paying']);
     // One that does not answer denies nothing.
     other.fault = () => 'reset';
