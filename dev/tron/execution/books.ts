@@ -25,7 +25,7 @@ export type Books = Stakes & {
   readonly isTooSlow: (signed: Signed) => boolean;
 };
 
-/** What changes accounts and runs no code. A stake that is broadcast has no effect: `stake` has. */
+/** What changes accounts and runs no code. A stake that is broadcast gives nothing; one by the node does. */
 export function keepBooks(accounts: Accounts, signed: Signed, moment: Moment): void {
   if (signed.type === 'AccountPermissionUpdateContract') {
     permit(accounts, signed);
