@@ -11,6 +11,8 @@ export const SETTLED = {
   bob: keyPair('bob'),
   carol: keyPair('carol'),
   dave: keyPair('dave'),
+  mia: keyPair('mia'),
+  olaf: keyPair('olaf'),
 } as const;
 /** Nobody has paid them anything at the beginning. */
 export const NEWCOMERS = {

@@ -1,6 +1,7 @@
 // The recorded network once more, on the double: every transaction of it that the double knows.
 import { contractArtifact } from '../../../dev/contracts.ts';
 import type { TronContract } from '../../../dev/tron/contracts.ts';
+import type { Message } from '../../../dev/tron/messages.ts';
 import { startTronNode, type TronNode } from '../../../dev/tron/node.ts';
 import type { KeyPair } from '../../../dev/tron/signing.ts';
 import type { AddressKey } from '../../../src/chains/address-key.ts';
@@ -18,7 +19,7 @@ export type World = {
   readonly heights: Readonly<Record<'payments' | 'contracts' | 'failures', number>>;
 };
 
-const { alice, bob, carol, dave } = SETTLED;
+const { alice, bob, carol, dave, mia, olaf } = SETTLED;
 const { erin, frank, grace, heidi, ivan, judy } = NEWCOMERS;
 const TRX = 1_000_000n;
 const OPERATIONS = '7fff1fc0033e0100000000000000000000000000000000000000000000000000';
@@ -70,6 +71,8 @@ export async function makeWorld(): Promise<World> {
   };
   // Alice has used up what is free.
   await stage.call(token, 'mint', [alice.address, 10n ** 15n]);
+  await stage.call(token, 'mint', [mia.address, 10n ** 7n]);
+  for (const from of [olaf, mia]) await stage.give(alice, 0n, { from });
   await stage.run(payer.key, { data: '', valueSun: 100n * TRX });
   await node.mine();
   const heights = {
@@ -77,6 +80,7 @@ export async function makeWorld(): Promise<World> {
     contracts: await callContracts(stage),
     failures: await failInMany(stage),
   };
+  await lendEnergy(stage);
   await makeTheRest(stage);
   await node.mine(25);
   const people = { ...SETTLED, ...NEWCOMERS, zion };
@@ -144,6 +148,33 @@ async function failInMany({ node, contracts, call, run, give, happens }: Stage):
   await happens('token_transferFrom_no_allowance', call(token, 'transferFrom', pull));
   await happens('token_transfer_low_fee_limit_zero', give(heidi, 5n, { feeLimit: 0n }));
   return await node.mine();
+}
+
+/** From then on Alice pays no energy, and Bob has some of hers. */
+async function lendEnergy({ node, give, happens }: Stage): Promise<void> {
+  const say = (kind: string, value: Message): Promise<string> =>
+    node.send({ type: `${kind}Contract`, value, from: alice });
+  const energy = { resource: 'ENERGY' };
+  const to = ({ address }: KeyPair, trx: bigint): Message => ({
+    ...energy,
+    receiver_address: prefixed(address),
+    balance: trx * TRX,
+  });
+  await node.stake(alice.address, 300_000n * TRX);
+  await happens(
+    'stake_freeze_v2_energy',
+    say('FreezeBalanceV2', { ...energy, frozen_balance: 300_000n * TRX }),
+  );
+  await happens('stake_freeze_v2_bandwidth', say('FreezeBalanceV2', { frozen_balance: 10_000n * TRX }));
+  await happens('stake_delegate_energy', say('DelegateResource', to(bob, 50_000n)));
+  await happens('stake_delegate_energy_small', say('DelegateResource', to(mia, 2_000n)));
+  await node.mine();
+  await happens('token_transfer_with_staked_energy', give(carol, 7_000_000n, { from: bob }));
+  await happens('token_transfer_partly_staked_energy', give(judy, 1_000_000n, { from: mia }));
+  await happens('token_transfer_bandwidth_and_energy_staked', give(carol, 7_000_000n));
+  await node.mine();
+  await happens('stake_undelegate', say('UnDelegateResource', to(bob, 20_000n)));
+  await node.mine();
 }
 
 async function makeTheRest({ node, contracts, call, run, trx, give, happens }: Stage): Promise<void> {
