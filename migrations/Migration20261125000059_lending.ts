@@ -14,7 +14,7 @@ alter table sent_transactions
   add constraint sent_transactions_purpose_check
     check (purpose in ('payout', 'gas', 'delegate', 'reclaim'))`);
     this.addSql(
-      "create index sent_transactions_lent_index on sent_transactions (network, to_key) where purpose = 'delegate' and reclaimed_at is null and state not in ('asked', 'dead')",
+      "create index sent_transactions_lent_index on sent_transactions (network, to_key) where purpose = 'delegate' and reclaimed_at is null and state in ('signed', 'sent', 'mined', 'final')",
     );
     this.addSql(GUARD_SENT);
   }

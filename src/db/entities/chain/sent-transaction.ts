@@ -91,7 +91,8 @@ const schema = defineEntity({
     {
       name: 'sent_transactions_lent_index',
       properties: ['network', 'toKey'],
-      where: "purpose = 'delegate' and reclaimed_at is null and state not in ('asked', 'dead')",
+      where:
+        "purpose = 'delegate' and reclaimed_at is null and state in ('signed', 'sent', 'mined', 'final')",
     },
     {
       name: 'sent_transactions_foreign_index',
