@@ -84,7 +84,8 @@ async function factsOf(
     sql<{ id: string; payoutId: string }>`select s.id, s.payout_id from sent_transactions s
       join payouts p on p.id = s.payout_id
       where s.network = ${network} and s.to_key = ${addressKey} and s.purpose = 'delegate'
-        and s.reclaimed_at is null and s.state in ('signed', 'sent', 'mined', 'final') and s.ok is distinct from false
+        and s.reclaimed_at is null and s.state in ('signed', 'sent', 'mined', 'final')
+        and s.ok is distinct from false
         and not p.state in ${literals(LIVING_PAYOUTS)}
       order by s.created_at, s.id limit 1`,
   );
