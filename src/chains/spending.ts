@@ -78,12 +78,12 @@ export type Lending = {
   terms(signal: AbortSignal): Promise<Terms>;
   /**
    * What a wallet has lent an address in final blocks, in base units of the coin: the most that any of two
-   * endpoints says, where there are two.
+   * endpoints says, where there are two. Undefined where one of several says alone that there is none.
    */
   lent(
     parties: { readonly lender: AddressKey; readonly borrower: AddressKey },
     signal: AbortSignal,
-  ): Promise<bigint>;
+  ): Promise<bigint | undefined>;
 };
 
 /** The sending side of a chain, over its configured endpoints. */

@@ -41,7 +41,8 @@ export function createTronLending({ pool, token, prices, date }: TronLendingOpti
     },
     terms: async (signal) => termsAt(await pool.aside(referenceOn, signal), date(), 0n),
     lent: async (parties, signal) => {
-      const [first, second = 0n] = await twice(pool, (session) => lentOn(session, parties), signal);
+      const [first, second] = await twice(pool, (session) => lentOn(session, parties), signal);
+      if (second === undefined) return first > 0n || pool.status().length < 2 ? first : undefined;
       return first > second ? first : second;
     },
   };

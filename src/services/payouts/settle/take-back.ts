@@ -121,7 +121,8 @@ async function wait(
 async function isLent(deps: Assessing, { fromKey, toKey }: SentTransaction): Promise<boolean> {
   const lending = deps.chain.spending?.lending;
   if (!lending || toKey == null) return true;
-  return (await asking(deps, () => lending.lent({ lender: fromKey, borrower: toKey }, deps.signal))) > 0n;
+  const parties = { lender: fromKey, borrower: toKey };
+  return (await asking(deps, () => lending.lent(parties, deps.signal))) !== 0n;
 }
 
 async function askFor(

@@ -143,6 +143,17 @@ describe('energy on Tron that is lent', () => {
     expect(await lent(usual(), usual({ getdelegatedresourcev2: {} }))).to.equal(30_000n * TRX);
   });
 
+  it('is not known to be back where one of two endpoints says so alone', async () => {
+    const [nothing, broken] = [
+      usual({ getdelegatedresourcev2: {} }),
+      usual({ getdelegatedresourcev2: { delegatedResource: 1 } }),
+    ];
+    expect(await lendingOf(two, nothing, broken).lent(PARTIES, signal)).to.equal(undefined);
+    expect(await lendingOf(two, broken, nothing).lent(PARTIES, signal)).to.equal(undefined);
+    expect(await lendingOf(two, broken, usual()).lent(PARTIES, signal)).to.equal(30_000n * TRX);
+    expect(await lendingOf(two, nothing, nothing).lent(PARTIES, signal)).to.equal(0n);
+  });
+
   it('is signed with the last solidified block as reference, burns nothing, and ends after ten minutes', async () => {
     const terms = await lendingOf(one, usual()).terms(signal);
     const timestamp = Math.max(NOW_MS, SOLID_MS);
