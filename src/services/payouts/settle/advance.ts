@@ -6,6 +6,7 @@ import { assetOf } from '../../../domain/assets.ts';
 import { formatUnits } from '../../../domain/money.ts';
 import type { WaitCode } from '../../../domain/payouts/facts.ts';
 import { decideLiving, type LivingStep } from '../../../domain/payouts/step.ts';
+import type { PayoutState } from '../../../domain/settlement.ts';
 import { unlessBusy } from '../../busy.ts';
 import { transact } from '../../transact.ts';
 import { failPayout, settlePayout } from '../finish.ts';
@@ -222,7 +223,11 @@ async function cancel(em: Em, deps: Assessing, payoutId: string, reason: string)
  * Why it waited is forgotten with the state in which it did: a step within that, like sending once more, may
  * change nothing, and what goes round in such steps for long has to be told to a person.
  */
-async function went({ deps, input, payout }: Living, state: string, note: string): Promise<SettlementStep> {
+async function went(
+  { deps, input, payout }: Living,
+  state: PayoutState,
+  note: string,
+): Promise<SettlementStep> {
   if (state !== payout.state) await endWait(deps, input);
   return { kind: 'went', state, note: `${nameOf(payout)}: ${note}` };
 }

@@ -1,5 +1,6 @@
 import type { AddressKey } from '../../../chains/address-key.ts';
 import type { Network } from '../../../domain/assets.ts';
+import type { PayoutState } from '../../../domain/settlement.ts';
 import type { Deps } from '../../deps.ts';
 import type { WatchedChain } from '../../watcher/watched-chain.ts';
 import type { Asks } from './asking.ts';
@@ -19,7 +20,7 @@ export type SettlementInput = {
 
 export type SettlementStep =
   /** A step was made: look again at once. */
-  | { readonly kind: 'went'; readonly state: string; readonly note: string }
+  | { readonly kind: 'went'; readonly state: PayoutState; readonly note: string }
   /** Nothing is to be done before something changes, of which the actor is told. */
   | { readonly kind: 'rest'; readonly note: string }
   | { readonly kind: 'wait'; readonly reason: string; readonly delayMs: number; readonly stuck: boolean };

@@ -147,8 +147,9 @@ async function askFor(
   });
 }
 
-const went = ({ address }: Payout, note: string): SettlementStep => ({
+/** The payout stays what it is: its actor reads a step only with a state that payouts have. */
+const went = ({ address, state }: Payout, note: string): SettlementStep => ({
   kind: 'went',
-  state: 'reclaiming',
+  state,
   note: `${address}: ${note}`,
 });
