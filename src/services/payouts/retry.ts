@@ -49,8 +49,9 @@ async function placeOfPayout(em: Em, id: string): Promise<SettlementPlace | unde
   if (!isUuid(id)) return undefined;
   const row = await firstRow(
     em,
-    sql<SettlementPlace & { state: string; simulated: boolean }>`select network, address_key, address,
-      merchant_id, state, simulated from payouts where id = ${id}::uuid`,
+    sql<SettlementPlace & { state: string; simulated: boolean; waits: boolean }>`select network, address_key,
+      address, merchant_id, state, simulated, exists (select 1 from settlement_waits w
+        where w.payout_id = payouts.id) as waits from payouts where id = ${id}::uuid`,
   );
   if (!row) return undefined;
   if (row.simulated)
@@ -58,7 +59,8 @@ async function placeOfPayout(em: Em, id: string): Promise<SettlementPlace | unde
       'INVALID',
       `Payout ${id} is one of test mode, which moves no money. Look at it with "payout show ${id}".`,
     );
-  if (row.state === 'settled')
+  // What it was lent is taken back after it is settled, and may wait for a person.
+  if (row.state === 'settled' && !row.waits)
     throw new Refusal(
       'INVALID',
       `Payout ${id} is settled, so there is nothing to try again. Look at it with "payout show ${id}".`,

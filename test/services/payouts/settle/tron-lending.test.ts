@@ -3,6 +3,7 @@ import type { AddressKey } from '../../../../src/chains/address-key.ts';
 import { keyOfHex } from '../../../../src/chains/address-key.ts';
 import type { Spending } from '../../../../src/chains/spending.ts';
 import { updateMerchant } from '../../../../src/services/merchants/merchants.ts';
+import { retryPayout } from '../../../../src/services/payouts/retry.ts';
 import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
 import { settlementResult } from '../../../../workflows/results.ts';
 import { shown } from '../stage.ts';
@@ -145,6 +146,11 @@ describe('paying out on Tron with energy from a stake', function () {
   it('asks for its energy back once more where that landed nowhere', async () => {
     const key = await the.paid(['USDT', 10n * USDT]);
     await the.settle(key, says('what takes the energy back was sent'));
+    await the.step(key);
+    // It is settled, and "payout retry" is what its wait may tell people to do.
+    const [payout] = await the.payouts(key);
+    const place = await retryPayout(the.deps, { id: String(payout?.['id']), reason: null });
+    expect(place).to.include({ network: 'tron', addressKey: key });
     await the.node.forget(await lastHash(key));
     await letItsTimePass();
     expect(await lentTo(key)).to.not.equal(0n);
