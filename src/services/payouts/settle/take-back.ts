@@ -3,7 +3,7 @@
 import { LockMode } from '@mikro-orm/core';
 import { Payout, SentTransaction } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
-import { firstRow, literals, run, sql } from '../../../db/sql.ts';
+import { literals, rows, run, sql } from '../../../db/sql.ts';
 import { decideReclaim, type ReclaimFacts, type ReclaimStep } from '../../../domain/payouts/reclaim.ts';
 import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
 import { transact } from '../../transact.ts';
@@ -15,6 +15,9 @@ import { endOthers, giveUp, Outdated, sentFor, signerFacts } from './living.ts';
 import type { Assessing } from './outgoing.ts';
 import { sendSigned } from './send.ts';
 import { noteWait } from './waits.ts';
+
+/** An address has several only where what was lent before does not come back. */
+const MOST_LOANS = 20;
 
 type Facts = ReclaimFacts & { readonly payout: Payout };
 
@@ -74,12 +77,13 @@ async function taken(
   return 'the energy that it was lent is with the gas wallet again';
 }
 
+/** Of several loans the oldest that something can be done about; else the oldest one. */
 async function factsOf(
   em: Em,
   deps: Assessing,
   { network, addressKey }: SettlementInput,
 ): Promise<Facts | undefined> {
-  const lent = await firstRow(
+  const lent = await rows(
     em,
     sql<{ id: string; payoutId: string }>`select s.id, s.payout_id from sent_transactions s
       join payouts p on p.id = s.payout_id
@@ -87,12 +91,27 @@ async function factsOf(
         and s.reclaimed_at is null and s.state in ('signed', 'sent', 'mined', 'final')
         and s.ok is distinct from false
         and not p.state in ${literals(LIVING_PAYOUTS)}
-      order by s.created_at, s.id limit 1`,
+      order by s.created_at, s.id limit ${MOST_LOANS}`,
   );
-  if (!lent) return undefined;
-  const payout = await em.findOneOrFail(Payout, lent.payoutId);
-  const sent = await sentFor(em, network, payout.id);
-  const loan = sent.find(({ id }) => id === lent.id);
+  let oldest: Facts | undefined;
+  for (const one of lent) {
+    const facts = await factsOfLoan(em, deps, one);
+    if (!facts) continue;
+    const step = decideReclaim(facts);
+    if (step.does !== 'wait' || !step.idle) return facts;
+    oldest ??= facts;
+  }
+  return oldest;
+}
+
+async function factsOfLoan(
+  em: Em,
+  deps: Assessing,
+  { id, payoutId }: { readonly id: string; readonly payoutId: string },
+): Promise<Facts | undefined> {
+  const payout = await em.findOneOrFail(Payout, payoutId);
+  const sent = await sentFor(em, payout.network, payout.id);
+  const loan = sent.find((one) => one.id === id);
   if (!loan) return undefined;
   const { resendMs = 0, finalLookMs: blockLookMs = 0 } = deps.chain.spending ?? {};
   return {

@@ -159,6 +159,24 @@ describe('paying out on Tron with energy from a stake', function () {
     expect(await lentTo(key)).to.equal(0n);
   });
 
+  it('takes back what was lent since, where something lent before does not come back', async () => {
+    const key = await the.paid(['USDT', 10n * USDT]);
+    for (let lost = 0; lost < 3; lost += 1) {
+      await the.settle(key, says('what takes the energy back was sent'));
+      await the.node.forget(await lastHash(key));
+      await letItsTimePass();
+    }
+    const kept = await lentTo(key);
+    await the.pay(key, ['USDT', 3n * USDT]);
+    await the.settle(key, says('was not taken back in 3 attempts'));
+    expect(await states(key)).to.deep.equal(['settled', 'settled']);
+    expect((await purposes(key)).filter((one) => one === 'reclaim final')).to.have.length(1);
+    expect(await lentTo(key)).to.equal(kept);
+    the.clock.aheadMs += 60 * 60_000;
+    await the.settle(key);
+    expect(await lentTo(key)).to.equal(0n);
+  });
+
   it('takes it back where the payout is cancelled, and by a worker that burns', async () => {
     const key = await the.paid(['USDT', 10n * USDT]);
     await the.settle(key, (step) => says('bytes that lend')(step) || says('asked for energy')(step));
