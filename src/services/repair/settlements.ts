@@ -76,7 +76,7 @@ export function lentPage(network: Network, after: AddressKey): Statement<Place> 
     select distinct on (p.address_key) p.network, p.address_key, p.address, p.merchant_id, true as due
     from sent_transactions s join payouts p on p.id = s.payout_id
     where s.network = ${network} and s.to_key > ${after} and s.purpose = 'delegate' and s.reclaimed_at is null
-      and s.state in ('signed', 'sent', 'mined', 'final')
+      and s.state in ('signed', 'sent', 'mined', 'final') and s.ok is distinct from false
     order by p.address_key limit ${PAGE}`;
 }
 
