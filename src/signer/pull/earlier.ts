@@ -122,7 +122,7 @@ export function placeOfTransfer(
   if (skipped)
     throw new NotSigned(
       'backup',
-      `attempt ${skipped.attempt} of it was signed as ${skipped.hash}: was a backup restored? Let the next attempt be asked for`,
+      `attempt ${skipped.attempt} of it was signed as ${skipped.hash}: was a backup restored? Take it up with "payout adopt --tx ${skipped.hash} --network ${skipped.network}"`,
     );
   if (!transfers.hasNonce) {
     for (const line of before) requireOver(line, outcomes.get(line.hash), asked.purpose, now);

@@ -11,7 +11,7 @@ import { transact } from '../../transact.ts';
 import { settlementWake } from '../actor-message.ts';
 import { forgetForeign, lockShown, type Shown } from './shown.ts';
 import { forgottenOf, NotAdopted, requireVouched, type SignedBytes, type SignedFor } from './signed.ts';
-import { livingAt, payoutOf } from './target.ts';
+import { lentFor, livingAt, payoutOf } from './target.ts';
 
 export type Adoption = {
   /** What the journal says: see `readSignedFor` of the signer. */
@@ -51,13 +51,29 @@ export async function adoptPayout(deps: Deps, { signed, hash, reason }: Adoption
     const owner = await ownerOf(em, signed, lines);
     const { format } = chainOf(network).addresses;
     const [first] = payouts;
+    const back = new Map<SignedBytes, Payout>();
+    for (const line of given) {
+      const over = await lentFor(em, deps, signed.given, line);
+      if (over) back.set(line, over);
+    }
+    const [onlyBack] = back.size === lines.length ? back.values() : [];
     const payout = first
       ? await payoutOf(em, deps, signed, payouts, format(first.to))
-      : await livingAt(em, signed);
+      : (onlyBack ?? (await livingAt(em, signed)));
     const shown = await lockShown(em, network, lines);
     await forgetForeign(em, shown);
-    const place = { payout, owner: owner.address, format, attempts: await attemptsOf(em, payout.id) };
-    for (const line of lines) await write(em, deps, place, line, shown.get(line.hash));
+    const places = new Map<string, Written>();
+    for (const line of lines) {
+      const of = back.get(line) ?? payout;
+      const place = places.get(of.id) ?? {
+        payout: of,
+        owner: owner.address,
+        format,
+        attempts: await attemptsOf(em, of.id),
+      };
+      places.set(of.id, place);
+      await write(em, deps, place, line, shown.get(line.hash));
+    }
     await tx.enqueue(...settlementWake({ ...payout, network, addressKey }));
     await recordAction(em, deps, {
       action: 'payout.adopt',

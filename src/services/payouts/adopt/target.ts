@@ -2,8 +2,9 @@
 import { LockMode } from '@mikro-orm/core';
 import { Deposit, Payout } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
-import { rows, sql } from '../../../db/sql.ts';
+import { firstRow, literals, rows, sql } from '../../../db/sql.ts';
 import { assetOf, type Network } from '../../../domain/assets.ts';
+import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
 import type { TxDeps } from '../../deps.ts';
 import { cancelPayout, planOf } from '../plan.ts';
 import { giveUp, livingPayout } from '../settle/living.ts';
@@ -72,6 +73,34 @@ export async function livingAt(em: Em, place: Place): Promise<Payout> {
   throw new NotAdopted(
     'the address was given coins, and nothing is to be paid out there at present: run this again when a payout of it is under way, or let the gas wallet go on with "payout accept"',
   );
+}
+
+/**
+ * Of bytes that take energy back, the payout that it was lent for, locked, where that is known and over; what
+ * was asked for to take it back anew is given up. Undefined for everything else.
+ */
+export async function lentFor(
+  em: Em,
+  deps: TxDeps,
+  given: readonly SignedBytes[],
+  line: SignedBytes,
+): Promise<Payout | undefined> {
+  if (line.purpose !== 'reclaim') return undefined;
+  const loans = given.filter(
+    ({ purpose, payoutId, amountUnits }) =>
+      purpose === 'delegate' && payoutId === line.payoutId && amountUnits === line.amountUnits,
+  );
+  const found = await firstRow(
+    em,
+    sql<{ id: string }>`select p.id from sent_transactions s join payouts p on p.id = s.payout_id
+      where s.hash = any(${loans.map(({ hash }) => hash)}) and s.purpose = 'delegate'
+        and not p.state in ${literals(LIVING_PAYOUTS)} limit 1`,
+  );
+  if (!found) return undefined;
+  const payout = await em.findOneOrFail(Payout, found.id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  const asked = (await lockSent(em, payout.id)).filter(({ state }) => state === 'asked');
+  for (const row of asked) await giveUpAsked(em, deps, row);
+  return payout;
 }
 
 const sameTransfer = (line: SignedBytes, other: SignedBytes): boolean =>
