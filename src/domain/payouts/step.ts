@@ -83,7 +83,7 @@ function keepSending(
   const newest = newestOf(open);
   // What prepared it, whose final block was replaced after all: without that nothing can land.
   const before = sent.filter((one) => prepares(one) && isSent(one) && canLand(one));
-  for (const one of before.length > 0 ? [newestOf(before), newest] : [newest]) {
+  for (const one of [...newestOfEach(before), newest]) {
     const due = dueToSend(one, now, resendMs);
     if (due) return due;
   }
@@ -123,8 +123,10 @@ function decidePreparing(facts: LivingFacts, open: readonly SentFacts[]): Living
   const what = newest.purpose === 'gas' ? 'the coins for its fee' : 'the bytes that lend it energy';
   if (open.some(({ state }) => state === 'mined'))
     return waits('on_its_way', `${what} are in a block that is not final yet`, blockLookMs);
-  const due = dueToSend(newest, now, resendMs);
-  if (due) return due;
+  for (const one of newestOfEach(open)) {
+    const due = dueToSend(one, now, resendMs);
+    if (due) return due;
+  }
   const sent = `${what} were sent`;
   if (isToOutbid(newest, facts)) return outbids(facts, newest, sent);
   return waits('on_its_way', `${sent}, and no block has them yet`, blockLookMs);
@@ -159,5 +161,8 @@ function endedWithout(signed: readonly SentFacts[]): string {
 const prepares = ({ purpose }: SentFacts): boolean => purpose === 'gas' || purpose === 'delegate';
 const isOver = (state: SentState): boolean => state === 'final' || state === 'dead';
 const isSent = ({ state }: SentFacts): boolean => state === 'signed' || state === 'sent';
+/** Of the coins for a payout and of what lends it energy: each may have lost its block. */
+const newestOfEach = (attempts: readonly SentFacts[]): readonly SentFacts[] =>
+  [...Map.groupBy(attempts, ({ purpose }) => purpose).values()].map(newestOf);
 const newestOf = (attempts: readonly SentFacts[]): SentFacts =>
   attempts.reduce((last, one) => (one.attempt > last.attempt ? one : last));

@@ -260,6 +260,20 @@ describe('the next step of a payout', () => {
       'refused',
     ],
   );
+  it('sends coins and loan again, each in its time, where blocks of both were replaced', () => {
+    const coins = gas('sent', { id: 'coins', sentAt: ago(16_000) });
+    const loan = sent('sent', { id: 'loan', purpose: 'delegate', attempt: 2, sentAt: ago(1_000) });
+    const payout = sent('sent', { sentAt: ago(1_000) });
+    for (const [state, rows] of [
+      ['planned', [loan, coins]],
+      ['paying', [loan, coins, payout]],
+    ] as const) {
+      expect(decideLiving(facts(state, rows))).to.deep.equal({ does: 'send', id: 'coins' });
+      const late = [{ ...loan, sentAt: ago(16_000) }, { ...coins, sentAt: ago(1_000) }, ...rows.slice(2)];
+      expect(decideLiving(facts(state, late))).to.deep.equal({ does: 'send', id: 'loan' });
+    }
+  });
+
   it('sends a top-up again whose final block was replaced after its payout was signed', () => {
     const topUp = gas('sent', { sentAt: ago(16_000) });
     expect(decideLiving(facts('paying', [topUp, sent('sent')]))).to.deep.equal({
