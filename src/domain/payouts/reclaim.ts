@@ -68,7 +68,7 @@ function tryAgain({ sent, now, retriedAt }: ReclaimFacts): ReclaimStep {
   return {
     ...waits(
       'failed_again',
-      `the energy that it was lent was not taken back in ${sent.length} attempts: see with an explorer what the gas wallet lends; it is tried again at ${again}, or at once with "payout retry"`,
+      `the energy that it was lent was not taken back in ${sent.length} attempts: see that the gas wallet has coins for its bytes (1 is enough), and with an explorer what it lends; it is tried again at ${again}, or at once with "payout retry"`,
       Math.min(leftMs, LONGEST_LOOK_MS),
     ),
     idle: true,

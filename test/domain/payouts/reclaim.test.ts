@@ -47,6 +47,10 @@ describe('energy that an address was lent for a payout which is over', () => {
     expect(does(step([ended(1, 700_000)]))).to.equal('ask');
     const two = [ended(1, 900_000), ended(2, 599_999)];
     expect(does(step(two))).to.equal('failed_again, idle');
+    // Nodes refuse what its sender cannot pay the bytes of.
+    expect(step(two))
+      .to.have.property('reason')
+      .that.matches(/the gas wallet has coins for its bytes/);
     expect(does(step(two, { retriedAt: ago(1) }))).to.equal('ask');
     expect(does(step([ended(1, 900_000), ended(2, 600_000)]))).to.equal('ask');
     const three = [...two, ended(3, 1_199_999)].map((one) => ({ ...one, askedAt: ago(1_199_999) }));
