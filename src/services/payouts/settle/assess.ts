@@ -7,7 +7,7 @@ import { waits } from '../../../domain/payouts/facts.ts';
 import { asking } from './asking.ts';
 import { freeCoins, type MoneyThere, moneyThere } from './coins.ts';
 import { hasFailedOfLate } from './failed-before.ts';
-import { assessLoan } from './loan.ts';
+import { assessLoan, ownLoan } from './loan.ts';
 import type { Assessing, Held, Outgoing, Ready } from './outgoing.ts';
 import { notKept, quoted, refusedBy } from './quoted.ts';
 import { tooDear } from './too-dear.ts';
@@ -83,7 +83,8 @@ async function knownBefore(deps: Assessing, money: Outgoing): Promise<Held | und
   const dear = least === undefined ? undefined : await tooDear(deps, money, least);
   if (dear) return dear;
   const lacking = lackingOf(deps);
-  if (!lacking) return undefined;
+  // What is lent already pays for it, and would be given back for nothing.
+  if (!lacking || (await ownLoan(deps, money)).landedAt) return undefined;
   return (await freeCoins(deps.orm.em.fork(), money)) > 0n ? undefined : lacking;
 }
 

@@ -73,7 +73,7 @@ function covered(
 }
 
 /** What this payout was lent, and how often that was tried. */
-async function ownLoan({ orm }: Assessing, { payoutId }: Outgoing) {
+export async function ownLoan({ orm }: Assessing, { payoutId }: Outgoing) {
   const row =
     payoutId === null
       ? undefined

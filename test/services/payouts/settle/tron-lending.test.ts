@@ -5,6 +5,8 @@ import type { Spending } from '../../../../src/chains/spending.ts';
 import { updateMerchant } from '../../../../src/services/merchants/merchants.ts';
 import { retryPayout } from '../../../../src/services/payouts/retry.ts';
 import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
+import type { Outgoing } from '../../../../src/services/payouts/settle/outgoing.ts';
+import { lacksCoins } from '../../../../src/services/payouts/settle/top-up.ts';
 import { settlementResult } from '../../../../workflows/results.ts';
 import { shown } from '../stage.ts';
 import { MERCHANT_KEY, startTronSettleStage, TRX, type TronSettleStage } from './tron-stage.ts';
@@ -111,6 +113,20 @@ describe('paying out on Tron with energy from a stake', function () {
     expect(await purposes(key)).to.deep.equal(['gas final', 'payout final']);
     expect((await feeOf(key)) > 500_000n).to.equal(true);
     await the.node.stake(the.gas, STAKED);
+  });
+
+  it('pays with what it was lent while the gas wallet has too little for other addresses', async () => {
+    const key = await the.paid(['TRX', 30n * TRX], ['USDT', 10n * USDT]);
+    await the.settle(key, says('energy were sent|bytes that lend it energy are in'));
+    await the.finish();
+    const deps = { ...the.deps, chain: the.watchedChain, signal: new AbortController().signal };
+    const gas = { address: the.signer.gas.tron, addressKey: the.gas };
+    const more = { units: 10n ** 12n, feeUnits: 0n };
+    const held = await lacksCoins(deps, { network: 'tron' } as Outgoing, gas, more);
+    expect(held).to.include({ code: 'waiting_for_gas' });
+    await the.settle(key, says(/USDT to .*: paid out/));
+    await the.settle(key);
+    expect(await states(key)).to.not.include('cancelled');
   });
 
   it('burns coins where three loans in a row landed nowhere', async () => {
