@@ -50,14 +50,36 @@ const WRONG: readonly [readonly string[], RegExp][] = [
   [['payout', 'list', '--network', 'eth'], /one of bsc, tron/],
   [['payout', 'list', '--merchant', ''], /must not be empty/],
   [['payout', 'list', '--limit', HUGE], /from 1 to 1000/],
+  [['payout', 'list', '--merchant', HUGE], /at most 8192 characters/],
+  [['payout', 'list', '--limit', '-1'], /from 1 to 1000/],
+  [['payout', 'list', '--limit', '0x10'], /from 1 to 1000/],
+  [['payout', 'list', '--network', '\u001b[31mbsc'], /one of bsc, tron/],
+  [['payout', 'list', '--network', 'BSC'], /one of bsc, tron/],
+  [['payout', 'list', '--state', HUGE], /one of planned, paying, settled, cancelled, failed/],
+  [['payout', 'list', 'x'], /too many arguments/],
   [['payout', 'show'], /missing required argument/],
+  [['payout', 'show', '\t\n'], /must not be empty/],
+  [['payout', 'show', HUGE], /at most 100 characters/],
+  [['payout', 'show', 'x', 'y'], /too many arguments/],
   [['payout', 'retry'], /missing required argument/],
   [['payout', 'retry', ' '], /must not be empty/],
   [['payout', 'retry', HUGE], /at most 100 characters/],
   [['payout', 'retry', 'x', '--reason', HUGE], /at most 500 characters/],
+  [['payout', 'retry', 'x', 'y'], /too many arguments/],
+  [['payout', 'retry', 'x', '--by', HUGE], /at most 120 characters/],
+  [['payout', 'retry', 'x', '--network', 'bsc'], /unknown option '--network'/],
   [['payout', 'pause', 'x'], /too many arguments/],
+  [['payout', 'pause', '--merchant', '\t'], /must not be empty/],
+  [['payout', 'pause', '--merchant', HUGE], /at most 8192 characters/],
+  [['payout', 'pause', '--json', '--merchant'], /argument missing/],
+  [['payout', 'pause', '--reason', HUGE], /at most 500 characters/],
   [['payout', 'pause', '--by', 'n'.repeat(121)], /at most 120 characters/],
   [['payout', 'resume', '--reason', ' '], /must not be empty/],
+  [['payout', 'resume', '--by', '\u00a0'], /must not be empty/],
+  [['payout', 'resume', '--merchant', HUGE], /at most 8192 characters/],
+  [['payout', 'resume', '--all'], /unknown option '--all'/],
+  [['deposit', 'stuck', 'x'], /too many arguments/],
+  [['deposit', 'stuck', '--merchant', 'x'], /unknown option '--merchant'/],
   [['merchant', 'set', 'x', '--json', '--pause-payouts'], /argument missing/],
   [['merchant', 'set', 'x', '--pause-payouts', 'yes'], /one of true, false/],
   [['merchant', 'set', 'x', '--allow-contract'], /Nothing to set/],
@@ -124,6 +146,7 @@ function judge(args: readonly string[], sentence: RegExp, ran: Ran): void {
   expect(ran.stderr, what)
     .to.match(sentence)
     .and.match(/Add --help/)
-    .and.not.match(/\n\s+at /);
+    .and.not.match(/\n\s+at /)
+    .and.not.include('\u001b');
   expect(ran.stderr.length, what).to.be.below(2_000);
 }

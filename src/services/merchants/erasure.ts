@@ -57,7 +57,7 @@ async function eraseRows(
     if (!person)
       throw new Refusal(
         'NOT_FOUND',
-        `There is no customer ${customerId}. Find the id with GET /customers?search=….`,
+        `There is no customer ${customerId.slice(0, 100)}. Find the id with GET /customers?search=….`,
       );
     const now = deps.now();
     await run(

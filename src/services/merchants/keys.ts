@@ -173,7 +173,8 @@ async function lockKey(em: Em, keyId: string): Promise<ApiKey> {
   const row = isUuid(keyId)
     ? await em.findOne(ApiKey, keyId, { lockMode: LockMode.PESSIMISTIC_WRITE })
     : null;
-  if (!row) throw new Refusal('NOT_FOUND', `There is no key ${keyId}. List the keys with "key list".`);
+  if (!row)
+    throw new Refusal('NOT_FOUND', `There is no key ${keyId.slice(0, 100)}. List the keys with "key list".`);
   return row;
 }
 

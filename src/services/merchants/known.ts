@@ -18,6 +18,6 @@ export async function requireKnownMerchant(em: Em, merchantId: string | undefine
 export function noMerchant(merchantId: string): Refusal {
   return new Refusal(
     'NOT_FOUND',
-    `There is no merchant ${merchantId}. List the merchants with "merchant list".`,
+    `There is no merchant ${merchantId.slice(0, 100)}. List the merchants with "merchant list".`,
   );
 }

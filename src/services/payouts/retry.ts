@@ -23,7 +23,7 @@ export async function retryPayout(
   { id, reason }: { readonly id: string; readonly reason: string | null },
 ): Promise<SettlementPlace & { readonly byName: string }> {
   return await deps.orm.em.fork().transactional(async (em) => {
-    const place = (await placeOfPayout(em, id)) ?? (await placeOfAddress(em, id));
+    const place = (await placeOfPayout(em, id.toLowerCase())) ?? (await placeOfAddress(em, id));
     if (!place) throw noPayout(id);
     const { merchantId, network, addressKey, address } = place;
     const byName = await writeDecision(em, deps, {

@@ -9,6 +9,7 @@ import { cutOff, facts, listing, plain, table } from '../../table.ts';
 import { wrapped } from '../../width.ts';
 
 const MAX_LISTED = 1_000;
+const MAX_ID = 100;
 /** What is read before somebody wants to see one payout. */
 const MAX_SHOWN_DEPOSITS = 5;
 
@@ -20,7 +21,9 @@ export function addPayoutReads(payout: Command): void {
     .option('--network <network>', 'only on this network', oneOf(...NETWORKS))
     .option('--limit <n>', 'how many', wholeNumber(1, MAX_LISTED), 50)
     .action(answering(list));
-  leaf(payout, 'show <id>', 'one payout with its deposits and transactions').action(answering(show));
+  leaf(payout, 'show', 'one payout with its deposits and transactions')
+    .argument('<id>', 'id of a payout', text(MAX_ID))
+    .action(answering(show));
 }
 
 type Filters = {
@@ -36,13 +39,11 @@ async function list({ options }: { options: Filters }) {
     import('../../../services/payouts/list.ts'),
     import('../../../services/payouts/pauses.ts'),
   ]);
+  const merchant = options.merchant?.toLowerCase();
   const { payouts, waiting, pauses } = await withGateway({}, async ({ deps }) => ({
-    ...(await listPayouts(deps, options)),
+    ...(await listPayouts(deps, { ...options, merchant })),
     pauses: (await readPauses(deps.orm.em.fork())).filter(
-      ({ merchantId }) =>
-        merchantId === null ||
-        options.merchant === undefined ||
-        merchantId === options.merchant.toLowerCase(),
+      ({ merchantId }) => merchantId === null || merchant === undefined || merchantId === merchant,
     ),
   }));
   const limit = { given: options.limit, most: MAX_LISTED };
@@ -103,7 +104,7 @@ async function show({ args }: { args: readonly string[] }) {
     import('../../process.ts'),
     import('../../../services/payouts/list.ts'),
   ]);
-  const found = await withGateway({}, ({ deps }) => readPayout(deps, args[0] ?? ''));
+  const found = await withGateway({}, ({ deps }) => readPayout(deps, args[0]?.trim().toLowerCase() ?? ''));
   const { wait, deposits, transactions, ...row } = found;
   const more = deposits.length - MAX_SHOWN_DEPOSITS;
   const parts = [
