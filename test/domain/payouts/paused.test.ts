@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { LivingFacts } from '../../../src/domain/payouts/facts.ts';
 import { describePause } from '../../../src/domain/payouts/pause.ts';
 import { decideLiving } from '../../../src/domain/payouts/step.ts';
+import { fitted } from '../../../src/domain/text.ts';
 import { ago, anyFacts, does, facts, gas, NOW, sent } from './facts.ts';
 
 describe('the next step of a payout, where people have decided about it', () => {
@@ -87,12 +88,14 @@ describe('the next step of a payout, where people have decided about it', () => 
     const merchantId = '0192aaaa-0000-7000-8000-000000000000';
     const pause = { merchantId, byName: 'Ann', reason: 'an audit', at: NOW };
     expect(describePause(pause)).to.equal(
-      `payouts of the merchant are paused by Ann since 2026-11-24T12:00:00Z (an audit): "payout resume --merchant ${merchantId}" lets them go on; what is signed already goes on`,
+      `payouts of the merchant are paused by Ann since 2026-11-24T12:00:00Z: "payout resume --merchant ${merchantId}" lets them go on; what is signed already goes on; the reason given: an audit`,
     );
     expect(describePause({ ...pause, merchantId: null, reason: null })).to.equal(
       'all payouts are paused by Ann since 2026-11-24T12:00:00Z: "payout resume" lets them go on; what is signed already goes on',
     );
     const longest = describePause({ ...pause, byName: 'n'.repeat(120), reason: 'r'.repeat(500) });
-    expect(longest).to.match(/^payouts of the merchant are paused by n+ since .* \(r+/);
+    expect(fitted(longest, 500)).to.match(
+      / are paused by n+ since .* "payout resume .*" lets them go on; .*: r+$/,
+    );
   });
 });

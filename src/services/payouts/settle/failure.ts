@@ -92,11 +92,16 @@ export async function doubtOfSuccess(deps: Assessing, { id }: Payout): Promise<H
 
 /** What counts once two endpoints say so: which were asked, and which says so. */
 function once({ asked }: Outcomes, saying: readonly string[]): string {
-  const only = saying.length === 0 ? 'none' : `only ${saying.join(' and ')}`;
-  return `it counts once two RPC endpoints say so; of ${asked.join(' and ')} ${only} does so far: see that they answer`;
+  const only = saying.length === 0 ? 'none' : `only ${named(saying)}`;
+  return `it counts once two RPC endpoints say so; of ${named(asked)} ${only} does so far: see that they answer`;
 }
 
 const say = (hosts: readonly string[]): string =>
-  hosts.length === 1
-    ? `the RPC endpoint ${hosts.join()} says`
-    : `the RPC endpoints ${hosts.join(' and ')} say`;
+  hosts.length === 1 ? `the RPC endpoint ${named(hosts)} says` : `the RPC endpoints ${named(hosts)} say`;
+
+const MOST_NAMED = 3;
+/** The sentence has to fit where it is noted. */
+function named(hosts: readonly string[]): string {
+  const more = hosts.length - MOST_NAMED;
+  return hosts.slice(0, MOST_NAMED).join(' and ') + (more > 0 ? ` and ${more} more` : '');
+}

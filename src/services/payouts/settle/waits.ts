@@ -2,7 +2,7 @@ import { SettlementWait } from '../../../db/entities/index.ts';
 import { firstRow, run, sql } from '../../../db/sql.ts';
 import type { Currency } from '../../../domain/assets.ts';
 import type { WaitCode } from '../../../domain/payouts/facts.ts';
-import { fitted, MAX_REASON } from '../../../domain/text.ts';
+import { fitted } from '../../../domain/text.ts';
 import type { Deps } from '../../deps.ts';
 import type { SettlementInput } from './input.ts';
 import type { Held } from './outgoing.ts';
@@ -38,6 +38,9 @@ const NEED_OPERATOR: readonly WaitCode[] = [
   'failed_again',
 ];
 
+/** What the column holds: a sentence ends with the next action, which must not be cut off. */
+const MAX_WAIT_REASON = 500;
+
 /**
  * Writes down why an address waits, with the time since which it does so for this reason. Returns whether it
  * has waited long enough now for a person to be told, once.
@@ -49,7 +52,7 @@ export async function noteWait(
   { code, reason, needs }: Omit<Held, 'does' | 'delayMs'>,
 ): Promise<boolean> {
   const now = deps.now();
-  const text = fitted(reason, MAX_REASON);
+  const text = fitted(reason, MAX_WAIT_REASON);
   const row = await firstRow(
     deps.orm.em.fork(),
     sql<{ since: Date | string; alarmedAt: Date | string | null }>`

@@ -182,6 +182,7 @@ describe('payouts on Tron with one of two endpoints that lies', function () {
     const hosts = [the.endpoint, ...the.others].map(({ url }) => new URL(url).host).join(' and ');
     const deny = `the RPC endpoints ${hosts} say that it failed or is in no block`;
     expect(says(deny)(await the.step(key))).to.equal(true);
+    expect((await the.wait(key))?.['reason']).to.match(/ read again with "rescan"$/);
     expect(await states(key)).to.deep.equal(['paying']);
     await readAgain(number);
     await letItsTimePass();

@@ -202,6 +202,8 @@ describe('a payout at the worst of moments', function () {
       method === 'eth_getTransactionReceipt' ? { json: { jsonrpc: '2.0', id, result: null } } : undefined;
     const denies = `the RPC endpoint ${hostOf(other)} says that it failed or is in no block`;
     expect(says(denies)(await the.step(key))).to.equal(true);
+    // What is to be done stands at its end, and is not cut off where it is noted.
+    expect((await the.wait(key))?.['reason']).to.match(/ read again with "rescan"$/);
     expect(await states(key)).to.deep.equal(['paying']);
     // One that does not answer denies nothing.
     other.fault = () => 'reset';
