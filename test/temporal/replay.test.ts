@@ -25,7 +25,7 @@ const PAYMENT_SCENARIOS = [
   'simulated',
 ];
 
-const SETTLEMENT_SCENARIOS = ['needs-operator-then-settled', 'settled'];
+const SETTLEMENT_SCENARIOS = ['decided-then-settled', 'needs-operator-then-settled', 'settled'];
 
 describe('the stored histories', function () {
   this.timeout(60_000);
