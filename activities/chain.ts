@@ -122,7 +122,11 @@ async function watchBy(
       if (!seen || seen.hash !== head.hash || clock() - seen.atMs >= reader.pace.wholeLookMs) {
         const askFinal =
           !final ||
-          finalMayHaveMoved(reader.pace.final, final.pace, { nowMs: atMs, headNumber: head.number });
+          finalMayHaveMoved(reader.pace.final, final.pace, {
+            nowMs: atMs,
+            headNumber: head.number,
+            awaited: chain.awaited ?? [],
+          });
         const [block] = await Promise.all([
           final && !askFinal ? final.block : reader.finalized(signal),
           openCursor(deps, reader, deps.firstBlockSince, signal),

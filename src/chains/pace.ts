@@ -17,12 +17,14 @@ export type HeadPace = {
 
 /**
  * When the final block is asked for again: after which time while a newer one is due, and while none is; and
- * at once when it must have moved by more than this many blocks.
+ * at once when it must have moved by more than this many blocks. `awaitedAtOnce`: also when a block must be
+ * final by now that holds something of ours.
  */
 export type FinalPace = {
   readonly outstandingMs: number;
   readonly quietMs: number;
   readonly blocks: number;
+  readonly awaitedAtOnce?: true;
 };
 
 /** How reconciliation passes are paced. */

@@ -6,7 +6,7 @@ import type { ReaderPace } from '../pace.ts';
  */
 export const BSC_PACE: ReaderPace = {
   head: { closestMs: 75, widestMs: 1_000, longestBlockMs: 5_000 },
-  final: { outstandingMs: 1_000, quietMs: 3_000, blocks: 1 },
+  final: { outstandingMs: 1_000, quietMs: 3_000, blocks: 1, awaitedAtOnce: true },
   wholeLookMs: 1_000,
   finalForLongBlocks: 128,
   backlogPollMs: 2_000,

@@ -20,6 +20,8 @@ export type WatchedChain = {
   /** Absent where nothing is paid out on it. */
   readonly spending?: Spending | undefined;
   wakeFor?: string;
+  /** Blocks that hold something of ours and were not final when they were read. */
+  awaited?: readonly number[];
   /** A final block above what is scanned: the next place where the kept chain can prove itself. */
   named?: FinalBlock;
   proofs?: ProofTries;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { BSC_PACE } from '../../../src/chains/bsc/pace.ts';
-import type { HeadPace } from '../../../src/chains/pace.ts';
+import type { FinalPace, HeadPace } from '../../../src/chains/pace.ts';
 import { TRON_PACE } from '../../../src/chains/tron/pace.ts';
 import {
   finalMayHaveMoved,
@@ -158,5 +158,18 @@ describe('when the head is asked for', () => {
     expect(finalMayHaveMoved(BSC_PACE.final, known, { nowMs: last.atMs + 1_000, headNumber: 199 })).to.equal(
       true,
     );
+  });
+
+  it('asks what is final at once when a block with something of ours must be, where the chain allows it', () => {
+    const known = learnFinal(undefined, { atMs: 0, number: 97, headNumber: 99 });
+    const asks = (headNumber: number, awaited: readonly number[], pace: FinalPace = BSC_PACE.final) =>
+      finalMayHaveMoved(pace, known, { nowMs: 450, headNumber, awaited });
+    expect(asks(100, [98]), 'it is two below the head').to.equal(true);
+    expect(asks(100, [99, 98])).to.equal(true);
+    expect(asks(100, []), 'nothing of ours').to.equal(false);
+    expect(asks(100, [99]), 'too young').to.equal(false);
+    expect(asks(100, [97]), 'known to be final').to.equal(false);
+    expect(asks(100, [98], { outstandingMs: 1_000, quietMs: 3_000, blocks: 1 })).to.equal(false);
+    expect(asks(100, [98], TRON_PACE.final)).to.equal(false);
   });
 });

@@ -124,18 +124,21 @@ export function learnFinal(
 }
 
 /**
- * Whether to ask what is final: once it must have moved by some blocks, and
- * sooner where the head stands and something is outstanding.
+ * Whether to ask what is final: once it must have moved by some blocks, sooner where the head stands and
+ * something is outstanding, and at once where that is one of these `awaited` blocks and the chain allows it.
  */
 export function finalMayHaveMoved(
-  { outstandingMs, quietMs, blocks }: FinalPace,
+  { outstandingMs, quietMs, blocks, awaitedAtOnce }: FinalPace,
   known: KnownFinal | undefined,
-  { nowMs, headNumber }: { readonly nowMs: number; readonly headNumber: number },
+  now: { readonly nowMs: number; readonly headNumber: number; readonly awaited?: readonly number[] },
 ): boolean {
   if (!known) return true;
-  const ahead = headNumber - known.number - Math.min(...known.distances);
+  const { nowMs, headNumber, awaited = [] } = now;
+  const number = headNumber - Math.min(...known.distances);
+  const ahead = number - known.number;
   const forMs = nowMs - known.askedMs;
-  return ahead > blocks || (ahead > 0 && forMs >= outstandingMs) || forMs >= quietMs;
+  if (ahead > blocks || (ahead > 0 && forMs >= outstandingMs) || forMs >= quietMs) return true;
+  return awaitedAtOnce === true && awaited.some((one) => one > known.number && one <= number);
 }
 
 /** So many failures in a row are no reason to ask less often. */

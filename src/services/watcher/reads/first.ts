@@ -31,11 +31,12 @@ export function isBacklog({ pace }: ChainReader, cursor: ChainCursor, state: Cha
 /** The first read of new blocks, in order, committed as they come. Returns how many were committed. */
 export async function scanNew(
   deps: Deps,
-  { reader, watched }: WatchedChain,
+  chain: WatchedChain,
   state: ChainHeights,
   evidence: Evidence,
 ): Promise<number> {
   const { signal } = evidence;
+  const { reader, watched } = chain;
   let cursor = await cursorOf(deps, reader);
   // The blocks below must be verified already: the verified height vouches for all of them.
   const backlog = isBacklog(reader, cursor, state) && cursor.rereadNumber === cursor.scannedNumber;
@@ -59,6 +60,7 @@ export async function scanNew(
       ),
     );
     for (const block of blocks) noteDropped(deps, reader, block);
+    noteAwaited(chain, blocks, state);
     cursor = await cursorOf(deps, reader);
     scanned += blocks.length;
   };
@@ -93,6 +95,18 @@ export async function scanNew(
 
 function isQuiet(block: ScannedBlock): boolean {
   return block.transfers.length === 0 && block.unrecognised.length === 0;
+}
+
+/** What a block says of ours waits until that block is final. */
+function noteAwaited(
+  chain: WatchedChain,
+  blocks: readonly ScannedBlock[],
+  { finalizedNumber }: ChainHeights,
+): void {
+  const ours = blocks.filter(({ transfers, sent }) => transfers.length > 0 || sent !== undefined);
+  chain.awaited = [...(chain.awaited ?? []), ...ours.map(({ number }) => number)].filter(
+    (number) => number > finalizedNumber,
+  );
 }
 
 function noteDropped(deps: Deps, reader: ChainReader, block: ScannedBlock): void {
