@@ -10,16 +10,16 @@ import { applyTransitions } from '../deposits/transition.ts';
 import type { TxDeps } from '../deps.ts';
 import { lockPayers } from '../payment-links/money.ts';
 import type { Tx } from '../transact.ts';
-import { settlementWake } from './actor-message.ts';
 import { movePayout } from './move.ts';
 import { lockCovered, lockPayout, release } from './plan.ts';
 import { wakeAfterPayout } from './wakes.ts';
 
 /**
  * Settles a payout whose transaction is final and succeeded, in the caller's transaction: the payout, its
- * deposits with their parts, postings, events, deliveries and the news to their actors. `headNumber` is the
- * head of the chain, from which the events' confirmations are shown. Throws where it is not paying, or no
- * such transaction is known; nothing was changed then.
+ * deposits with their parts, postings, events, deliveries and the news to their actors. The address's own
+ * actor is told nothing: this is a step of it, after which it looks again. `headNumber` is the head of the
+ * chain, from which the events' confirmations are shown. Throws where it is not paying, or no such
+ * transaction is known; nothing was changed then.
  */
 export async function settlePayout(
   tx: Tx,
@@ -47,7 +47,6 @@ export async function settlePayout(
     settledParts({ amounts, netUnits, feeUnits, paysOwnFee }),
     headNumber,
   );
-  await tx.enqueue(...settlementWake(payout));
   return deposits;
 }
 
