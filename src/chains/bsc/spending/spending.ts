@@ -19,6 +19,8 @@ import { type Attempt, tryTransfer } from './trial.ts';
 const RESEND_MS = 15_000;
 /** Some 130 blocks: by then it is the price, or an endpoint that keeps what it gets for itself. */
 const OUTBID_MS = 60_000;
+/** Two blocks: the headroom over a price is for what it rises in them. */
+const PRICE_MS = 900;
 const BROADCAST_WITHIN_MS = 5_000;
 /** A node knows its transactions a moment later than its blocks. */
 const INDEXED_BLOCKS = 15;
@@ -26,12 +28,22 @@ const DECIMALS = 18;
 
 type Limits = Pick<BscSettings, 'usdtContract' | 'maxGasPriceWei' | 'maxGasLimit'>;
 
-/** Quotes and broadcasts on BNB Chain; see {@link Spending}. */
-export function createBscSpending(rpc: RpcPool, limits: Limits): Spending {
+/**
+ * Quotes and broadcasts on BNB Chain; see {@link Spending}. What endpoints say of the gas price counts for
+ * all quotes of two blocks, but for one that has to outbid. `now` is any steady clock, in milliseconds.
+ */
+export function createBscSpending(rpc: RpcPool, limits: Limits, now = () => performance.now()): Spending {
+  let known: { readonly told: readonly bigint[]; readonly atMs: number } | undefined;
+  const pricesAt = async (anew: boolean, signal: AbortSignal): Promise<readonly bigint[]> => {
+    const atMs = now();
+    if (!anew && known && atMs - known.atMs < PRICE_MS) return known.told;
+    known = { told: await askGasPrices(rpc, signal), atMs };
+    return known.told;
+  };
   return {
     quote: async (order, { above, careful = false }, signal) => {
       const maxWei = limits.maxGasPriceWei;
-      const told = await askGasPrices(rpc, signal);
+      const told = await pricesAt(above !== undefined, signal);
       const price = chooseGasPrice(told, { maxWei, above: above && priceIn(above) });
       if (price.refused !== undefined) return refused('gas_price', price.refused);
       return await quoteAt(price.wei, { rpc, limits, order, careful, signal });

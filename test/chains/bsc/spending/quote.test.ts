@@ -222,6 +222,20 @@ describe('what a transfer on BNB Chain takes', function () {
     expect(the.first.calls.map(({ method }) => method)).to.deep.equal(['eth_chainId', 'eth_gasPrice']);
   });
 
+  it('takes what gas costs from what was told a moment ago, but for what has to be outbid', async () => {
+    const from = await the.wallet({ tokens: 700n });
+    const order: SpendOrder = { from, to: SHOP, kind: 'token', units: 700n };
+    const { spending } = the.open();
+    const given = termsOf(await spending.quote(order, {}, signal));
+    const asked = async (options: Parameters<typeof spending.quote>[1]): Promise<number> => {
+      the.first.calls.length = 0;
+      termsOf(await spending.quote(order, options, signal));
+      return the.first.calls.filter(({ method }) => method === 'eth_gasPrice').length;
+    };
+    expect(await asked({})).to.equal(0);
+    expect(await asked({ above: given.terms })).to.equal(1);
+  });
+
   it('outbids what waits, and what outbids it is mined in its place', async () => {
     const from = await the.wallet({ coins: BNB });
     const order: SpendOrder = { from, to: SHOP, kind: 'native', units: BNB };

@@ -182,7 +182,10 @@ function rowsOfPayouts({ rows, deposits }: Live) {
 
 function spendingOver(urls: readonly string[], usdtContract: string): Spending {
   const rpc = createRpcPool({ name: 'bsc', urls, chainId: 56, timeoutMs: 3_000 });
-  return createBscSpending(rpc, { usdtContract, maxGasPriceWei: 5n * GWEI, maxGasLimit: 200_000n });
+  const limits = { usdtContract, maxGasPriceWei: 5n * GWEI, maxGasLimit: 200_000n };
+  // Tests change the price of gas between two quotes.
+  let nowMs = 0;
+  return createBscSpending(rpc, limits, () => (nowMs += 60_000));
 }
 
 /** Waits until what was asked for is signed or refused. */
