@@ -48,7 +48,7 @@ export type ReadAsFarAs = Date | number | null;
 
 /** What it takes that an address pays for computing with energy which a wallet of ours has staked for. */
 export type Loan = {
-  /** What the address has at present, and what the transfer takes at most. */
+  /** What the address has now (nothing where one of several endpoints says it alone), and takes at most. */
   readonly has: bigint;
   readonly needs: bigint;
   /** The part of the stake to lend, in base units of the coin: all that it needs, whatever it has. */

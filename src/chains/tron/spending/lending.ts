@@ -37,7 +37,9 @@ export function createTronLending({ pool, token, prices, date }: TronLendingOpti
       const needs = (BigInt(terms['fee_limit'] ?? 0) + known.energy - 1n) / known.energy;
       const loan = (seen: Seen): Loan =>
         loanOf({ parties, token, needs, seen, bytePrice: known.byte, nowMs: date() });
-      return second ? worstOf(loan(first), loan(second)) : loan(first);
+      if (second) return worstOf(loan(first), loan(second));
+      // What one of several says alone may be lent by, and nothing is paid on: it would burn deposits.
+      return pool.status().length < 2 ? loan(first) : { ...loan(first), has: 0n };
     },
     terms: async (signal) => termsAt(await pool.aside(referenceOn, signal), date(), 0n),
     lent: async (parties, signal) => {

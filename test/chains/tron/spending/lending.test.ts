@@ -134,6 +134,17 @@ describe('energy on Tron that is lent', () => {
     }
   });
 
+  it('shows no energy where one of two endpoints says so alone', async () => {
+    const broken = usual({ getcandelegatedmaxsize: [] });
+    const { has, units, lendable } = await look(usual());
+    for (const both of [
+      [usual(), broken],
+      [broken, usual()],
+    ] as const)
+      expect(await look(...both)).to.include({ has: 0n, units, lendable });
+    expect((await look(usual(), usual())).has).to.equal(has);
+  });
+
   it('is known to be lent while one of two endpoints says so', async () => {
     const lent = async (...each: Answers[]) =>
       await lendingOf(each.length > 1 ? two : one, ...each).lent(PARTIES, signal);
