@@ -48,12 +48,12 @@ export type ReadAsFarAs = Date | number | null;
 
 /** What it takes that an address pays for computing with energy which a wallet of ours has staked for. */
 export type Loan = {
-  /** What the address has now (nothing where one of several endpoints says it alone), and takes at most. */
+  /** What the address has now, and takes at most. By the word of one of several endpoints it has nothing. */
   readonly has: bigint;
   readonly needs: bigint;
   /** The part of the stake to lend, in base units of the coin: all that it needs, whatever it has. */
   readonly units: bigint;
-  /** The part that can be lent at present. */
+  /** The part that can be lent at present; nothing by the word of one of several endpoints. */
   readonly lendable: bigint;
   /** The coins that the address needs all the same. */
   readonly coinUnits: bigint;

@@ -38,8 +38,7 @@ export function createTronLending({ pool, token, prices, date }: TronLendingOpti
       const loan = (seen: Seen): Loan =>
         loanOf({ parties, token, needs, seen, bytePrice: known.byte, nowMs: date() });
       if (second) return worstOf(loan(first), loan(second));
-      // What one of several says alone may be lent by, and nothing is paid on: it would burn deposits.
-      return pool.status().length < 2 ? loan(first) : { ...loan(first), has: 0n };
+      return loneWord(pool, loan(first));
     },
     terms: async (signal) => termsAt(await pool.aside(referenceOn, signal), date(), 0n),
     lent: async (parties, signal) => {
@@ -61,6 +60,14 @@ async function twice<T>(
     signal,
   );
   return [one.value, await pool.elsewhere(one.endpoint, work, signal)];
+}
+
+/**
+ * What one endpoint says: all there is to know where there is one. Of several it is not paid on, because it
+ * could burn deposits; so nothing is lent by it either, and coins are burnt.
+ */
+function loneWord(pool: TronPool, loan: Loan): Loan {
+  return pool.status().length < 2 ? loan : { ...loan, has: 0n, lendable: 0n };
 }
 
 /** What one endpoint overstates would be asked for in vain, or burn what is not ours. */

@@ -45,10 +45,10 @@ describe('taking up what took energy back, of a payout that was over in the back
     const place = await the.place('tron');
     const { payout, back } = await lent(place);
     await forget(back);
+    await the.shows(back, NOTHING);
     // The worker asks for it anew, as it knows nothing of the first time.
     const again = await the.decided(await the.ask(payout, BACK));
     expect(again['refused']).to.match(/^backup: .*"payout adopt --tx [0-9a-f]{64} --network tron"/);
-    await the.shows(back, NOTHING);
     expect(await foreign()).to.deep.equal([{ hash: back['hash'] }]);
     const { payoutId } = await the.adopt(back);
     expect(payoutId).to.equal(payout.id);
