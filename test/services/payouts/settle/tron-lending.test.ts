@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { eventually } from '../../../../dev/support/eventually.ts';
 import type { AddressKey } from '../../../../src/chains/address-key.ts';
 import { keyOfHex } from '../../../../src/chains/address-key.ts';
 import type { Spending } from '../../../../src/chains/spending.ts';
@@ -222,6 +223,36 @@ describe('paying out on Tron with energy from a stake', function () {
     expect(wordsOf(step)).to.match(/is with the gas wallet again/);
     await the.settle(key);
     expect((await purposes(key)).filter((one) => one.startsWith('reclaim'))).to.have.length(1);
+  });
+
+  it('is lent once and back once where two workers take every step at the same time, and each may die in it', async () => {
+    const key = await the.paid(['USDT', 10n * USDT]);
+    const dying: Spending = {
+      ...the.spending,
+      broadcast: async (raw, signal) => {
+        await the.spending.broadcast(raw, signal);
+        throw new Error('it dies once its bytes are sent');
+      },
+    };
+    for (let taken = 0; ; taken += 1) {
+      if (taken > 60) throw new Error('it never ends');
+      const over = taken % 2 === 0 ? dying : the.spending;
+      const steps = await Promise.allSettled([the.step(key, false, over), the.step(key, false, over)]);
+      const kinds = steps.map((one) => (one.status === 'fulfilled' ? one.value.kind : 'died'));
+      if (kinds.every((kind) => kind === 'rest')) break;
+      if (!kinds.includes('went')) await the.finish();
+      await eventually('nothing being asked for', async () =>
+        (await the.sent(key)).every(({ state }) => state !== 'asked'),
+      );
+    }
+    expect(await states(key)).to.deep.equal(['settled']);
+    expect((await purposes(key)).toSorted()).to.deep.equal([
+      'delegate final',
+      'gas final',
+      'payout final',
+      'reclaim final',
+    ]);
+    expect(await lentTo(key)).to.equal(0n);
   });
 
   it('leaves the books and the chain in agreement', async () => {
