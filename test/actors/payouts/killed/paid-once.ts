@@ -13,6 +13,17 @@ import type { KillingStage } from './stage.ts';
 export async function everythingSettled(the: KillingStage): Promise<void> {
   await the.reach('settled');
   await eventually(
+    'all energy being back',
+    async () =>
+      (
+        await the.rows(
+          `select 1 from sent_transactions where purpose = 'delegate' and state <> 'dead'
+             and reclaimed_at is null limit 1`,
+        )
+      ).length === 0,
+    60_000,
+  );
+  await eventually(
     'the last delivery',
     async () =>
       (await the.rows("select 1 from webhook_deliveries where status = 'pending' limit 1")).length === 0,

@@ -5,7 +5,7 @@ import { startPayingTron } from './paying-tron.ts';
 
 const STARTS: Readonly<Record<Network, () => Promise<PayingChain>>> = {
   bsc: startPayingBsc,
-  tron: startPayingTron,
+  tron: () => startPayingTron(process.env['KILL_ENERGY'] === 'delegate'),
 };
 
 /** Starts every chain on which payouts are made. */

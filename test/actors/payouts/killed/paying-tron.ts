@@ -6,21 +6,29 @@ import type { Currency } from '../../../../src/domain/assets.ts';
 import { BLOCK_EVERY_MS, DESTINATION, type PaidOut, type PayingChain, tokensIn } from './paying-chain.ts';
 
 const UNIT = 1_000_000n;
+const GAS_UNITS = 100_000n * UNIT;
+/** Enough for some payouts at a time; the others burn. */
+const STAKED_UNITS = 60_000n * UNIT;
 
-/** Tron, on the double of a node. */
-export async function startPayingTron(): Promise<PayingChain> {
+/** Tron, on the double of a node. `lends`: payouts have energy of a stake of the gas wallet. */
+export async function startPayingTron(lends = false): Promise<PayingChain> {
   const node = await startTronNode({ solidDistance: 3 });
   const { key, format } = TRON_ADDRESSES;
   await node.mine(4);
   let lost = 0;
   return {
     network: 'tron',
-    env: { ...tronEnv(node), TRON_CONFIRMATIONS: '2' },
+    env: { ...tronEnv(node), TRON_CONFIRMATIONS: '2', TRON_ENERGY: lends ? 'delegate' : 'burn' },
     destination: format(DESTINATION),
     worth: { USDT: 500n * UNIT, coin: 500n * UNIT },
-    gasUnits: 100_000n * UNIT,
-    pay: ({ currency, units }, to) =>
-      node.pay({ to: key(to), currency: currency === 'USDT' ? 'USDT' : 'TRX', units }),
+    gasUnits: GAS_UNITS,
+    pay: async ({ currency, units }, to) => {
+      const paid = await node.pay({ to: key(to), currency: currency === 'USDT' ? 'USDT' : 'TRX', units });
+      if (!lends || units !== GAS_UNITS) return paid;
+      await node.mine(1, BLOCK_EVERY_MS);
+      await node.stake(key(to), STAKED_UNITS);
+      return paid;
+    },
     mine: () => node.mine(1, BLOCK_EVERY_MS),
     paidOut: () => paidOutOnTron(node),
     lost: () => lost,
