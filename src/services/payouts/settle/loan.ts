@@ -73,12 +73,12 @@ function covered(
 }
 
 /** What this payout was lent, and how often that was tried. */
-export async function ownLoan({ orm }: Assessing, { payoutId }: Outgoing) {
+export async function ownLoan(deps: Assessing, { payoutId }: Outgoing) {
   const row =
     payoutId === null
       ? undefined
       : await firstRow(
-          orm.em.fork(),
+          deps.orm.em.fork(),
           sql<{ attempts: number; landedAt: string | null }>`
             select count(*)::int as attempts, max(verified_at) filter (where state = 'final' and ok
               and reclaimed_at is null)::text as landed_at
@@ -90,12 +90,12 @@ export async function ownLoan({ orm }: Assessing, { payoutId }: Outgoing) {
 
 /** What is asked of the stake beside, and is in no block that the newest view of an endpoint would show. */
 async function askedOfStake(
-  { orm }: Assessing,
+  deps: Assessing,
   { network }: Outgoing,
   { addressKey }: GasWallet,
 ): Promise<bigint> {
   const row = await firstRow(
-    orm.em.fork(),
+    deps.orm.em.fork(),
     sql<{ units: string }>`select coalesce(sum(amount_units), 0)::text as units from sent_transactions
       where network = ${network} and from_key = ${addressKey} and purpose = 'delegate'
         and state in ('asked', 'signed', 'sent')`,
