@@ -69,7 +69,7 @@ describe('payouts whose worker or signer is killed', function () {
     for (const moment of MOMENTS)
       for (const { network } of the.chains) {
         const what = `${moment} ${network}`;
-        expect(round.died.get(what), what).to.equal(ROUNDS);
+        expect(round.died.get(what) ?? 0, what).to.equal(ROUNDS);
       }
     await the.setPaused(false);
   });
@@ -128,5 +128,11 @@ describe('payouts whose worker or signer is killed', function () {
     await Promise.all([pays(), kills]);
     await everythingSettled(the);
     await expectPaidOnce(the);
+    if (process.env['KILL_ENERGY'] !== 'delegate') return;
+    const lent = await the.rows("select 1 from sent_transactions where purpose = 'delegate' and ok");
+    const back = await the.rows("select 1 from sent_transactions where purpose = 'reclaim' and ok");
+    expect(lent.length, 'loans').to.be.greaterThan(0);
+    expect(back.length, 'loans that are back').to.equal(lent.length);
+    console.log(`      energy was lent and is back ${lent.length} times`);
   });
 });
