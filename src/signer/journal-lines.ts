@@ -3,9 +3,8 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { AddressKey } from '../chains/address-key.ts';
 import { CURRENCIES, NETWORKS, type Network } from '../domain/assets.ts';
+import { SENT_PURPOSES } from '../domain/payouts/purpose.ts';
 
-/** What is signed: `delegate` and `reclaim` move no money, and lend or take back what a stake gives. */
-const PURPOSES = ['payout', 'gas', 'delegate', 'reclaim'] as const;
 const hex = z.string().regex(/^[0-9a-f]*$/);
 const key = z
   .string()
@@ -29,7 +28,7 @@ const lineSchema = z.discriminatedUnion('kind', [
     ...common,
     kind: z.literal('signed'),
     network,
-    purpose: z.enum(PURPOSES),
+    purpose: z.enum(SENT_PURPOSES),
     payout_id: z.uuid(),
     attempt: z.number().int().min(1),
     merchant_id: z.uuid(),

@@ -3,6 +3,7 @@ import { OperatorError } from '../base/errors.ts';
 import type { AddressKey } from '../chains/address-key.ts';
 import { type TransferKind, type Transfers, WrongTerms } from '../chains/transfer.ts';
 import { assetOf, type Network } from '../domain/assets.ts';
+import { movesMoney } from '../domain/payouts/purpose.ts';
 import { JournalBroken, type JournalCopy, readingJournal } from './journal.ts';
 import type { JournalIndex, SignedLine } from './journal-lines.ts';
 
@@ -89,7 +90,7 @@ async function whole(copy: JournalCopy, transfers: Transfers, line: SignedLine) 
 }
 
 const kindOf = ({ purpose, network, currency }: SignedLine): TransferKind =>
-  purpose === 'payout' || purpose === 'gas' ? assetOf(network, currency).kind : purpose;
+  movesMoney(purpose) ? assetOf(network, currency).kind : purpose;
 
 function keptBackBy(transfers: Transfers, { hash, at }: SignedLine, given: unknown) {
   try {

@@ -1,5 +1,6 @@
 // What the next step of a payout is decided from.
 import type { SentState } from '../settlement.ts';
+import type { SentPurpose } from './purpose.ts';
 
 /** Why a payout waits, as rows, metrics and operators name it. */
 export const WAIT_CODES = [
@@ -29,8 +30,7 @@ export type WaitCode = (typeof WAIT_CODES)[number];
 /** A transaction that was asked for, as its row says. */
 export type SentFacts = {
   readonly id: string;
-  /** The last two lend an address what its transfer takes for computing, and take that back. */
-  readonly purpose: 'payout' | 'gas' | 'delegate' | 'reclaim';
+  readonly purpose: SentPurpose;
   readonly attempt: number;
   readonly state: SentState;
   readonly ok: boolean | null;

@@ -1,5 +1,5 @@
 // Payouts and what waits to become one, as operators see them.
-import type { SentPurpose } from '../../db/entities/chain/sent-transaction.ts';
+
 import { type Payout, SettlementWait } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { firstRow, rows, sql } from '../../db/sql.ts';
@@ -7,6 +7,7 @@ import { assetOf, type Currency, NATIVE_CURRENCY, type Network } from '../../dom
 import { isoSeconds } from '../../domain/events.ts';
 import { isUuid } from '../../domain/ids.ts';
 import { formatUnits } from '../../domain/money.ts';
+import type { SentPurpose } from '../../domain/payouts/purpose.ts';
 import type { PayoutState } from '../../domain/settlement.ts';
 import type { Deps } from '../deps.ts';
 import { requireKnownMerchant } from '../merchants/known.ts';

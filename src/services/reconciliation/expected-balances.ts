@@ -4,6 +4,7 @@ import type { Balance } from '../../chains/reader.ts';
 import type { Em } from '../../db/orm.ts';
 import { literals, rows, sql } from '../../db/sql.ts';
 import { type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
+import { MONEY_PURPOSES } from '../../domain/payouts/purpose.ts';
 import type { Deps } from '../deps.ts';
 import { CAME_IN } from '../ledger/accounts.ts';
 import type { Place } from './place.ts';
@@ -20,8 +21,7 @@ export const COVERED = 'its money is credited already, with another deposit of t
  */
 export type ExpectedBalance = { readonly boundUnits: bigint; readonly replacedUnits: bigint };
 
-/** What is lent of a stake moves nothing. */
-const MOVES_MONEY = literals(['payout', 'gas']);
+const MOVES_MONEY = literals(MONEY_PURPOSES);
 
 export const NOTHING_EXPECTED: ExpectedBalance = { boundUnits: 0n, replacedUnits: 0n };
 

@@ -3,13 +3,13 @@ import { type AddressKey, keyOfHex } from '../../chains/address-key.ts';
 import type { Em } from '../../db/orm.ts';
 import { firstRow, rows, run, sql } from '../../db/sql.ts';
 import type { Currency, Mode, Network } from '../../domain/assets.ts';
-import type { SignedLine } from '../journal-lines.ts';
+import type { SentPurpose } from '../../domain/payouts/purpose.ts';
 
 /** A row that asks to be signed. */
 export type Asked = {
   readonly id: string;
   readonly network: Network;
-  readonly purpose: SignedLine['purpose'];
+  readonly purpose: SentPurpose;
   readonly payoutId: string;
   readonly attempt: number;
   readonly fromKey: AddressKey;

@@ -1,9 +1,7 @@
+import { movesMoney } from '../../domain/payouts/purpose.ts';
 import type { JournalIndex, SignedLine } from '../journal-lines.ts';
 import type { Asked } from './facts.ts';
 import { NotSigned } from './refusal.ts';
-
-/** What is lent moves no money. */
-const MOVES_MONEY: readonly Asked['purpose'][] = ['payout', 'gas'];
 
 /** The most that is signed away of an asset, in base units; undefined means no limit. */
 export type SignLimits = {
@@ -24,7 +22,7 @@ export function requireRoom(
   nonce: number | null,
   now: Date,
 ): void {
-  if (!MOVES_MONEY.includes(asked.purpose)) return;
+  if (!movesMoney(asked.purpose)) return;
   const windows = [
     { name: 'SIGN_MAX_PER_HOUR', ms: HOUR_MS, most: limits.perHour(asked) },
     { name: 'SIGN_MAX_PER_DAY', ms: 24 * HOUR_MS, most: limits.perDay(asked) },
@@ -41,7 +39,7 @@ export function requireRoom(
     const since = now.getTime() - ms;
     const within = index.signed.filter(
       (line) =>
-        MOVES_MONEY.includes(line.purpose) &&
+        movesMoney(line.purpose) &&
         line.network === asked.network &&
         line.currency === asked.currency &&
         new Date(line.at).getTime() > since,

@@ -5,6 +5,7 @@ import { formatUnits } from '../../../domain/money.ts';
 import { hexAddress } from '../../address-key.ts';
 import { readQuantity } from '../../rpc/hex.ts';
 import type { RpcPool, RpcSession } from '../../rpc/json-rpc.ts';
+import { type Outcome, outcomesOf } from '../../rpc/outcomes.ts';
 import type { Outcomes, Quote, ReadAsFarAs, Spending, SpendOrder, SpendRefusal } from '../../spending.ts';
 import { tokenTransferData } from '../../transfer.ts';
 import type { BscSettings } from '../settings.ts';
@@ -134,26 +135,21 @@ async function outcomes(
   const answers = await rpc.each((session) => outcomeOn(session, hash, asFarAs), signal, {
     withinMs: BROADCAST_WITHIN_MS,
   });
-  const hosts = (some: typeof answers): string[] => some.map(({ host }) => host);
-  const saying = (what: string): string[] => hosts(answers.filter(({ value }) => value === what));
-  return {
-    failed: saying('0x0'),
-    succeeded: saying('0x1'),
-    absent: saying('absent'),
-    asked: hosts(answers),
-  };
+  return outcomesOf(answers);
 }
 
 /** Here a place in the wallet's order ends a transaction, and never its time. */
-async function outcomeOn(session: RpcSession, hash: string, asFarAs: ReadAsFarAs): Promise<unknown> {
+async function outcomeOn(session: RpcSession, hash: string, asFarAs: ReadAsFarAs): Promise<Outcome> {
   const block = typeof asFarAs === 'number' ? asFarAs : undefined;
   // Asked first: a block that comes in between is in the second answer.
   const head = block === undefined ? undefined : readQuantity(await session.call('eth_blockNumber', []));
   const receipt = await session.call('eth_getTransactionReceipt', [hash]);
   const hasReached = block !== undefined && head !== undefined && head >= block + INDEXED_BLOCKS;
-  if (receipt === null) return hasReached ? 'absent' : undefined;
+  if (receipt === null) return hasReached ? 'absent' : 'unknown';
   const { status, transactionHash, blockHash } = (receipt ?? {}) as Readonly<Record<string, unknown>>;
-  return transactionHash === hash && typeof blockHash === 'string' ? status : undefined;
+  if (transactionHash !== hash || typeof blockHash !== 'string') return 'unknown';
+  if (status === '0x1') return 'succeeded';
+  return status === '0x0' ? 'failed' : 'unknown';
 }
 
 /** Some nodes repeat what they were sent. */

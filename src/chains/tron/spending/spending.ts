@@ -2,6 +2,7 @@
 import { formatUnits } from '../../../domain/money.ts';
 import { isRecord } from '../../rpc/call.ts';
 import { EndpointFailure } from '../../rpc/errors.ts';
+import { type Outcome, outcomesOf } from '../../rpc/outcomes.ts';
 import type { Outcomes, Quote, ReadAsFarAs, Spending, SpendOrder, SpendRefusal } from '../../spending.ts';
 import { TRON_ADDRESSES } from '../addresses.ts';
 import type { TronPool, TronSession } from '../protocol.ts';
@@ -199,17 +200,8 @@ async function outcomes(
   const answers = await pool.each((session) => outcomeOn(session, hash, asFarAs), signal, {
     withinMs: BROADCAST_WITHIN_MS,
   });
-  const hosts = (some: typeof answers): string[] => some.map(({ host }) => host);
-  const saying = (what: Outcome): string[] => hosts(answers.filter(({ value }) => value === what));
-  return {
-    failed: saying('failed'),
-    succeeded: saying('succeeded'),
-    absent: saying('absent'),
-    asked: hosts(answers),
-  };
+  return outcomesOf(answers);
 }
-
-type Outcome = 'failed' | 'succeeded' | 'absent' | 'unknown';
 
 async function outcomeOn(session: TronSession, hash: string, asFarAs: ReadAsFarAs): Promise<Outcome> {
   // What is final is asked first: a block that becomes final in between is in the second answer.

@@ -1,15 +1,11 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { AddressKey } from '../../../chains/address-key.ts';
 import type { Currency, Network } from '../../../domain/assets.ts';
+import type { SentPurpose } from '../../../domain/payouts/purpose.ts';
 import type { SentState } from '../../../domain/settlement.ts';
 import { UnitsType } from '../../units-type.ts';
 import { Payout } from '../payouts/payout.ts';
 
-/**
- * What a transaction of ours is for: it pays out, brings coins for a fee, lends an address what a stake
- * gives, or takes that back. The last two move no money.
- */
-export type SentPurpose = 'payout' | 'gas' | 'delegate' | 'reclaim';
 /** Money that left the wallet, by receiver and asset; base units as text. */
 export type SentMove = { readonly to: string; readonly currency: Currency; readonly units: string };
 

@@ -4,6 +4,7 @@ import type { SentMove } from '../../../db/entities/chain/sent-transaction.ts';
 import type { Em } from '../../../db/orm.ts';
 import { rows, run, sql } from '../../../db/sql.ts';
 import type { Network } from '../../../domain/assets.ts';
+import { movesMoney } from '../../../domain/payouts/purpose.ts';
 import { NotAdopted, type SignedBytes } from './signed.ts';
 
 /** The place of a transaction in the chain, and its outcome, as the watcher wrote them. */
@@ -54,10 +55,10 @@ function requireAsSigned(network: Network, line: SignedBytes, one: Shown): void 
   // One that failed has moved nothing, and is known as failed from now on.
   if (one.ok !== true) return;
   const [move, ...others] = one.moves ?? [];
-  const movesNothing = line.purpose === 'delegate' || line.purpose === 'reclaim';
-  if (movesNothing && move === undefined) return;
+  const moves = movesMoney(line.purpose);
+  if (!moves && move === undefined) return;
   const same =
-    !movesNothing &&
+    moves &&
     move !== undefined &&
     others.length === 0 &&
     addressKeyOf(network, move.to) === line.to &&

@@ -1,10 +1,10 @@
 // What the signer's journal says it has signed, as far as a database that has forgotten it takes it up.
 import { Refused } from '../../../base/errors.ts';
 import type { AddressKey } from '../../../chains/address-key.ts';
-import type { SentPurpose } from '../../../db/entities/chain/sent-transaction.ts';
 import type { Em } from '../../../db/orm.ts';
 import { firstRow, rows, sql } from '../../../db/sql.ts';
 import type { Currency, Network } from '../../../domain/assets.ts';
+import type { SentPurpose } from '../../../domain/payouts/purpose.ts';
 
 /** A transaction that the journal has signed; its bytes were read and say the same. */
 export type SignedBytes = {

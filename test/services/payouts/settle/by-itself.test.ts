@@ -3,6 +3,7 @@ import type { AddressKey } from '../../../../src/chains/address-key.ts';
 import { acceptForeign } from '../../../../src/services/payouts/foreign.ts';
 import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
 import { GWEI, MERCHANTS, type SettleStage, startSettleStage, USDT } from './stage.ts';
+import { says } from './steps.ts';
 
 const DESTINATION = MERCHANTS.slice(2).toLowerCase();
 const MINUTE = 61_000;
@@ -20,10 +21,6 @@ describe('a payout that something stands in the way of', function () {
   afterEach(() => {
     the.proxy.fault = undefined;
   });
-  const says =
-    (words: string) =>
-    (step: SettlementStep): boolean =>
-      ('note' in step ? step.note : step.reason).includes(words);
   const isPaying = (step: SettlementStep): boolean => step.kind === 'went' && step.state === 'paying';
   const gasPrice = (wei: bigint): void => {
     the.proxy.fault = ({ method, id }) =>

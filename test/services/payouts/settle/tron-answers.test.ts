@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { TronFault } from '../../../../dev/tron/http/endpoint.ts';
 import type { AddressKey } from '../../../../src/chains/address-key.ts';
 import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
+import { isSent } from './steps.ts';
 import { MERCHANT_KEY, startTronSettleStage, TRX, type TronSettleStage } from './tron-stage.ts';
 
 const UNITS = 50n * TRX;
@@ -9,7 +10,6 @@ const RESEND_MS = 31_000;
 /** Longer than anything that is signed can land. */
 const PAST_ITS_TIME_MS = 12 * 60_000;
 const hexOf = (text: string): string => Buffer.from(text, 'utf8').toString('hex');
-const isSent = (step: SettlementStep): boolean => step.kind === 'went' && step.note.endsWith(': sent');
 const says =
   (words: string) =>
   (step: SettlementStep): boolean =>

@@ -5,22 +5,14 @@ import { keyOfHex } from '../../../../src/chains/address-key.ts';
 import type { Spending } from '../../../../src/chains/spending.ts';
 import { updateMerchant } from '../../../../src/services/merchants/merchants.ts';
 import { retryPayout } from '../../../../src/services/payouts/retry.ts';
-import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
 import type { Outgoing } from '../../../../src/services/payouts/settle/outgoing.ts';
 import { lacksCoins } from '../../../../src/services/payouts/settle/top-up.ts';
 import { settlementResult } from '../../../../workflows/results.ts';
 import { shown } from '../stage.ts';
+import { says, wordsOf } from './steps.ts';
 import { MERCHANT_KEY, startTronSettleStage, TRX, type TronSettleStage } from './tron-stage.ts';
 
 const USDT = TRX;
-/** Longer than anything that is signed can land. */
-const PAST_ITS_TIME_MS = 12 * 60_000;
-const wordsOf = (step: SettlementStep | undefined): string =>
-  step ? ('note' in step ? step.note : step.reason) : '';
-const says =
-  (words: string | RegExp) =>
-  (step: SettlementStep): boolean =>
-    wordsOf(step).search(words) >= 0;
 
 describe('paying out on Tron with energy from a stake', function () {
   this.timeout(300_000);
@@ -49,13 +41,6 @@ describe('paying out on Tron with energy from a stake', function () {
     const paid = (await the.sent(key)).find(({ purpose }) => purpose === 'payout');
     return BigInt(String(paid?.['fee_units']));
   };
-  async function letItsTimePass(): Promise<void> {
-    const { timestampMs } = the.node.head().header;
-    const nowMs = the.deps.now().getTime();
-    the.clock.aheadMs += Math.max(0, timestampMs - nowMs) + PAST_ITS_TIME_MS;
-    await the.node.mine(1, Math.max(nowMs, timestampMs) + PAST_ITS_TIME_MS - timestampMs);
-    await the.finish();
-  }
   const lastHash = async (key: AddressKey): Promise<string> => String((await the.sent(key)).at(-1)?.['hash']);
 
   it('lends the address what its transfer takes, pays without burning, and takes it back to the unit', async () => {
@@ -118,7 +103,7 @@ describe('paying out on Tron with energy from a stake', function () {
 
   it('pays with what it was lent while the gas wallet has too little for other addresses', async () => {
     const key = await the.paid(['TRX', 30n * TRX], ['USDT', 10n * USDT]);
-    await the.settle(key, says('energy were sent|bytes that lend it energy are in'));
+    await the.settle(key, says(/energy (were sent|are in)/));
     await the.finish();
     const deps = { ...the.deps, chain: the.watchedChain, signal: new AbortController().signal };
     const gas = { address: the.signer.gas.tron, addressKey: the.gas };
@@ -137,7 +122,7 @@ describe('paying out on Tron with energy from a stake', function () {
     for (let lost = 0; lost < 3; lost += 1) {
       await the.settle(key, says(': sent'));
       await the.node.forget(await lastHash(key));
-      await letItsTimePass();
+      await the.letItsTimePass();
     }
     await the.settle(key, says(/USDT to .*: paid out/));
     const rows = await purposes(key);
@@ -171,7 +156,7 @@ describe('paying out on Tron with energy from a stake', function () {
     const place = await retryPayout(the.deps, { id: String(payout?.['id']), reason: null });
     expect(place).to.include({ network: 'tron', addressKey: key });
     await the.node.forget(await lastHash(key));
-    await letItsTimePass();
+    await the.letItsTimePass();
     expect(await lentTo(key)).to.not.equal(0n);
     await the.settle(key);
     expect((await purposes(key)).slice(-2)).to.deep.equal(['reclaim dead', 'reclaim final']);
@@ -183,7 +168,7 @@ describe('paying out on Tron with energy from a stake', function () {
     for (let lost = 0; lost < 3; lost += 1) {
       await the.settle(key, says('what takes the energy back was sent'));
       await the.node.forget(await lastHash(key));
-      await letItsTimePass();
+      await the.letItsTimePass();
     }
     const kept = await lentTo(key);
     await the.pay(key, ['USDT', 3n * USDT]);
@@ -215,7 +200,7 @@ describe('paying out on Tron with energy from a stake', function () {
     const key = await the.paid(['USDT', 10n * USDT]);
     await the.settle(key, says('what takes the energy back was sent'));
     await the.node.forget(await lastHash(key));
-    await letItsTimePass();
+    await the.letItsTimePass();
     const { lending } = the.spending;
     if (!lending) throw new Error('nothing is lent');
     const byHand: Spending = { ...the.spending, lending: { ...lending, lent: async () => 0n } };

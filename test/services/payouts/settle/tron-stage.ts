@@ -13,6 +13,8 @@ import { shown } from '../stage.ts';
 import { signed, signerOf } from './stage.ts';
 
 export const TRX = 10n ** 6n;
+/** Longer than anything that is signed can land. */
+const PAST_ITS_TIME_MS = 12 * 60_000;
 /** Nobody's; the chain does not know it at first. */
 export const MERCHANT_KEY = keyOfHex('d1'.repeat(20));
 const MAX_STEPS = 60;
@@ -84,6 +86,15 @@ export async function startTronSettleStage({ payouts, others = 0, signs = true, 
     /** The same, by a worker that sends and asks over something else. */
     settleOver: (over: Spending) => settling((key) => step(key, false, over), live),
     ...rowsOfPayouts(live),
+    /** The chain's clock and ours go on by more than a transaction may live; blocks are read up to then. */
+    async letItsTimePass(): Promise<void> {
+      const { timestampMs } = live.node.head().header;
+      const nowMs = now().getTime();
+      // Blocks that are made by hand may be ahead of the clock.
+      clock.aheadMs += Math.max(0, timestampMs - nowMs) + PAST_ITS_TIME_MS;
+      await live.node.mine(1, Math.max(nowMs, timestampMs) + PAST_ITS_TIME_MS - timestampMs);
+      await live.finish();
+    },
     async stop() {
       await signer.stop();
       await live.stop();

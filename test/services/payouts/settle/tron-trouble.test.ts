@@ -2,14 +2,10 @@ import { expect } from 'chai';
 import { ANSWERS, always } from '../../../../dev/tron/faults.ts';
 import { TRON_ADDRESSES } from '../../../../src/chains/tron/addresses.ts';
 import { updateMerchant } from '../../../../src/services/merchants/merchants.ts';
-import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
+import { isSent, reasonOf } from './steps.ts';
 import { MERCHANT_KEY, startTronSettleStage, TRX, type TronSettleStage } from './tron-stage.ts';
 
 const USDT = TRX;
-/** Longer than anything that is signed can land. */
-const PAST_ITS_TIME_MS = 12 * 60_000;
-const isPaying = (step: SettlementStep): boolean => step.kind === 'went' && step.note.endsWith(': sent');
-const reasonOf = (step: SettlementStep | undefined): string => (step?.kind === 'wait' ? step.reason : '');
 
 describe('trouble with payouts on Tron', function () {
   this.timeout(300_000);
@@ -21,27 +17,17 @@ describe('trouble with payouts on Tron', function () {
   });
   after(() => the?.stop());
 
-  /** The chain's clock and ours go on by more than a transaction may live, and blocks are read up to then. */
-  async function letItsTimePass(): Promise<void> {
-    const { timestampMs } = the.node.head().header;
-    const nowMs = the.deps.now().getTime();
-    // Blocks that are made by hand may be ahead of the clock.
-    the.clock.aheadMs += Math.max(0, timestampMs - nowMs) + PAST_ITS_TIME_MS;
-    await the.node.mine(1, Math.max(nowMs, timestampMs) + PAST_ITS_TIME_MS - timestampMs);
-    await the.finish();
-  }
-
   it('pays once what every node has taken and none has put into a block, after its time is over', async () => {
     const key = await the.paid(['TRX', 50n * TRX]);
     const had = await the.coinsOf(MERCHANT_KEY);
-    await the.settle(key, isPaying);
+    await the.settle(key, isSent);
     const [first] = await the.sent(key);
     await the.node.forget(String(first?.['hash']));
     await the.finish();
     // Its time is not over: nothing else may be signed, whatever nodes say.
     expect(reasonOf(await the.step(key))).to.match(/no block has it yet/);
     expect((await the.payouts(key)).map(({ state }) => state)).to.deep.equal(['paying']);
-    await letItsTimePass();
+    await the.letItsTimePass();
     await the.settle(key);
     expect((await the.payouts(key)).map(({ state }) => state)).to.deep.equal(['failed', 'settled']);
     expect((await the.sent(key)).map(({ state }) => state)).to.deep.equal(['dead', 'final']);
@@ -54,10 +40,10 @@ describe('trouble with payouts on Tron', function () {
 
   it('gives nothing back while an endpoint has not read on to the end of its time', async () => {
     const key = await the.paid(['TRX', 50n * TRX]);
-    await the.settle(key, isPaying);
+    await the.settle(key, isSent);
     const [first] = await the.sent(key);
     await the.node.forget(String(first?.['hash']));
-    await letItsTimePass();
+    await the.letItsTimePass();
     const [other] = the.others;
     if (!other) throw new Error('no second endpoint');
     other.fault = always(ANSWERS.unavailable);
@@ -72,10 +58,10 @@ describe('trouble with payouts on Tron', function () {
 
   it('sends coins for gas again where the first ones landed nowhere', async () => {
     const key = await the.paid(['USDT', 30n * USDT]);
-    await the.settle(key, isPaying);
+    await the.settle(key, isSent);
     const [first] = await the.sent(key);
     await the.node.forget(String(first?.['hash']));
-    await letItsTimePass();
+    await the.letItsTimePass();
     await the.settle(key);
     expect((await the.sent(key)).map(({ purpose, state }) => `${purpose} ${state}`)).to.deep.equal([
       'gas dead',
@@ -87,7 +73,7 @@ describe('trouble with payouts on Tron', function () {
   it('takes up a transaction that a block shows after all, and pays nothing twice', async () => {
     const key = await the.paid(['TRX', 25n * TRX]);
     const had = await the.coinsOf(MERCHANT_KEY);
-    await the.settle(key, isPaying);
+    await the.settle(key, isSent);
     await the.node.mine(2);
     await the.catchUp();
     await the.node.replace(2, { keep: 'again' });

@@ -2,22 +2,11 @@ import { expect } from 'chai';
 import { changed, firstOf, when } from '../../../../dev/tron/faults.ts';
 import type { Block } from '../../../../dev/tron/types.ts';
 import type { AddressKey } from '../../../../src/chains/address-key.ts';
-import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
 import { rescan } from '../../../../src/services/watcher/rescan.ts';
+import { isPaid, isSent, reasonOf, says, wordsOf } from './steps.ts';
 import { MERCHANT_KEY, startTronSettleStage, TRX, type TronSettleStage } from './tron-stage.ts';
 
 const USDT = TRX;
-/** Longer than anything that is signed can land. */
-const PAST_ITS_TIME_MS = 12 * 60_000;
-const isSent = (step: SettlementStep): boolean => step.kind === 'went' && step.note.endsWith(': sent');
-const isPaid = (step: SettlementStep): boolean => isSent(step) && 'state' in step && step.state === 'paying';
-const reasonOf = (step: SettlementStep | undefined): string => (step?.kind === 'wait' ? step.reason : '');
-const wordsOf = (step: SettlementStep | undefined): string =>
-  step ? ('note' in step ? step.note : step.reason) : '';
-const says =
-  (words: string | RegExp) =>
-  (step: SettlementStep): boolean =>
-    wordsOf(step).search(words) >= 0;
 
 describe('payouts on Tron with one of two endpoints that lies', function () {
   this.timeout(300_000);
@@ -46,14 +35,6 @@ describe('payouts on Tron with one of two endpoints that lies', function () {
     for (const endpoint of [the.endpoint, ...the.others]) endpoint.fault = undefined;
   };
 
-  async function letItsTimePass(): Promise<void> {
-    const { timestampMs } = the.node.head().header;
-    const nowMs = the.deps.now().getTime();
-    the.clock.aheadMs += Math.max(0, timestampMs - nowMs) + PAST_ITS_TIME_MS;
-    await the.node.mine(1, Math.max(nowMs, timestampMs) + PAST_ITS_TIME_MS - timestampMs);
-    await the.finish();
-  }
-
   it('goes on within minutes where the energy was overstated once', async () => {
     const key = await the.paid(['USDT', 4n * USDT]);
     tellsEnergy(600);
@@ -80,7 +61,7 @@ describe('payouts on Tron with one of two endpoints that lies', function () {
       await the.settle(key, isSent);
       const hash = String((await the.sent(key)).at(-1)?.['hash']);
       await the.node.forget(hash);
-      await letItsTimePass();
+      await the.letItsTimePass();
     }
     await the.settle(key);
     expect(await states(key)).to.deep.equal(['settled']);
@@ -110,7 +91,7 @@ describe('payouts on Tron with one of two endpoints that lies', function () {
     await the.node.pay({ to: the.gas, currency: 'TRX', units: 1n });
     const from = await the.node.mine();
     await the.finish();
-    await letItsTimePass();
+    await the.letItsTimePass();
     const step = await the.step(key);
     expect(await states(key)).to.deep.equal(['paying']);
     the.endpoint.fault = undefined;
@@ -185,7 +166,7 @@ describe('payouts on Tron with one of two endpoints that lies', function () {
     expect((await the.wait(key))?.['reason']).to.match(/ read again with "rescan"$/);
     expect(await states(key)).to.deep.equal(['paying']);
     await readAgain(number);
-    await letItsTimePass();
+    await the.letItsTimePass();
     await the.settle(key);
     expect(await states(key)).to.deep.equal(['failed', 'settled']);
   });

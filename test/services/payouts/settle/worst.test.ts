@@ -4,10 +4,10 @@ import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts
 import { updateMerchant } from '../../../../src/services/merchants/merchants.ts';
 import { publishGasWallets } from '../../../../src/services/payouts/gas-wallets.ts';
 import { gasWalletOf } from '../../../../src/services/payouts/settle/coins.ts';
-import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
 import { holdStep } from '../../../../src/services/payouts/settle/living.ts';
 import { shown } from '../stage.ts';
 import { MERCHANTS, type SettleStage, startSettleStage, USDT } from './stage.ts';
+import { isPaid, isSent, says } from './steps.ts';
 
 const hostOf = ({ url }: { readonly url: string }): string => new URL(url).host;
 
@@ -34,13 +34,6 @@ describe('a payout at the worst of moments', function () {
         ? { json: { jsonrpc: '2.0', id, error: { code: -32000, message: 'nonce too low' } } }
         : undefined,
     );
-  const says =
-    (words: string) =>
-    (step: SettlementStep): boolean =>
-      ('note' in step ? step.note : step.reason).includes(words);
-  const isSent = (step: SettlementStep): boolean => step.kind === 'went' && step.note.endsWith(': sent');
-  const isPaid = (step: SettlementStep): boolean =>
-    isSent(step) && 'state' in step && step.state === 'paying';
   const states = async (key: AddressKey): Promise<unknown[]> =>
     (await the.payouts(key)).map(({ state }) => state);
   const sent = async (key: AddressKey, purpose: string) =>
