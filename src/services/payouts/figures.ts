@@ -63,12 +63,14 @@ export async function readPayoutFigures(deps: Deps): Promise<PayoutFigures> {
   };
 }
 
+/** What gives energy back comes after the payout is settled, and is no part of what its merchant sees. */
 async function costOf(deps: Deps, network: Network, coinUsd8: bigint): Promise<bigint | undefined> {
   const row = await firstRow(
     deps.orm.em.fork(),
     sql<{ fees: string; deposits: string }>`
-      select coalesce(sum(fee_units), 0)::text as fees, coalesce(sum((select count(*) from deposits d
-        where d.payout_id = p.id)), 0)::text as deposits
+      select coalesce(sum(fee_units + (select coalesce(sum(s.fee_units), 0) from sent_transactions s
+          where s.payout_id = p.id and s.purpose = 'reclaim' and s.state = 'final')), 0)::text as fees,
+        coalesce(sum((select count(*) from deposits d where d.payout_id = p.id)), 0)::text as deposits
       from (select id, fee_units from payouts where network = ${network} and state = 'settled'
         and not simulated and settled_at > ${new Date(deps.now().getTime() - LAST_MS)}
         order by settled_at desc limit ${LAST_PAYOUTS}) p`,

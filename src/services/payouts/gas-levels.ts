@@ -4,7 +4,7 @@ import type { ChainReader } from '../../chains/reader.ts';
 import { ChainCursor, GasLevel as GasLevelRow } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { rows, run, sql } from '../../db/sql.ts';
-import { assetOf, type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
+import { ASSETS, assetOf, type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { formatUnits } from '../../domain/money.ts';
 import { currentPrice } from '../deposits/price.ts';
 import type { Deps } from '../deps.ts';
@@ -18,7 +18,7 @@ export type GasLevel = {
   /** What it was seen to hold, in whole coins; null where nobody has looked yet. */
   readonly amount: string | null;
   readonly at: Date | null;
-  /** For how many payouts that is enough, at what the last ones took; null before there was one. */
+  /** For how many payouts that is enough, at what the last ones took; null before one took something. */
   readonly payoutsLeft: number | null;
   /** What a coin was worth then, in 10^-8 US dollars; null where nobody knew. */
   readonly coinUsd8: bigint | null;
@@ -30,7 +30,10 @@ const ASK_WITHIN_MS = 10_000;
 /** Where a chain tells only what lies there now, its requests may be counted by the day. */
 const SELDOM_MS = 15 * 60_000;
 /** The cost of a payout is what so many of the last ones took on average. */
-const LAST_TOP_UPS = 20;
+const LAST_PAYOUTS = 20;
+/** They are looked for among so many: most may be of coins, which take nothing. */
+const LAST_OF_ANY = 500;
+const TOKENS = ASSETS.filter(({ kind }) => kind === 'token').map(({ currency }) => currency);
 
 /**
  * Looks at what the newest gas wallet of each network holds, at the last block that was read twice, and
@@ -94,7 +97,10 @@ async function heldOn(
   return current && held && { units: held.nativeUnits, number: current.to };
 }
 
-/** The newest gas wallet of each network, as it was seen last. Asks no chain. */
+/**
+ * The newest gas wallet of each network, as it was seen last. What a payout of a token takes there is the
+ * coins that it was given, and the fees of these, of lending energy and of taking it back. Asks no chain.
+ */
 export async function readGasLevels(em: Em): Promise<readonly GasLevel[]> {
   const found = await rows(
     em,
@@ -105,10 +111,13 @@ export async function readGasLevels(em: Em): Promise<readonly GasLevel[]> {
       from (select distinct on (network) network, address, address_key from gas_wallets
         order by network, created_at desc, address_key) w
       left join gas_levels l on l.network = w.network and l.address_key = w.address_key
-      left join lateral (select avg(amount_units + fee_units) as cost from (
-        select amount_units, fee_units from sent_transactions s
-        where s.network = w.network and s.purpose = 'gas' and s.state = 'final'
-        order by s.created_at desc limit ${LAST_TOP_UPS}) last) c on true
+      left join lateral (select avg(took) as cost from (
+        select (select coalesce(sum(s.fee_units + case when s.purpose = 'gas' and s.ok then s.amount_units
+              else 0 end), 0) from sent_transactions s
+            where s.payout_id = p.id and s.purpose <> 'payout' and s.state = 'final') as took
+        from (select id, currency, settled_at from payouts where network = w.network and state = 'settled'
+          and not simulated order by settled_at desc limit ${LAST_OF_ANY}) p
+        where p.currency = any(${TOKENS}) order by p.settled_at desc limit ${LAST_PAYOUTS}) last) c on true
       order by w.network`,
   );
   return found.map(({ network, address, units, coinUsd8, at, payoutsLeft, isUsed }) => {

@@ -59,22 +59,24 @@ describe('what the wallets that pay for gas hold', function () {
       await inTx.execute('set local session_replication_role = replica');
       await inTx.execute(text, params);
     });
-  /** A top-up that is final, with its fee. */
-  const toppedUp = async (units: bigint, feeUnits: bigint): Promise<void> => {
+  /** A payout of tokens that is settled, and what the gas wallet has sent for it: units, and the fee. */
+  const tookOf = async (sent: Readonly<Record<string, readonly [bigint, bigint]>>): Promise<void> => {
     const id = await shop.pay(await shop.customer(), { coins: '1', block: 5 });
     await shop.sql('update deposits set verified_at = now() where id = ?', [id]);
     await payOut(deps, id);
-    await forced(
-      `insert into sent_transactions (id, network, hash, purpose, payout_id, attempt, state, from_address,
-        from_key, to_address, to_key, currency, amount_units, raw, signed_at, block_number, block_hash, ok,
-        fee_units, moves, verified_at, created_at, updated_at)
-       select gen_random_uuid(), 'bsc', 'gas' || id, 'gas', id, 1, 'final', 'g', ?, address, address_key, 'BNB',
-         ?, '\\x00', now(), -1, '0x9', true, ?, '[]', now(), now(), now() from payouts
-       where id not in (select payout_id from sent_transactions where purpose = 'gas')
-       order by created_at desc limit 1`,
-      [GAS, units.toString(), feeUnits.toString()],
-    );
+    for (const [purpose, [units, feeUnits]] of Object.entries(sent))
+      await forced(
+        `insert into sent_transactions (id, network, hash, purpose, payout_id, attempt, state, from_address,
+          from_key, to_address, to_key, currency, amount_units, raw, signed_at, block_number, block_hash, ok,
+          fee_units, moves, verified_at, created_at, updated_at)
+         select gen_random_uuid(), 'bsc', ? || id, ?, id, 1, 'final', 'g', ?, address, address_key, 'BNB',
+           ?, '\\x00', now(), -1, '0x9', true, ?, '[]', now(), now(), now() from payouts
+         where id = (select payout_id from deposits where id = ?)`,
+        [purpose, purpose, GAS, units.toString(), feeUnits.toString(), id],
+      );
   };
+  /** A top-up that is final, with its fee. */
+  const toppedUp = (units: bigint, feeUnits: bigint): Promise<void> => tookOf({ gas: [units, feeUnits] });
   const figures = async () => {
     const metrics = createMetrics({ defaults: false });
     await refreshMetrics({ deps, metrics });
@@ -138,6 +140,21 @@ describe('what the wallets that pay for gas hold', function () {
     await look(COIN);
     shop.pass(24 * 3_600 + 1);
     expect((await figures())(cost)).to.equal(undefined);
+  });
+
+  it('counts what lends energy and takes it back, and none of the stake itself', async () => {
+    await tookOf({
+      gas: [COIN / 100n - 1n, 1n],
+      delegate: [9_000n * COIN, COIN / 100n],
+      reclaim: [9_000n * COIN, COIN / 100n],
+    });
+    await tookOf({ delegate: [9_000n * COIN, 0n], reclaim: [9_000n * COIN, COIN / 100n] });
+    await look((COIN / 100n) * 60n);
+    // Three hundredths and one: two on average.
+    expect((await readGasLevels(em()))[0]?.payoutsLeft).to.equal(30);
+    // The fees that were noted when they were settled, of which none is of what came after.
+    await forced(`update payouts set fee_units = ${COIN / 100n}`);
+    expect((await figures())('gateway_settled_deposit_cost_usd{network="bsc"}')).to.equal(12);
   });
 
   it('is told beside what waits for it, by reason, and how the signer is', async () => {
