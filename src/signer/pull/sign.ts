@@ -111,10 +111,11 @@ async function signLocked(the: OpenSigner, em: Em, asked: Asked): Promise<SignRe
 
 async function noteDestination(
   { journal, keys }: OpenSigner,
-  { payout, destination }: Facts,
+  { asked, payout, destination }: Facts,
   at: Date,
 ): Promise<void> {
-  if (!destination) return;
+  // Of another chain than the payout's it is not its merchant's there, and nothing is signed for it.
+  if (!destination || asked.network !== payout.network) return;
   const { merchantId, network } = payout;
   const judge = { keys, begunAt: journal.index.begunAt };
   const seen = newDestination(judge, journal.index, { merchantId, network, ...destination });

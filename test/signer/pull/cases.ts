@@ -76,6 +76,30 @@ export const CASES: Readonly<Record<string, Case>> = {
     says: /^payout: the payout names another token/,
     force: ofPayout(`contract_address = '0x${'cd'.repeat(20)}'`),
   },
+  'a deposit of another merchant': {
+    says: /^payout: deposit .* is not one/,
+    force: ofDeposits('merchant_id = gen_random_uuid()'),
+  },
+  'a deposit on another chain': {
+    says: /^payout: deposit .* is not one/,
+    force: ofDeposits("network = 'tron'"),
+  },
+  'a payout on another chain': {
+    says: /^payout: the payout is on another chain/,
+    asking: { change: { network: 'tron' } },
+  },
+  'a payout of another merchant': {
+    says: /^payout: the address belongs to another merchant or to test mode/,
+    force: ofPayout('merchant_id = gen_random_uuid()'),
+  },
+  'a payout from another wallet than its address': {
+    says: /^payout: what was asked for is not the transfer of its payout/,
+    asking: { change: { from_key: 'ab'.repeat(20) } },
+  },
+  'a payout in another asset than its deposits': {
+    says: /^payout: what was asked for is not the transfer of its payout/,
+    asking: { change: { currency: 'BNB' } },
+  },
   'a payout without deposits': {
     says: /^payout: the payout covers no deposit/,
     force: ofDeposits('payout_id = null'),

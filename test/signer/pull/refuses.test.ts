@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
+import { createCustomer } from '../../../dev/support/use-cases.ts';
+import { DepositAddress } from '../../../src/db/entities/index.ts';
 import type { Currency, Network } from '../../../src/domain/assets.ts';
 import { sealDirection } from '../../../src/domain/payouts/direction.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
@@ -68,6 +70,21 @@ describe('the signer refuses', function () {
     expect(row['refused']).to.equal(null);
   });
 
+  it('an address of test mode, whoever says that it is paid out', async () => {
+    const { payout } = await planned();
+    const names = { externalId: 'test', email: null, name: null, metadata: {} };
+    const { merchantId } = the;
+    const { id: customerId } = await createCustomer(the.deps, { merchantId, mode: 'test', ...names });
+    const place = await the.deps.orm.em.fork().findOneOrFail(DepositAddress, { customerId, network: 'bsc' });
+    await the.force('update payouts set address_key = ?, address = ? where id = ?', [
+      place.addressKey,
+      place.address,
+      payout.id,
+    ]);
+    const row = await the.decided(await the.ask(payout, { change: { from_key: place.addressKey } }));
+    expect(row['refused']).to.match(/^payout: the address belongs to another merchant or to test mode/);
+  });
+
   it('what a wallet sends that somebody else has used, until an operator accepted it', async () => {
     const { place, payout } = await planned();
     const foreign = randomUUID();
@@ -105,46 +122,6 @@ describe('the signer refuses', function () {
       const next = await the.decided(await the.ask(payout, { purpose: 'gas', attempt }));
       if (attempt < 4) expect(next, `${next['refused']}`).to.include({ state: 'signed' });
       else expect(next['refused']).to.match(/^payout: the address was given coins 3 times/);
-    }
-  });
-
-  it('what is above the limit of an hour or a day, and signs it when there is room', async () => {
-    const one = await startSignerStage();
-    try {
-      const units = 600n;
-      let now = Date.now();
-      const limits = {
-        perHour: ({ currency }: { currency: Currency }) => (currency === 'USDT' ? 1_000n : undefined),
-        perDay: ({ currency }: { currency: Currency }) => (currency === 'USDT' ? 1_500n : undefined),
-      };
-      await one.signer({ limits, now: () => new Date(now) });
-      const asked = async (amount: bigint) => {
-        const place = await one.place('bsc');
-        await one.deposit(place, 'USDT', amount);
-        return await one.ask(await one.plan(place, 'USDT'));
-      };
-      const signed = (id: string) =>
-        eventually('room', async () => (await one.row(id))['state'] === 'signed');
-      await signed(await asked(units));
-      const second = await asked(units);
-      expect((await one.decided(second))['refused']).to.match(
-        /^limit: with it 1200 units of USDT .* within 1 h.*SIGN_MAX_PER_HOUR allows 1000/,
-      );
-      now += 61 * 60_000;
-      await signed(second);
-      now += 61 * 60_000;
-      const third = await asked(units);
-      expect((await one.decided(third))['refused']).to.match(
-        /^limit: with it 1800 units .* within 24 h.*SIGN_MAX_PER_DAY/,
-      );
-      now += 23 * 60 * 60_000;
-      await signed(third);
-      const huge = await asked(10n ** 30n);
-      expect((await one.decided(huge))['refused']).to.match(
-        /^limit: .* are more than SIGN_MAX_PER_HOUR allows at all/,
-      );
-    } finally {
-      await one.stop();
     }
   });
 });

@@ -91,6 +91,18 @@ describe('a signer that is asked for the worst', function () {
     }
   });
 
+  it('signs no attempt before one that it has signed, whatever that pays', async () => {
+    await the.signer();
+    const payout = await planned();
+    const at = (gwei: number) => ({ terms: termsOf('bsc', 'USDT', { gas_price: `${gwei}000000000` }) });
+    await signed(await the.ask(payout, at(1)));
+    await signed(await the.ask(payout, { attempt: 3, ...at(2) }));
+    const id = await the.ask(payout, { attempt: 2, ...at(3) });
+    expect((await the.decided(id))['refused']).to.match(
+      /^backup: attempt 3 of it was signed as 0x[0-9a-f]{64}: was a backup restored\?/,
+    );
+  });
+
   it('replaces nothing of another wallet, whatever a payout is said to be by now', async () => {
     await the.signer();
     const payout = await planned();
