@@ -142,13 +142,13 @@ function outbids({ paused, blockLookMs }: LivingFacts, newest: SentFacts, what: 
   return waits('paused', `${what}, and no block has it yet; for a higher price: ${paused}`, blockLookMs);
 }
 
-/** That it is to be sent, for the first time or again. */
+/** That it is to be sent, for the first time or again; at once where a wrong clock says that it was. */
 export function dueToSend(
   { id, sentAt }: SentFacts,
   now: Date,
   resendMs: number,
 ): (LivingStep & { readonly does: 'send' }) | undefined {
-  return sentAt === null || ageOf(sentAt, now) >= resendMs ? { does: 'send', id } : undefined;
+  return Math.abs(ageOf(sentAt, now)) >= resendMs ? { does: 'send', id } : undefined;
 }
 
 /** What took the last hope from attempts of which none is in a block. */

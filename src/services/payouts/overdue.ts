@@ -6,7 +6,11 @@ const COUNTED = 10_000;
 /** Longer than any pause between two looks at an address whose payout is under way. */
 const LEFT_ALONE_MS = 15 * 60_000;
 
-/** Addresses that are not paid out by themselves, as far as rows say. */
+/**
+ * Addresses that are not paid out by themselves, as far as rows say. What was lent for a payout that is over
+ * is none of these: nobody's money waits for it, a repair starts its actor within ten minutes, and the row
+ * that this writes while it waits counts as every other one.
+ */
 export type OverduePayouts = {
   /** Addresses that wait for a person, whom nobody has told of anything better since. */
   readonly alarmed: number;

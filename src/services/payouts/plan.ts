@@ -121,13 +121,19 @@ export async function lockCovered(em: Em, payoutId: string): Promise<Deposit[]> 
   return inOrder(await em.find(Deposit, { payoutId }, LOCKED));
 }
 
-/** The payout, locked after its deposits; throws where it is in another state than the caller read. */
+/** Another process has moved a payout since its state was read. Nothing was changed. */
+export class PayoutMoved extends Error {
+  override readonly name = 'PayoutMoved';
+}
+
+/** The payout, locked after its deposits. Throws {@link PayoutMoved} where it is in another state by now. */
 export async function lockPayout(em: Em, payoutId: string, state: PayoutState): Promise<Payout> {
   const payout = await em.findOneOrFail(Payout, payoutId, {
     lockMode: LockMode.PESSIMISTIC_WRITE,
     refresh: true,
   });
-  if (payout.state !== state) throw new Error(`payout ${payoutId} is ${payout.state} by now, not ${state}`);
+  if (payout.state !== state)
+    throw new PayoutMoved(`payout ${payoutId} is ${payout.state} by now, not ${state}`);
   return payout;
 }
 

@@ -8,9 +8,12 @@ import type { Deps } from '../deps.ts';
 import { waitView } from './list.ts';
 import { leftAloneBefore } from './overdue.ts';
 
-/** Deposits of one address whose payout does not go on by itself, as `deposit stuck` prints them. */
+/**
+ * Deposits of one address whose payout does not go on by itself, or what one was lent and does not come back,
+ * as `deposit stuck` prints them.
+ */
 export type StuckPayout = Omit<StuckDeposit, 'deposit_id' | 'transaction_hash'> & {
-  /** The oldest of them; null where none is left. */
+  /** The oldest of them; null where none is left, or the payout is over. */
   readonly deposit_id: string | null;
   readonly transaction_hash: string | null;
   /** Null where nothing is planned yet. */
@@ -53,11 +56,12 @@ export async function listStuckPayouts(deps: Deps): Promise<StuckPayout[]> {
     sql<Row>`
       with stuck as (
         select network, address_key, payout_id, address, currency, code, reason, needs_units::text,
-          needs_address, since from settlement_waits
+          needs_address, since, exists (select 1 from payouts p where p.id = w.payout_id
+            and not p.state = any(${[...LIVING_PAYOUTS]})) as is_over from settlement_waits w
         where code = any(${[...AT_ONCE]}) or (code = any(${[...IN_TIME]}) and since <= ${before})
         union all
         select p.network, p.address_key, p.id, p.address, p.currency, ${ALONE}, null, null, null,
-          p.state_since from payouts p where p.state = any(${[...LIVING_PAYOUTS]}) and not p.simulated
+          p.state_since, false from payouts p where p.state = any(${[...LIVING_PAYOUTS]}) and not p.simulated
           and p.state_since <= ${leftAloneBefore(deps)} and not exists (select 1 from settlement_waits w
             where w.network = p.network and w.address_key = p.address_key
               and w.updated_at > ${leftAloneBefore(deps)})
@@ -67,6 +71,7 @@ export async function listStuckPayouts(deps: Deps): Promise<StuckPayout[]> {
       from stuck s
       left join lateral (select id, transaction_hash, count(*) over () as deposits from (
           select id, transaction_hash, created_at from deposits where payout_id = s.payout_id
+            and not s.is_over
           union all
           select id, transaction_hash, created_at from deposits where s.payout_id is null
             and payout_id is null and network = s.network and address_key = s.address_key
@@ -90,14 +95,17 @@ type Row = {
   readonly needsUnits: string | null;
   readonly needsAddress: string | null;
   readonly since: string;
+  /** Nothing but what it was lent is left of its payout. */
+  readonly isOver: boolean;
   readonly depositId: string | null;
   readonly transactionHash: string | null;
   readonly deposits: number;
 };
 
 function describe(row: Row): StuckPayout {
-  const { network, payoutId, address, code, since, depositId, transactionHash, deposits } = row;
-  const reason = row.reason ?? 'nobody looks after this payout, which is under way';
+  const { network, payoutId, address, code, since, isOver, depositId, transactionHash, deposits } = row;
+  const why = row.reason ?? 'nobody looks after this payout, which is under way';
+  const reason = isOver ? `the payout is over, and what it was lent is not back: ${why}` : why;
   const { needs } = waitView({ ...row, reason });
   return {
     deposit_id: depositId,

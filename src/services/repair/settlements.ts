@@ -70,13 +70,24 @@ export function livingPage(network: Network, after: AddressKey): Statement<Place
     order by network, address_key limit ${PAGE}`;
 }
 
-/** Addresses that were lent energy which is not known to be with its lender again, behind `after`. */
+/**
+ * Addresses that were lent energy which is not known to be with its lender again, or not any more because
+ * what took it back has lost its final block, behind `after`.
+ */
 export function lentPage(network: Network, after: AddressKey): Statement<Place> {
   return sql`
     select distinct on (p.address_key) p.network, p.address_key, p.address, p.merchant_id, true as due
-    from sent_transactions s join payouts p on p.id = s.payout_id
-    where s.network = ${network} and s.to_key > ${after} and s.purpose = 'delegate' and s.reclaimed_at is null
-      and s.state in ('signed', 'sent', 'mined', 'final') and s.ok is distinct from false
+    from (
+      select payout_id, state, ok from sent_transactions
+        where network = ${network} and to_key > ${after} and purpose = 'delegate' and reclaimed_at is null
+          and state in ('signed', 'sent', 'mined', 'final')
+      union all
+      select lent.payout_id, lent.state, lent.ok from sent_transactions back
+        join sent_transactions lent on lent.payout_id = back.payout_id and lent.purpose = 'delegate'
+        where back.network = ${network} and back.to_key > ${after} and back.purpose = 'reclaim'
+          and back.state in ('asked', 'signed', 'sent')
+    ) s join payouts p on p.id = s.payout_id
+    where s.state in ('signed', 'sent', 'mined', 'final') and s.ok is distinct from false
     order by p.address_key limit ${PAGE}`;
 }
 

@@ -11,7 +11,7 @@ import { provenDestination, provenOrigin, requireOldEnough } from './directions.
 import { isLost, placeOfTransfer, requireUnpaid } from './earlier.ts';
 import { contractKey, type DepositFacts, type Facts } from './facts.ts';
 import { lend, requireFromGasWallet, requireUndisturbed, takeBack } from './lending.ts';
-import { requireRoom } from './limits.ts';
+import { type Moved, requireRoom } from './limits.ts';
 import { NotSigned } from './refusal.ts';
 
 /** More are a sign that something else is wrong. */
@@ -35,8 +35,17 @@ export function decide(bench: Bench, facts: Facts): Order {
   requireUnpaid(bench, facts);
   requireUndisturbed(facts);
   const order = orderOf(bench, facts, { destination: destination.address, index });
-  requireRoom(bench.limits, bench.index, facts.asked, order.transfer.nonce, bench.now);
+  requireRoom(bench.limits, bench.index, movedBy(facts), order.transfer.nonce, bench.now);
   return order;
+}
+
+/**
+ * What a row moves. A loan moves nothing itself: but a transfer that waits for room, for hours, would keep
+ * the part of the stake that it was lent.
+ */
+function movedBy({ asked, payout: row }: Facts): Moved {
+  if (asked.purpose !== 'delegate') return asked;
+  return { ...asked, purpose: 'payout', currency: row.currency, amountUnits: row.grossUnits };
 }
 
 function orderOf(

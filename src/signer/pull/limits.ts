@@ -11,6 +11,9 @@ export type SignLimits = {
 
 const HOUR_MS = 60 * 60_000;
 
+/** What has to have room below a limit. */
+export type Moved = Pick<Asked, 'network' | 'currency' | 'payoutId' | 'purpose' | 'attempt' | 'amountUnits'>;
+
 /**
  * Throws {@link NotSigned} where a transfer would bring what the journal has signed within an hour, or 24,
  * above its limit. Attempts in one place count once, with the largest of them.
@@ -18,11 +21,10 @@ const HOUR_MS = 60 * 60_000;
 export function requireRoom(
   limits: SignLimits,
   index: JournalIndex,
-  asked: Asked,
+  asked: Moved,
   nonce: number | null,
   now: Date,
 ): void {
-  if (!movesMoney(asked.purpose)) return;
   const windows = [
     { name: 'SIGN_MAX_PER_HOUR', ms: HOUR_MS, most: limits.perHour(asked) },
     { name: 'SIGN_MAX_PER_DAY', ms: 24 * HOUR_MS, most: limits.perDay(asked) },

@@ -10,7 +10,7 @@ import type { PayoutState } from '../../../domain/settlement.ts';
 import { unlessBusy } from '../../busy.ts';
 import { transact } from '../../transact.ts';
 import { failPayout, settlePayout } from '../finish.ts';
-import { cancelPayout, joinPayout } from '../plan.ts';
+import { cancelPayout, joinPayout, PayoutMoved } from '../plan.ts';
 import { ask } from './ask.ts';
 import { asking, Crowded } from './asking.ts';
 import { assess } from './assess.ts';
@@ -77,7 +77,10 @@ export async function advanceSettlement(
     if (error instanceof Crowded)
       return { kind: 'wait', reason: error.message, delayMs: CROWDED_MS, stuck: false };
     // A key that is taken: another process has planned or asked for the same a moment before.
-    const isLate = error instanceof Outdated || error instanceof UniqueConstraintViolationException;
+    const isLate =
+      error instanceof Outdated ||
+      error instanceof PayoutMoved ||
+      error instanceof UniqueConstraintViolationException;
     if (!isLate) throw error;
     return {
       kind: 'wait',

@@ -68,18 +68,28 @@ export async function coinsIn(
 ): Promise<bigint | undefined> {
   const cursor = await deps.orm.em.fork().findOne(ChainCursor, network);
   const known = COINS.get(deps.chain);
-  if (known?.addressKey === addressKey && known.blockNumber === cursor?.verifiedNumber) return known.units;
+  const nowMs = deps.now().getTime();
+  const isNew = known !== undefined && Math.abs(nowMs - known.atMs) < COINS_MS;
+  if (isNew && known.addressKey === addressKey && known.blockNumber === cursor?.verifiedNumber)
+    return known.units;
   const seen = await seenOn(deps, network, addressKey);
   // What an address held at the end of a block that was read twice stays so.
   if (seen && seen.from === seen.to)
-    COINS.set(deps.chain, { addressKey, blockNumber: seen.to, units: seen.held.nativeUnits });
+    COINS.set(deps.chain, { addressKey, blockNumber: seen.to, units: seen.held.nativeUnits, atMs: nowMs });
   return seen?.held.nativeUnits;
 }
 
+/** It is one endpoint's word, which must not last for as long as nothing becomes final. */
+const COINS_MS = 2_000;
 /** The coins of the wallet that was asked about last: all payouts of a chain ask about the same one. */
 const COINS = new WeakMap<
   WatchedChain,
-  { readonly addressKey: AddressKey; readonly blockNumber: number; readonly units: bigint }
+  {
+    readonly addressKey: AddressKey;
+    readonly blockNumber: number;
+    readonly units: bigint;
+    readonly atMs: number;
+  }
 >();
 
 type Asking = Deps & { readonly chain: WatchedChain; readonly signal: AbortSignal };

@@ -153,10 +153,12 @@ export async function holdStep(
   if (!payout || !LIVING_PAYOUTS.includes(payout.state)) throw new Outdated('the payout has ended meanwhile');
   const facts = await livingFacts(em, deps, payout, decided.pace);
   const now = decideLiving(facts);
+  // What a higher price takes may be found out so slowly that the old bytes are to be sent again by then.
+  const late = decided.step.does === 'outbid' && now.does === 'send' && facts.paused === null;
   // The same step over again is another one: what it took was found out before the last one was made.
   const same =
     facts.sent.length === decided.rows &&
-    now.does === decided.step.does &&
+    (now.does === decided.step.does || late) &&
     (!('id' in now) || !('id' in decided.step) || now.id === decided.step.id);
   if (!same) throw new Outdated('the payout went on meanwhile');
   return payout;

@@ -88,7 +88,10 @@ export async function ownLoan(deps: Assessing, { payoutId }: Outgoing) {
   return { attempts: row?.attempts ?? 0, landedAt };
 }
 
-/** What is asked of the stake beside, and is in no block that the newest view of an endpoint would show. */
+/**
+ * What is asked of the stake beside, and is in no block that the newest view of an endpoint would show. What
+ * the signer has refused may wait for hours: until then others are lent it.
+ */
 async function askedOfStake(
   deps: Assessing,
   { network }: Outgoing,
@@ -98,7 +101,7 @@ async function askedOfStake(
     deps.orm.em.fork(),
     sql<{ units: string }>`select coalesce(sum(amount_units), 0)::text as units from sent_transactions
       where network = ${network} and from_key = ${addressKey} and purpose = 'delegate'
-        and state in ('asked', 'signed', 'sent')`,
+        and state in ('asked', 'signed', 'sent') and (state <> 'asked' or refused is null)`,
   );
   return BigInt(row?.units ?? '0');
 }

@@ -9,8 +9,8 @@ const MOST_BEFORE = 20;
  * Sends signed bytes to every endpoint, those that it has to follow first: a wallet's transactions land in
  * their order, so an earlier one that no node has keeps all later ones waiting: a top-up, or a payout that
  * was settled by a block which was replaced after all. Those that were sent a moment ago are on their way.
- * What endpoints say is logged and proves nothing. That it was sent is written before, because it may be in a
- * block a moment later.
+ * What endpoints say is logged and proves nothing. That one was sent is written just before, because it may
+ * be in a block a moment later, and of no other: who is killed then has called nothing sent that waited.
  */
 export async function sendSigned(
   deps: Deps,
@@ -21,7 +21,8 @@ export async function sendSigned(
   }: { readonly id: string; readonly spending: Spending; readonly signal: AbortSignal },
 ): Promise<void> {
   const em = deps.orm.em.fork();
-  const before = new Date(deps.now().getTime() - spending.resendMs);
+  const nowMs = deps.now().getTime();
+  const [before, after] = [new Date(nowMs - spending.resendMs), new Date(nowMs + spending.resendMs)];
   const due = await rows(
     em,
     sql<{ id: string; raw: Buffer; hash: string; network: string }>`
@@ -29,17 +30,18 @@ export async function sendSigned(
       join sent_transactions last on last.id = ${id}
       where s.network = last.network and s.from_key = last.from_key and s.raw is not null
         and s.state in ('signed', 'sent')
-        and (s.id = last.id or (s.nonce < last.nonce and (s.sent_at is null or s.sent_at <= ${before})
+        and (s.id = last.id or (s.nonce < last.nonce and (s.sent_at is null
+            or s.sent_at <= ${before} or s.sent_at >= ${after})
           and (s.purpose = 'gas' or exists (
             select 1 from payouts p where p.id = s.payout_id and p.state = 'settled'))))
       order by s.nonce desc nulls first, s.attempt desc limit ${MOST_BEFORE}`,
   );
-  await run(
-    em,
-    sql`update sent_transactions set state = 'sent', sent_at = ${deps.now()}, updated_at = ${deps.now()}
-      where id = any(${due.map((row) => row.id)}::uuid[]) and state in ('signed', 'sent')`,
-  );
-  for (const { raw, hash, network } of due.toReversed()) {
+  for (const { id: next, raw, hash, network } of due.toReversed()) {
+    await run(
+      em,
+      sql`update sent_transactions set state = 'sent', sent_at = ${deps.now()}, updated_at = ${deps.now()}
+        where id = ${next} and state in ('signed', 'sent')`,
+    );
     const said = await spending.broadcast(raw, signal);
     deps.log.info({ network, transaction: hash, said }, 'a transaction of ours was sent');
   }

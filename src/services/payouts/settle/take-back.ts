@@ -69,13 +69,26 @@ async function taken(
     await askFor(deps, input, facts, lender);
     return 'asked for its energy back';
   }
-  await run(
-    deps.orm.em.fork(),
-    sql`update sent_transactions set reclaimed_at = ${deps.now()}, updated_at = ${deps.now()}
-      where id = ${loan.id} and reclaimed_at is null`,
-  );
+  await transact(deps, async (tx) => {
+    // What can land no more would keep the loan in doubt for ever.
+    await endOthers(tx.em, deps, payout.id);
+    await run(
+      tx.em,
+      sql`update sent_transactions set reclaimed_at = ${deps.now()}, updated_at = ${deps.now()}
+        where id = ${loan.id} and reclaimed_at is null`,
+    );
+  });
   return 'the energy that it was lent is with the gas wallet again';
 }
+
+/**
+ * Of a loan `s` that was found to be back: what took it back has lost its final block since. It may land
+ * again, or has to be asked for again.
+ */
+const BACK_IN_DOUBT = sql<boolean>`(exists (select 1 from sent_transactions r where r.payout_id = s.payout_id
+    and r.purpose = 'reclaim' and r.state in ('asked', 'signed', 'sent', 'mined'))
+  and not exists (select 1 from sent_transactions r where r.payout_id = s.payout_id
+    and r.purpose = 'reclaim' and r.state = 'final' and r.ok))`;
 
 /** Of several loans the oldest that something can be done about; else the oldest one. */
 async function factsOf(
@@ -88,8 +101,8 @@ async function factsOf(
     sql<{ id: string; payoutId: string }>`select s.id, s.payout_id from sent_transactions s
       join payouts p on p.id = s.payout_id
       where s.network = ${network} and s.to_key = ${addressKey} and s.purpose = 'delegate'
-        and s.reclaimed_at is null and s.state in ('signed', 'sent', 'mined', 'final')
-        and s.ok is distinct from false
+        and (s.reclaimed_at is null or ${BACK_IN_DOUBT})
+        and s.state in ('signed', 'sent', 'mined', 'final') and s.ok is distinct from false
         and not p.state in ${literals(LIVING_PAYOUTS)}
       order by s.created_at, s.id limit ${MOST_LOANS}`,
   );

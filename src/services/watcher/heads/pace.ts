@@ -126,6 +126,8 @@ export function learnFinal(
 /**
  * Whether to ask what is final: once it must have moved by some blocks, sooner where the head stands and
  * something is outstanding, and at once where that is one of these `awaited` blocks and the chain allows it.
+ * But for the pace of a head that stands, one question for each newer head: where finality stalls, and
+ * endpoints show several heads by turns, every other one is in vain.
  */
 export function finalMayHaveMoved(
   { outstandingMs, quietMs, blocks, awaitedAtOnce }: FinalPace,
@@ -137,7 +139,9 @@ export function finalMayHaveMoved(
   const number = headNumber - Math.min(...known.distances);
   const ahead = number - known.number;
   const forMs = nowMs - known.askedMs;
-  if (ahead > blocks || (ahead > 0 && forMs >= outstandingMs) || forMs >= quietMs) return true;
+  if ((ahead > 0 && forMs >= outstandingMs) || forMs >= quietMs) return true;
+  if (headNumber <= known.number + (known.distances.at(-1) ?? 0)) return false;
+  if (ahead > blocks) return true;
   return awaitedAtOnce === true && awaited.some((one) => one > known.number && one <= number);
 }
 

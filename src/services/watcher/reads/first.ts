@@ -19,6 +19,8 @@ const BACKLOG_BLOCKS = 1_920;
  * when the poll ends: a transaction for each would cost more than reading it.
  */
 const QUIET_TOGETHER = 48;
+/** While finality stalls it is asked about with each head anyway. */
+const MOST_AWAITED = 256;
 
 /**
  * Whether the next block to scan has been final for so long that
@@ -97,16 +99,16 @@ function isQuiet(block: ScannedBlock): boolean {
   return block.transfers.length === 0 && block.unrecognised.length === 0;
 }
 
-/** What a block says of ours waits until that block is final. */
+/** What a block says of ours waits until that block is final; of very many the newest are remembered. */
 function noteAwaited(
   chain: WatchedChain,
   blocks: readonly ScannedBlock[],
   { finalizedNumber }: ChainHeights,
 ): void {
   const ours = blocks.filter(({ transfers, sent }) => transfers.length > 0 || sent !== undefined);
-  chain.awaited = [...(chain.awaited ?? []), ...ours.map(({ number }) => number)].filter(
-    (number) => number > finalizedNumber,
-  );
+  const awaited = [...(chain.awaited ?? []), ...ours.map(({ number }) => number)];
+  // A block that took another one's place has its number too.
+  chain.awaited = [...new Set(awaited)].filter((number) => number > finalizedNumber).slice(-MOST_AWAITED);
 }
 
 function noteDropped(deps: Deps, reader: ChainReader, block: ScannedBlock): void {
