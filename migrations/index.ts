@@ -41,6 +41,11 @@ import { Migration20261124000056_signer } from './Migration20261124000056_signer
 import { Migration20261124000057_settlement_waits } from './Migration20261124000057_settlement_waits.ts';
 import { Migration20261125000058_payout_decisions } from './Migration20261125000058_payout_decisions.ts';
 import { Migration20261125000059_lending } from './Migration20261125000059_lending.ts';
+import { Migration20261125000060_signed_in } from './Migration20261125000060_signed_in.ts';
+import { Migration20261125000061_withdraw_changes } from './Migration20261125000061_withdraw_changes.ts';
+import { Migration20261125000062_reads } from './Migration20261125000062_reads.ts';
+import { Migration20261125000063_shown_secrets } from './Migration20261125000063_shown_secrets.ts';
+import { Migration20261125000064_former_tokens } from './Migration20261125000064_former_tokens.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
 export const MIGRATIONS = [
@@ -90,4 +95,9 @@ export const MIGRATIONS = [
   { name: 'Migration20261124000057_settlement_waits', class: Migration20261124000057_settlement_waits },
   { name: 'Migration20261125000058_payout_decisions', class: Migration20261125000058_payout_decisions },
   { name: 'Migration20261125000059_lending', class: Migration20261125000059_lending },
+  { name: 'Migration20261125000060_signed_in', class: Migration20261125000060_signed_in },
+  { name: 'Migration20261125000061_withdraw_changes', class: Migration20261125000061_withdraw_changes },
+  { name: 'Migration20261125000062_reads', class: Migration20261125000062_reads },
+  { name: 'Migration20261125000063_shown_secrets', class: Migration20261125000063_shown_secrets },
+  { name: 'Migration20261125000064_former_tokens', class: Migration20261125000064_former_tokens },
 ];

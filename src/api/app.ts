@@ -1,5 +1,6 @@
 import Router from '@koa/router';
 import Koa, { type Context, type Middleware, type Next } from 'koa';
+import type { WaitingLine } from '../base/async/waiting-line.ts';
 import { createKeyUse } from '../services/access/key-use.ts';
 import { createSessionFinder } from '../services/access/sessions.ts';
 import type { Deps } from '../services/deps.ts';
@@ -14,7 +15,7 @@ import { describeApi } from './openapi/document.ts';
 import { frame } from './render-error.ts';
 import { cacheable } from './requests/cacheable.ts';
 import { createLargeBodies } from './requests/large-bodies.ts';
-import { createListDoor } from './requests/lists.ts';
+import { createListDoor, type ListDoor } from './requests/lists.ts';
 import { createGuards, type Guards } from './requests/rate-limits.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes/index.ts';
@@ -30,8 +31,12 @@ export type AppOptions = {
   readonly guards?: Guards | undefined;
   /** The connections that lists have for themselves; without it, lists use those of `deps`. */
   readonly listOrm?: Deps['orm'] | undefined;
+  /** Where lists take turns, if others read lists too; without it the API has turns of its own. */
+  readonly lists?: ListDoor | undefined;
   /** The pages of `/login`; without them nobody can sign in here. */
   readonly loginPages?: (LoginPages & PasswordPages) | undefined;
+  /** Where passwords wait to be looked at, if others look at them too; without it logins have their own. */
+  readonly passwordLine?: WaitingLine | undefined;
   /** Makes the reference page at `/docs` from the API's description; without it there is no such page. */
   readonly docsPage?: ((description: object) => (ctx: Context) => void) | undefined;
   /** Compare answers with their schemas. On everywhere but in production. */
@@ -66,7 +71,7 @@ export function createApp(options: AppOptions): Koa {
   const findSession = createSessionFinder(deps);
   const isOwnOrigin = createOriginRule(options.publicUrl);
   const { publicUrl, checkResponses } = options;
-  const lists = createListDoor(deps, options.listOrm);
+  const lists = options.lists ?? createListDoor(deps, options.listOrm);
   const running = {
     deps,
     findOwner: createKeyFinder(deps),
@@ -105,7 +110,7 @@ export function createApp(options: AppOptions): Koa {
     addressOf: guards.addressOf,
     countPublic: guards.countPublic,
   };
-  if (pages) addLoginRoutes(router, { ...forPeople, pages });
+  if (pages) addLoginRoutes(router, { ...forPeople, pages, publicUrl, passwordLine: options.passwordLine });
   if (pages) addSessionRoutes(router, forPeople);
   if (pages) addPasswordRoutes(router, { ...forPeople, pages });
   app.use(router.routes() as unknown as Middleware);

@@ -1,10 +1,11 @@
 import type { Context } from 'koa';
 import type { KeyUse } from '../services/access/key-use.ts';
+import { isSignedIn } from '../services/access/sessions.ts';
 import { type Deps, txDeps } from '../services/deps.ts';
 import type { KeptAnswer } from '../services/idempotency.ts';
 import { type Tx, transact } from '../services/transact.ts';
 import { siteOf } from './access/client-address.ts';
-import { authenticate, type Finders } from './access/credentials.ts';
+import { authenticate, type Finders, sessionEnded } from './access/credentials.ts';
 import type { OriginRule } from './access/csrf.ts';
 import { ApiError, isUnauthorized } from './errors.ts';
 import { REPLAYED_HEADER, readOnce, replyOnce } from './idempotency.ts';
@@ -82,8 +83,10 @@ async function carryOut(
     const { prepare } = route;
     const change = {
       prepare: prepare && (() => prepare(deps, input)),
-      apply: async (tx: Tx, prepared: unknown) =>
-        toAnswer(await apply(tx, txDeps(deps), Object.assign({}, input, { prepared }))),
+      apply: async (tx: Tx, prepared: unknown) => {
+        if (caller?.kind === 'session' && !(await isSignedIn(tx.em, caller))) throw sessionEnded();
+        return toAnswer(await apply(tx, txDeps(deps), Object.assign({}, input, { prepared })));
+      },
     };
     if (once && caller) return await replyOnce(deps, { route, caller, params, once }, change);
     const prepared = await change.prepare?.();

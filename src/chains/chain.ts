@@ -38,6 +38,9 @@ export type PaymentRequest = {
   readonly chainId: number | undefined;
 };
 
+/** US dollars: a few cents at most, or between one and ten. */
+export type TransferFee = 'cents' | 'dollars';
+
 /** What the settings of every chain say; each chain adds its own. */
 export type ChainSettings = {
   /** Whether endpoints are configured. */
@@ -131,9 +134,15 @@ export type Chain<Settings extends ChainSettings = ChainSettings> = {
   /** As wallets call it, with the name of its token standard. */
   readonly label: string;
   /**
-   * The time between two blocks, in milliseconds: the pauses between polls depend on it, and nothing else.
+   * The time between two blocks, in milliseconds: the pauses between polls depend on it, and what payers are
+   * told of how long a payment takes.
    */
   readonly blockMs: number;
+  /**
+   * The order of magnitude of what a payer's own transfer of the token costs in fees, for whom both networks
+   * are only names.
+   */
+  readonly transferFee: TransferFee;
   /**
    * From the start of one comparison of its balances with the ledger to the start of the next, in
    * milliseconds.

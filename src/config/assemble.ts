@@ -61,6 +61,7 @@ export function assemble(values: Values, warnings: readonly string[]) {
       minUnits: values.SETTLE_MIN,
       /** Hundredths of a percent. */
       maxFeeBasisPoints: values.SETTLE_MAX_FEE_PERCENT,
+      withdrawChangeDelayMs: values.WITHDRAW_CHANGE_DELAY,
     },
     prices: {
       /** Chainlink without `feeds` means the feeds of the main net. */

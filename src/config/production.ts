@@ -11,7 +11,7 @@ import { VARIABLES } from './variables/index.ts';
  * Every reason why a process of this role must not start in production, one sentence each, without a secret.
  */
 export function problemsInProduction(values: Values, env: Environment, role: ConfigRole): string[] {
-  return [...missing(env, role), ...endpointsInTheClear(values), ...placeholders(env)];
+  return [...missing(env, role), ...endpointsInTheClear(values), ...tooSoon(values), ...placeholders(env)];
 }
 
 /**
@@ -46,6 +46,16 @@ function endpointsInTheClear(values: Values): string[] {
       ];
     });
   });
+}
+
+const LEAST_DELAY_MS = 60 * 60_000;
+
+/** Reports a delay that is over before anybody can have seen what waits: it would protect nobody's money. */
+function tooSoon({ WITHDRAW_CHANGE_DELAY: delayMs }: Values): string[] {
+  if (delayMs >= LEAST_DELAY_MS) return [];
+  return [
+    'WITHDRAW_CHANGE_DELAY must be at least 1h in production: whoever takes over a session could send payouts to themselves before anybody sees it.',
+  ];
 }
 
 /** The texts of a value that is one, a list of them, or lists by name. */

@@ -21,6 +21,7 @@ const GROUPS = [
   'SESSION',
   'TEMPORAL',
   'MIN',
+  'WITHDRAW',
 ];
 const PREFIXES = [...GROUPS, ...NETWORKS.map((network) => network.toUpperCase())].map((group) => `${group}_`);
 /** The network of one machine or rack: 256 addresses, or the smallest block that an IPv6 network is given. */

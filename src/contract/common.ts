@@ -91,7 +91,8 @@ function wholeNumber(max: number) {
 
 /** Rows of a page where the query does not say how many. */
 export const DEFAULT_LIMIT = 25;
-const MAX_LIMIT = 100;
+/** The most rows of one page. */
+export const MAX_LIMIT = 100;
 const MAX_PAGE = 1_000_000;
 
 /** The members of every list's query. */

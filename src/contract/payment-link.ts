@@ -104,6 +104,9 @@ export const method = z
     decimals: z.int().meta({ description: 'Decimals of the coin on this network.' }),
     address: z.string().meta({ description: 'Where to send it.' }),
     amount: coinAmount.meta({ description: 'What is left to send, in coins.' }),
+    least_amount: coinAmount.meta({
+      description: 'From this on the link counts as paid: the amount less what is tolerated.',
+    }),
     payment_uri: z.string().meta({ description: 'For a QR code or a wallet.' }),
     required_confirmations: z.int().meta({ description: 'Blocks that a payment needs.' }),
   })
@@ -134,6 +137,7 @@ export const publicPayment = z
     transactions: z.array(linkTransaction).meta({ description: 'What has paid it so far.' }),
     paid_network: network.nullable().meta({ description: 'Where the payment that completed it was made.' }),
     transaction_hash: z.string().nullable().meta({ description: 'The transaction that completed it.' }),
+    completed_at: time.nullable().meta({ description: 'When it was paid.' }),
     success_url: z.string().nullable().meta({ description: 'Where to go on after the payment.' }),
     cancel_url: z.string().nullable().meta({ description: 'Where to go instead of paying.' }),
   })
@@ -225,6 +229,7 @@ export const publicPaymentExample: PublicPaymentView = {
       decimals: 18,
       address: ADDRESS_BSC,
       amount: '25.5',
+      least_amount: '25.3725',
       payment_uri: `ethereum:${USDT_BSC}@56/transfer?address=${ADDRESS_BSC}&uint256=25500000000000000000`,
       required_confirmations: 15,
     },
@@ -232,6 +237,7 @@ export const publicPaymentExample: PublicPaymentView = {
   transactions: [],
   paid_network: null,
   transaction_hash: null,
+  completed_at: null,
   success_url: 'https://shop.example/orders/1001',
   cancel_url: null,
 };

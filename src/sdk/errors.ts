@@ -11,6 +11,7 @@ export type KnownErrorCode =
   | 'IP_NOT_ALLOWED'
   | 'TEST_MODE_ONLY'
   | 'SESSION_REQUIRED'
+  | 'STEP_UP_REQUIRED'
   | 'SCOPE_REQUIRED'
   | 'CSRF'
   | 'QUOTA_REACHED'

@@ -244,6 +244,7 @@ export type PaymentMethod = {
   decimals: number;
   address: string;
   amount: string;
+  least_amount: string;
   payment_uri: string;
   required_confirmations: number;
 };
@@ -264,6 +265,7 @@ export type PublicPayment = {
   transactions: PaymentTransaction[];
   paid_network: Network | null;
   transaction_hash: string | null;
+  completed_at: string | null;
   success_url: string | null;
   cancel_url: string | null;
 };

@@ -118,6 +118,8 @@ export type ServiceSettings = {
   readonly payouts: PayoutSettings;
   /** A session ends when it was not used for `idleMs`, and `maxMs` after its login. */
   readonly sessions: { readonly idleMs: number; readonly maxMs: number };
+  /** How long after it was asked for a withdraw address counts that a signed-in user changes. */
+  readonly withdrawChangeDelayMs: number;
 };
 
 /** Everything a use case may reach. Clock and ids are handed in so that tests can hold them still. */

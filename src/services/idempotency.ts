@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { pause } from '../base/async/pause.ts';
 import { IdempotencyAnswer } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
 import { firstRow, run, sql } from '../db/sql.ts';
@@ -8,6 +9,8 @@ import { savepoint, type Tx, transact } from './transact.ts';
 
 /** How long a stored answer is given again. */
 export const ANSWER_KEPT_MS = 24 * 3_600_000;
+/** How often it is looked whether a request is still being worked on. */
+const ASKED_EVERY_MS = 50;
 const PURGE_BATCH = 1_000;
 const MAX_PURGE_BATCHES = 100;
 
@@ -82,6 +85,27 @@ export async function answerOnce<P>(
     await keepAnswer(tx.em, deps, request, answer);
     return { ...answer, replayed: false };
   });
+}
+
+/**
+ * The answer that was kept for a request, if there is one; while another process or request works on it, up
+ * to `waitMs` are waited for that. Throws {@link IdempotencyConflict} as {@link answerOnce} does.
+ */
+export async function keptAnswer(
+  deps: Deps,
+  request: KeyedRequest,
+  waitMs = 0,
+): Promise<KeptAnswer | undefined> {
+  const endsAt = performance.now() + waitMs;
+  for (;;) {
+    try {
+      return await claimAndFind(deps.orm.em.fork(), deps, request);
+    } catch (error) {
+      const isInFlight = error instanceof IdempotencyConflict && error.reason === 'in_flight';
+      if (!isInFlight || performance.now() >= endsAt) throw error;
+      await pause(ASKED_EVERY_MS);
+    }
+  }
 }
 
 /**

@@ -6,6 +6,7 @@ export type RefusalCode =
   | 'NOT_FOUND'
   | 'CUSTOMER_EXISTS'
   | 'AMOUNT_TOO_SMALL'
+  | 'STEP_UP_REQUIRED'
   | 'TOO_MUCH_OPEN'
   | 'QUOTA_REACHED'
   | 'DAILY_QUOTA_REACHED';
@@ -40,4 +41,15 @@ export class AmountTooSmall extends Refusal {
  */
 export function notFound(what: string): Refusal {
   return new Refusal('NOT_FOUND', `There is no such ${what}.`);
+}
+
+/**
+ * The refusal of a change that only somebody who has just shown password
+ * and code may make: this sign-in has not, or it has ended.
+ */
+export function stepUpRequired(): Refusal {
+  return new Refusal(
+    'STEP_UP_REQUIRED',
+    'This needs your password again, and your code if you have one. Confirm who you are, then repeat it.',
+  );
 }

@@ -118,7 +118,7 @@ describe('command line: what operators changed', function () {
     const reading = leaves
       .filter(({ options }) => !options.some(({ long }) => long === '--by'))
       .map((one) => one.name());
-    expect(new Set(reading)).to.deep.equal(new Set(['list', 'show', 'stuck', 'listen', 'hash']));
+    expect(new Set(reading)).to.deep.equal(new Set(['list', 'show', 'stuck', 'changes', 'listen', 'hash']));
   });
 
   it('has nothing of a command that was refused', async () => {

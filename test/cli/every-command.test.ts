@@ -1,29 +1,15 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase, migratedDatabase, tempDir } from '../../dev/support/parts.ts';
-import { createCustomer, createEndpoint } from '../../dev/support/use-cases.ts';
 import { createSecretBox } from '../../src/base/secret-box.ts';
 import { makeProgram } from '../../src/cli/program.ts';
-import { createKey } from '../../src/services/merchants/keys.ts';
 import { startTestApi, type TestApi, UNKNOWN_ID } from '../support/gateway.ts';
-import { pay } from '../support/payment-shop.ts';
-import { commitAll, filled, planned } from '../support/payout-rows.ts';
 import { type Expected, judgeJson, judgeText } from './judged.ts';
+import { BSC, fill, type Ids, TRON } from './merchants/one-of-everything.ts';
 import { type Env, gateway, leavesOf, sideBySide } from './support.ts';
 
-/** Everything that a terminal acts on, and wide characters: a stranger's idea of a name. */
-const HOSTILE =
-  '\u001b[31mred\u001b]0;title\u0007\u009b2J\r\nforged line\u202eeman\u2028\u200b漢字かな🧾👩‍👩‍👧 ';
-const BSC = '0x52908400098527886E0F7030069857D2E4169EE7';
-const TRON = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
 const PASSWORD = 'correct horse battery';
 
-type Ids = Readonly<
-  Record<
-    'merchant' | 'customer' | 'completed' | 'payout' | 'delivery' | 'takenPort' | 'key0' | 'key1',
-    string
-  >
->;
 type Call = Expected & {
   /** The arguments of the first run (0, `--json`) and of the second (1, for a person). */
   readonly args?: (ids: Ids, run: 0 | 1) => readonly string[];
@@ -70,6 +56,9 @@ const CALLS: Readonly<Record<string, Call>> = {
     ],
   },
   'merchant list': {},
+  'merchant show': { args: ({ merchant }) => [merchant] },
+  'merchant changes': {},
+  'merchant cancel-change': { args: ({ change0, change1 }, run) => [run === 0 ? change0 : change1, ...BY] },
   'subscription set': { args: ({ merchant }) => [merchant, 'active', '--until', '2099-01-01'] },
   'customer erase': { args: ({ customer }) => [customer, ...BY] },
   'quota set': {
@@ -226,64 +215,3 @@ describe('command line: every command', function () {
     await empty.drop();
   });
 });
-
-/**
- * One of everything, and then what the database lets in at
- * most in every text, with everything that a terminal acts on.
- */
-async function fill(api: TestApi): Promise<Ids> {
-  const { deps, merchant } = api;
-  const names = { externalId: 'user-1', email: 'a@b.example', name: 'Ann', metadata: {} };
-  const { id: customer } = await createCustomer(deps, { merchantId: merchant.id, mode: 'live', ...names });
-  await createEndpoint(deps, {
-    merchantId: merchant.id,
-    mode: 'live',
-    url: 'http://127.0.0.1:9/',
-    events: ['*'],
-    description: null,
-  });
-  const completed = await pay(deps, customer, { coins: '7' });
-  await pay(deps, customer, { coins: '8', state: 'detected' });
-  const made = await Promise.all(
-    [0, 1].map(() => createKey(deps, { merchantId: merchant.id, mode: 'live' })),
-  );
-  const row = async (sql: string): Promise<string> =>
-    (await deps.orm.em.fork().execute<{ id: string }[]>(sql))[0]?.id ?? '';
-  const payout = randomUUID();
-  await commitAll(deps, planned(payout, await pay(deps, customer, { coins: '9' })));
-  const delivery = await row('select id from webhook_deliveries order by id desc limit 1');
-  const long = (most: number) => HOSTILE.repeat(40).slice(0, most);
-  await deps.orm.em.fork().transactional(async (em) => {
-    await em.execute('set local session_replication_role = replica');
-    await em.execute('update merchants set name = ?', [long(200)]);
-    await em.execute('update api_keys set label = ?', [long(200)]);
-    await em.execute('update deposit_transitions set reason = ?, by_name = ?', [long(500), long(100)]);
-    await em.execute('update operator_actions set by_name = ?, reason = ?', [long(100), long(500)]);
-    await em.execute(
-      'update deposits set amount_units = ?, state_since = now() - interval ?, created_at = now() - interval ?',
-      ['123456789012345678901234567890123456789', '10 days', '10 days'],
-    );
-    for (const { text, params } of filled(long, BSC)) await em.execute(text, params);
-    await em.execute(
-      `insert into webhook_attempts (delivery_id, round, number, started_at, finished_at, error)
-        select id, 1, 1, now(), now(), ? from webhook_deliveries`,
-      [long(300)],
-    );
-    await em.execute(
-      `insert into unrecognised_transfers (id, network, transaction_hash, address, address_key,
-       contract_address, amount_units, block_number, reason, created_at)
-       values (gen_random_uuid(), 'bsc', ?, ?, ?, ?, ?, 99999999, ?, now())`,
-      [`0x${'a'.repeat(64)}`, BSC, BSC.slice(2).toLowerCase(), BSC, '9'.repeat(78), long(300)],
-    );
-  });
-  return {
-    merchant: merchant.id,
-    customer,
-    completed,
-    payout,
-    delivery,
-    takenPort: new URL(api.url).port,
-    key0: made[0]?.id ?? '',
-    key1: made[1]?.id ?? '',
-  };
-}

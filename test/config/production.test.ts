@@ -47,6 +47,19 @@ describe('configuration in production', () => {
     expect(afterMs({ NODE_ENV: 'production', SIGN_NEW_DESTINATION_AFTER: '48h' })).to.equal(172_800_000);
   });
 
+  it('lets an address that a user changes wait for a day, and in production never for less than an hour', () => {
+    const delayMs = (env: NodeJS.ProcessEnv): number =>
+      loadConfig(env, { role: 'none' }).settlement.withdrawChangeDelayMs;
+    expect(delayMs({})).to.equal(86_400_000);
+    expect(delayMs({ WITHDRAW_CHANGE_DELAY: '0' })).to.equal(0);
+    expect(delayMs({ NODE_ENV: 'production' })).to.equal(86_400_000);
+    expect(delayMs({ NODE_ENV: 'production', WITHDRAW_CHANGE_DELAY: '1h' })).to.equal(3_600_000);
+    for (const WITHDRAW_CHANGE_DELAY of ['0', '3599s', '59m'])
+      expect(inProduction({ WITHDRAW_CHANGE_DELAY })).to.deep.equal([
+        'WITHDRAW_CHANGE_DELAY must be at least 1h in production: whoever takes over a session could send payouts to themselves before anybody sees it.',
+      ]);
+  });
+
   it('asks no endpoint in the clear in production, unless it is near or named', () => {
     const far = [
       'http://rpc.provider.test/hunter2',

@@ -19,6 +19,7 @@ const CODES = [
   'signer_state.name',
   'signer_state.sealed_code',
   'settlement_waits.code',
+  'withdraw_changes.outcome',
 ];
 /** A door (a schema of the API, an option of the command line, the configuration) refuses what is longer. */
 const REFUSED_AT_A_DOOR = [
@@ -57,6 +58,7 @@ const SENTENCES = [
   'deposit_transitions.reason',
   'payouts.reason',
   'webhook_endpoints.disabled_reason',
+  'withdraw_changes.reason',
 ];
 /** Made of parts, each of which has a bound. */
 const COMPOSED = [
@@ -65,7 +67,9 @@ const COMPOSED = [
   'rate_limits.id',
   'login_budgets.key',
   'user_sites.site',
+  'sessions.site',
   'api_keys.last_used_site',
+  'withdraw_changes.asked_from',
   'operator_actions.subject',
 ];
 /** What others said, cut where it is written. */

@@ -25,6 +25,7 @@ const GUARDS: Readonly<Record<string, string>> = {
   ...triggers('sums_insert', 'payment_links'),
   ...triggers('sums_update', 'payment_links'),
   ...triggers('times_guard', 'deposits'),
+  ...triggers('volume', 'deposits'),
   deposit_decisions_append_only: 'deposit_decisions',
   payout_decisions_append_only: 'payout_decisions',
   deposit_transitions_decided: 'deposit_transitions',
@@ -32,11 +33,12 @@ const GUARDS: Readonly<Record<string, string>> = {
   deposits_posting_count_guard: 'deposits',
   ledger_entries_balanced: 'ledger_entries',
   ...triggers('asked', 'sent_transactions'),
-  ...triggers('kept', 'sent_transactions'),
+  ...triggers('kept', 'sent_transactions', 'withdraw_changes'),
   ...triggers('terms', 'sent_transactions'),
   ...triggers('payout_guard', 'deposits'),
   ...triggers('payout_sums', 'deposits'),
   ...triggers('sums', 'payouts'),
+  ...triggers('removed', 'users'),
 };
 /** Functions of the database that are no trigger's. */
 const FUNCTIONS = [

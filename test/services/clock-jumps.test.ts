@@ -40,7 +40,8 @@ describe('a clock that jumps', function () {
       email: 'c@example.com',
       password: 'correct horse battery',
     });
-    const begin = (deps: Deps) => api.deps.orm.em.fork().transactional((em) => addSession(em, deps, userId));
+    const begin = (deps: Deps) =>
+      api.deps.orm.em.fork().transactional((em) => addSession(em, deps, { userId, site: '203.0.113.9' }));
     const [ahead, now] = [await begin(at(DAY)), await begin(at(0))];
     const found = async (ms: number, token: string) =>
       (await createSessionFinder(at(ms))(token)) !== undefined;

@@ -31,13 +31,18 @@ export async function authenticate(
     token === undefined ? undefined : findSession(token),
   ]);
   if (key !== undefined && !owner) throw unauthorized('The API key is not valid.');
-  if (token !== undefined && !session) throw unauthorized('The session has ended. Sign in again.');
+  if (token !== undefined && !session) throw sessionEnded();
   if (owner && !session) return { kind: 'key', ...owner };
   // Live unless the header says exactly "test", as the contract says.
   const mode = request.headers['x-mode'] === 'test' ? 'test' : 'live';
   if (!session || (owner && (owner.merchantId !== session.merchantId || owner.mode !== mode)))
     throw differing();
   return { kind: 'session', mode, ...session };
+}
+
+/** The answer to a request whose session there is not, or not any more. */
+export function sessionEnded(): ApiError {
+  return unauthorized('The session has ended. Sign in again.');
 }
 
 /** A key in a URL ends up in logs and histories, so it is refused even beside a good header. */

@@ -1,7 +1,7 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { z } from 'zod';
-import { LineIsFull } from '../../base/async/waiting-line.ts';
+import { LineIsFull, type WaitingLine } from '../../base/async/waiting-line.ts';
 import { accountHash } from '../../services/access/account-hash.ts';
 import { createLogin, type LoginResult } from '../../services/access/login.ts';
 import { endSessions, type SessionFinder } from '../../services/access/sessions.ts';
@@ -24,7 +24,8 @@ import type { PublicForm } from './public-form.ts';
 import { clearedCookie, sessionCookie, sessionTokens } from './session-cookie.ts';
 
 const MAX_NEXT = 2_048;
-const SIGNED_IN_PATH = '/login';
+/** Where people go on who did not say where they wanted to be. */
+const SIGNED_IN_PATH = '/dashboard';
 
 /** The pages around a login; each sets the whole answer. `next` was checked to be a path of this gateway. */
 export type LoginPages = {
@@ -37,12 +38,14 @@ export type LoginPages = {
       readonly next?: string;
     },
   ): void;
-  signedIn(ctx: Context): void;
+  signedIn(ctx: Context, view: { readonly prefix: string }): void;
 };
 
 export type LoginRoutes = PublicForm & {
   readonly pages: LoginPages;
   readonly findSession: SessionFinder;
+  readonly publicUrl: string | undefined;
+  readonly passwordLine?: WaitingLine | undefined;
 };
 
 const credentials = z.object({
@@ -55,6 +58,7 @@ type Credentials = z.output<typeof credentials>;
 /** `/login` and `/logout`, outside the API's base path: JSON for programs, pages for browsers. */
 export function addLoginRoutes(router: Router, options: LoginRoutes): void {
   const { deps, pages, isOwnOrigin } = options;
+  const prefix = prefixOf(options.publicUrl);
   const signIn = createSignIn(options);
 
   router.get('/login', async (context) => {
@@ -64,8 +68,8 @@ export function addLoginRoutes(router: Router, options: LoginRoutes): void {
       token !== undefined &&
       others.length === 0 &&
       (await withinBudget({ limitMs: BUDGET_MS, answer: ctx.res }, () => options.findSession(token)));
-    if (isSignedIn) return pages.signedIn(ctx);
-    pages.signIn(ctx, { status: 200, ...nextOf(readQuery(ctx.querystring)['next']) });
+    if (isSignedIn) return pages.signedIn(ctx, { prefix });
+    pages.signIn(ctx, { status: 200, ...nextOf(readQuery(ctx.querystring)['next'], prefix) });
   });
   router.post('/login', async (context) => {
     const ctx = context as unknown as Context;
@@ -75,12 +79,12 @@ export function addLoginRoutes(router: Router, options: LoginRoutes): void {
     }
     try {
       await signIn(ctx);
-      redirect(ctx, nextOf(fieldsOf(ctx)['next']).next ?? SIGNED_IN_PATH);
+      redirect(ctx, nextOf(fieldsOf(ctx)['next'], prefix).next ?? `${prefix}${SIGNED_IN_PATH}`);
     } catch (thrown) {
       const { status, message } = shownRefusal(ctx, thrown);
       const { email, next } = fieldsOf(ctx);
       const shown = typeof email === 'string' ? { email } : {};
-      pages.signIn(ctx, { status, problem: message, ...shown, ...nextOf(next) });
+      pages.signIn(ctx, { status, problem: message, ...shown, ...nextOf(next, prefix) });
     }
   });
   router.post('/logout', async (context) => {
@@ -90,12 +94,17 @@ export function addLoginRoutes(router: Router, options: LoginRoutes): void {
     const tokens = sessionTokens(ctx.req);
     if (tokens.length > 0)
       await withinBudget({ limitMs: BUDGET_MS, answer: ctx.res }, () =>
-        endSessions(deps.orm.em.fork(), tokens),
+        endSessions(deps.orm.em.fork(), deps, tokens),
       );
     ctx.set('Set-Cookie', clearedCookie());
-    if (wantsPage(ctx)) return redirect(ctx, '/login');
+    if (wantsPage(ctx)) return redirect(ctx, `${prefix}/login`);
     answerJson(ctx, { signed_out: true });
   });
+}
+
+/** The path that stands before ours where the public URL has one; otherwise empty. */
+export function prefixOf(publicUrl: string | undefined): string {
+  return publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
 }
 
 type SignedIn = Extract<LoginResult, { kind: 'signed-in' }>;
@@ -103,7 +112,10 @@ type SignedIn = Extract<LoginResult, { kind: 'signed-in' }>;
 /** Signs in with what a request carries, and sets the cookie of the session. Throws where it is refused. */
 function createSignIn(options: LoginRoutes): (ctx: Context) => Promise<SignedIn> {
   const { deps, isOwnOrigin } = options;
-  const login = createLogin(deps, { within: (work) => withinBudget({ limitMs: BUDGET_MS }, work) });
+  const login = createLogin(deps, {
+    within: (work) => withinBudget({ limitMs: BUDGET_MS }, work),
+    ...(options.passwordLine ? { line: options.passwordLine } : {}),
+  });
   return async (ctx) => {
     if (!isOwnOrigin(ctx.req)) throw forgedRequest();
     // Before the body is read: reading it is work that anybody could make us do.
@@ -136,10 +148,10 @@ function createSignIn(options: LoginRoutes): (ctx: Context) => Promise<SignedIn>
 }
 
 /**
- * A path of our own with its query, or nothing: anything that a browser
- * would read as another origin is no path.
+ * A path of our own with its query, or nothing: anything that a browser would read as another origin is no
+ * path, and what does not lie below `prefix` belongs to somebody else of this host.
  */
-export function nextOf(given: unknown): { readonly next?: string } {
+export function nextOf(given: unknown, prefix = ''): { readonly next?: string } {
   if (typeof given !== 'string' || given.length > MAX_NEXT || !given.startsWith('/')) return {};
   // Browsers take a backslash for a slash and drop tabs and line feeds; a parser with an origin of our own as
   // its base does the same and shows what the browser would see.
@@ -147,7 +159,7 @@ export function nextOf(given: unknown): { readonly next?: string } {
   if (!URL.canParse(given, base)) return {};
   const url = new URL(given, base);
   const path = `${url.pathname}${url.search}${url.hash}`;
-  return url.origin === base && !path.startsWith('//') ? { next: path } : {};
+  return url.origin === base && path.startsWith(`${prefix}/`) && !path.startsWith('//') ? { next: path } : {};
 }
 
 async function readCredentials(ctx: Context): Promise<Credentials> {

@@ -1,12 +1,11 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
+import type { SessionFinder, SessionOwner } from '../../services/access/sessions.ts';
 import {
   endOtherSessions,
   endOwnSession,
   listOwnSessions,
-  type SessionFinder,
-  type SessionOwner,
-} from '../../services/access/sessions.ts';
+} from '../../services/access/signed-in/own-sessions.ts';
 import type { Deps } from '../../services/deps.ts';
 import { ApiError } from '../errors.ts';
 import { BUDGET_MS, withinBudget } from '../requests/deadline.ts';

@@ -82,6 +82,14 @@ const ERRORS: Readonly<Record<ErrorCode, Told>> = {
       code: 'SESSION_REQUIRED',
     },
   },
+  STEP_UP_REQUIRED: {
+    summary: 'With a session: the password, and the code, have to be shown again first',
+    example: {
+      error:
+        'This needs your password again, and your code if you have one. Confirm who you are, then repeat it.',
+      code: 'STEP_UP_REQUIRED',
+    },
+  },
   SCOPE_REQUIRED: {
     summary: 'An API key without the scope that the route needs',
     example: {

@@ -28,6 +28,9 @@ export type GuardOptions = {
   readonly trustedProxies?: readonly string[] | undefined;
 };
 
+/** For whom a test is made: a payer's form has no caller. */
+type Tester = Pick<Caller, 'merchantId' | 'mode'>;
+
 /** Who asks from where, and how often they may. There is one for each process, because it remembers. */
 export type Guards = {
   readonly addressOf: ClientAddress;
@@ -37,7 +40,7 @@ export type Guards = {
    * Counts a request that starts work for which nobody pays, by merchant and,
    * where there is one, by endpoint. Throws 429.
    */
-  countTest(ctx: Context, caller: Caller, endpointId: string | undefined): Promise<void>;
+  countTest(ctx: Context, caller: Tester, endpointId: string | undefined): Promise<void>;
   /** The same headers on an answer that is not counted. */
   tellCaller(ctx: Context, caller: Caller): void;
   /** Counts a request that needs no credentials, by the client's address. Sets the headers; throws 429. */
@@ -118,7 +121,7 @@ function createTestLimits(deps: Deps, perSecond: number) {
   };
   const ofMerchants = bucket('tests', perSecond);
   const ofEndpoints = bucket('endpoint tests', perSecond / ENDPOINT_SHARE);
-  return ({ merchantId, mode }: Caller, endpointId: string | undefined) => [
+  return ({ merchantId, mode }: Tester, endpointId: string | undefined) => [
     { limiter: ofMerchants, client: `${merchantId}:${mode}` },
     // The id is whatever stands in the path. It counts for this merchant alone, so another merchant
     // who names it uses up nothing of the owner's share.

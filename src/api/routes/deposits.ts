@@ -59,9 +59,9 @@ export const DEPOSIT_ROUTES = [
       'Makes a test deposit that is already in its state. A transaction hash that was used before answers 200 with the same deposit. Five a second, 50 at once.',
     body: simulation,
     response: deposit,
-    prepare: async (deps, { caller: { merchantId }, body }) => {
+    prepare: async (deps, { body }) => {
       if (!isUuid(body.customerId)) throw notFound('test customer');
-      return await priceSimulation(deps, { merchantId, ...body });
+      return await priceSimulation(deps, body);
     },
     apply: async (tx, deps, { caller: { merchantId, mode }, body, prepared: price }) => {
       const made = await simulateDeposit(tx, deps, { merchantId, ...body, price });

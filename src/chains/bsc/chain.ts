@@ -27,6 +27,8 @@ export const BSC: Chain<BscSettings> = {
   name: CHAIN_NAMES.bsc,
   label: 'BNB Chain (BEP-20)',
   blockMs: 450,
+  // Some 60,000 gas at 0.05 to 1 gwei.
+  transferFee: 'cents',
   comparedEveryMs: BSC_PACE.reconcile.everyMs,
   coinType: 60,
   watchedBy: 'BSC_RPC_URLS',

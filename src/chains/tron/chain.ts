@@ -31,6 +31,8 @@ export const TRON: Chain<TronSettings> = {
   name: CHAIN_NAMES.tron,
   label: 'Tron (TRC-20)',
   blockMs: 3_000,
+  // 65,000 energy, or 130,000 to an address that holds none yet, at 100 sun each: 6.5 to 13 TRX.
+  transferFee: 'dollars',
   comparedEveryMs: TRON_PACE.reconcile.everyMs,
   coinType: 195,
   watchedBy: 'TRON_API_URLS',

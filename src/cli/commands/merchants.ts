@@ -10,6 +10,8 @@ import { type Acting, acting } from '../operator.ts';
 import type { Needs } from '../process.ts';
 import { answering, group, leaf } from '../run.ts';
 import { facts, listing } from '../table.ts';
+import { wrapped } from '../width.ts';
+import { addWithdrawChangeCommands, changeLine, presentChange } from './withdraw-changes.ts';
 
 const MAX_ADDRESS = 100;
 
@@ -38,6 +40,12 @@ export function addMerchantCommands(program: Command): void {
     .option('--pause-payouts <bool>', 'as "payout pause" and "payout resume"', oneOf('true', 'false'))
     .action(answering(change));
   leaf(merchant, 'list', 'lists all merchants, oldest first').action(answering(list));
+  leaf(
+    merchant,
+    'show <id>',
+    'prints one merchant, with the withdraw addresses that its users changed and that wait',
+  ).action(answering(show));
+  addWithdrawChangeCommands(merchant);
 
   const subscription = group(program, 'subscription', 'opens and closes the API for a merchant');
   const set = leaf(subscription, 'set', 'sets the subscription; watching and crediting never depend on it');
@@ -139,6 +147,25 @@ async function list() {
   const none = 'No merchant yet: make one with "merchant create --name NAME".';
   const next = 'Change one with "merchant set ID"; its keys are shown by "key list --merchant ID".';
   return { json: { merchants }, ...listing({ header, rows, none, next }) };
+}
+
+async function show({ args }: { args: readonly string[] }) {
+  const [{ withGateway }, { getMerchant }, { listPendingWithdrawChanges }] = await Promise.all([
+    import('../process.ts'),
+    import('../../services/merchants/merchants.ts'),
+    import('../../services/merchants/withdraw-notices.ts'),
+  ]);
+  const merchantId = args[0] ?? '';
+  const { view, waiting, now } = await withGateway({}, async ({ deps }) => ({
+    now: deps.now(),
+    view: await getMerchant(deps, merchantId),
+    waiting: (await listPendingWithdrawChanges(deps, { merchantId })).map(presentChange),
+  }));
+  return {
+    json: { ...present(view), withdraw_changes: waiting },
+    text: [facts(present(view)), ...waiting.flatMap((change) => wrapped(changeLine(change, now)))].join('\n'),
+    ...(waiting.length > 0 ? { next: 'Take a change back with "merchant cancel-change ID".' } : {}),
+  };
 }
 
 async function setState({

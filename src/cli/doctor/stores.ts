@@ -16,6 +16,7 @@ import { checkRequests } from './requests.ts';
 import { checkSigner } from './signer.ts';
 import { hasTable } from './tables.ts';
 import { checkTexts } from './texts.ts';
+import { checkWithdrawChanges } from './withdraw-changes.ts';
 
 const MAX_CLOCK_DIFFERENCE_MS = 5_000;
 const MIN_MAJOR = 14;
@@ -48,6 +49,7 @@ export async function checkDatabase(config: Config, run: Run | undefined, log: L
       await checkTexts(em),
       ...(await checkSigner(em)),
       ...(await checkGas(em)),
+      ...(await checkWithdrawChanges(em, new Date())),
     ];
   } catch (error) {
     log.debug({ err: error }, 'the database could not be examined');

@@ -55,6 +55,14 @@ export const MONEY_VARIABLES = {
     example: '5',
     about: 'A payout waits while its chain fees would exceed this share of its amount.',
   }),
+  WITHDRAW_CHANGE_DELAY: variable({
+    group: 'money',
+    parser: parse.durationOrNone('1s', '30d'),
+    default: '24h',
+    example: '24h',
+    about:
+      'How long after it was asked for a withdraw address counts that a signed-in user changes; until then every user of the merchant sees it and can cancel it. Not below 1h in production; 0 (at once) only outside. SIGN_NEW_DESTINATION_AFTER begins when it counts. What "merchant set" sets counts at once.',
+  }),
   SIGN_MAX_PER_HOUR: variable({
     group: 'money',
     parser: parse.amountsByAsset,

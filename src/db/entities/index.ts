@@ -4,6 +4,7 @@ import { LoginBudget } from './access/login-budget.ts';
 import { PasswordLink } from './access/password-link.ts';
 import { RateLimit } from './access/rate-limit.ts';
 import { Session } from './access/session.ts';
+import { ShownSecret } from './access/shown-secret.ts';
 import { User } from './access/user.ts';
 import { UserSite } from './access/user-site.ts';
 import { BalanceDifference } from './chain/balance-difference.ts';
@@ -24,6 +25,8 @@ import { DepositTransition } from './deposits/deposit-transition.ts';
 import { PaymentLink } from './deposits/payment-link.ts';
 import { BalanceChange } from './ledger/balance-change.ts';
 import { BalanceTotal } from './ledger/balance-total.ts';
+import { DailyVolume } from './ledger/daily-volume.ts';
+import { DailyVolumeChange } from './ledger/daily-volume-change.ts';
 import { LedgerEntry } from './ledger/ledger-entry.ts';
 import { LedgerTransaction } from './ledger/ledger-transaction.ts';
 import { MonthlyChange } from './ledger/monthly-change.ts';
@@ -35,6 +38,7 @@ import { Merchant } from './merchants/merchant.ts';
 import { OperatorAction } from './merchants/operator-action.ts';
 import { Quota } from './merchants/quota.ts';
 import { WithdrawAddress } from './merchants/withdraw-address.ts';
+import { WithdrawChange } from './merchants/withdraw-change.ts';
 import { Payout } from './payouts/payout.ts';
 import { PayoutDecision } from './payouts/payout-decision.ts';
 import { SettlementWait } from './payouts/settlement-wait.ts';
@@ -59,6 +63,8 @@ export {
   ChainCursor,
   ChainRequests,
   Customer,
+  DailyVolume,
+  DailyVolumeChange,
   Deposit,
   DepositAddress,
   DepositAttribution,
@@ -90,6 +96,7 @@ export {
   SentTransaction,
   Session,
   SettlementWait,
+  ShownSecret,
   SignerState,
   UnrecognisedDay,
   UnrecognisedTransfer,
@@ -100,6 +107,7 @@ export {
   WebhookEndpoint,
   WebhookSlot,
   WithdrawAddress,
+  WithdrawChange,
 };
 
 /** Every entity, in one list for the ORM's set-up. */
@@ -114,6 +122,8 @@ export const ENTITIES = [
   ChainCursor,
   ChainRequests,
   Customer,
+  DailyVolume,
+  DailyVolumeChange,
   Deposit,
   DepositAddress,
   DepositAttribution,
@@ -139,6 +149,7 @@ export const ENTITIES = [
   PayoutDecision,
   SentTransaction,
   Session,
+  ShownSecret,
   SettlementWait,
   SignerState,
   Quota,
@@ -154,4 +165,5 @@ export const ENTITIES = [
   WebhookEndpoint,
   WebhookSlot,
   WithdrawAddress,
+  WithdrawChange,
 ];

@@ -27,6 +27,18 @@ export type Destination = {
   readonly address: string;
 };
 export type Direction = AddressOwner | Destination;
+/** A destination that a user asked for, which it becomes at a time; null takes the present one away. */
+export type AskedDestination = {
+  readonly kind: 'asked';
+  readonly id: string;
+  readonly network: string;
+  readonly merchantId: string;
+  readonly address: string | null;
+  readonly contractAllowed: boolean;
+  readonly askedBy: string;
+  readonly askedFrom: string;
+  readonly countsAt: Date;
+};
 
 /** How a seal came about: by whoever wrote the row, or for a row that was found without one. */
 export type SealOrigin = { readonly at: Date; readonly found: boolean };
@@ -37,7 +49,11 @@ const HASH_BYTES = 32;
 const TIME_BYTES = 24;
 
 /** The seal of a row: the mark of its key, how it came about, and the keyed hash over both and the row. */
-export function sealDirection(key: SealKey, direction: Direction, origin: SealOrigin): Buffer {
+export function sealDirection(
+  key: SealKey,
+  direction: Direction | AskedDestination,
+  origin: SealOrigin,
+): Buffer {
   const head = Buffer.concat([key.mark, originBytes(origin)]);
   return Buffer.concat([head, hashOf(key, direction, origin)]);
 }
@@ -47,7 +63,7 @@ export function sealDirection(key: SealKey, direction: Direction, origin: SealOr
  */
 export function readSeal(
   keys: readonly SealKey[],
-  direction: Direction,
+  direction: Direction | AskedDestination,
   seal: Uint8Array | null | undefined,
 ): SealOrigin | undefined {
   for (const key of keys) {
@@ -74,13 +90,27 @@ function originBytes({ at, found }: SealOrigin): Buffer {
   return Buffer.concat([Buffer.of(found ? 1 : 0), Buffer.from(at.toISOString(), 'latin1')]);
 }
 
-function hashOf(key: SealKey, direction: Direction, { at, found }: SealOrigin): Buffer {
+function hashOf(key: SealKey, direction: Direction | AskedDestination, { at, found }: SealOrigin): Buffer {
   const text = JSON.stringify([...partsOf(direction), at.toISOString(), found]);
   return Buffer.from(key.keyedHash(text, PURPOSE), 'hex');
 }
 
-function partsOf(direction: Direction): (string | number)[] {
+function partsOf(direction: Direction | AskedDestination): (string | number | boolean | null)[] {
   const { kind, network, merchantId } = direction;
+  if (direction.kind === 'asked') {
+    const { id, address, contractAllowed, askedBy, askedFrom, countsAt } = direction;
+    return [
+      kind,
+      network,
+      merchantId,
+      id,
+      address,
+      contractAllowed,
+      askedBy,
+      askedFrom,
+      countsAt.toISOString(),
+    ];
+  }
   if (direction.kind === 'destination') return [kind, network, merchantId, direction.address];
   const { addressKey, customerId, mode, walletIndex } = direction;
   return [kind, network, merchantId, addressKey, customerId, mode, walletIndex];

@@ -1,8 +1,6 @@
-import { LockMode } from '@mikro-orm/core';
-import { AllowedNetwork, Merchant } from '../../db/entities/index.ts';
+import { AllowedNetwork } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { rows, sql } from '../../db/sql.ts';
-import { isUuid } from '../../domain/ids.ts';
 import {
   type Cidr,
   cidrContains,
@@ -15,8 +13,9 @@ import {
 } from '../../domain/ip-address.ts';
 import { type ActionName, recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
-import { noMerchant } from '../merchants/known.ts';
+import { lockMerchant, requireKnownMerchant } from '../merchants/known.ts';
 import { Refusal } from '../refusal.ts';
+import { changeWithin, type Within } from '../within.ts';
 
 /** Enough for every office and server; each request with a live key looks through the list. */
 export const MAX_ALLOWED_NETWORKS = 100;
@@ -46,9 +45,10 @@ export function isAllowedFrom(networks: readonly string[], address: string): boo
 export async function allowNetwork(
   deps: Deps,
   input: { readonly merchantId: string; readonly network: string },
+  how: Within = {},
 ): Promise<Allowlist> {
   const network = normaliseNetwork(input.network);
-  return await change(deps, input.merchantId, 'allow-ip.add', async (em, listed) => {
+  return await change(deps, { ...input, action: 'allow-ip.add', how }, async (em, listed) => {
     if (listed.includes(network)) return;
     if (listed.length >= MAX_ALLOWED_NETWORKS) {
       throw new Refusal(
@@ -68,13 +68,16 @@ export async function allowNetwork(
 export async function disallowNetwork(
   deps: Deps,
   input: { readonly merchantId: string; readonly network: string },
+  how: Within = {},
 ): Promise<Allowlist> {
   const network = normaliseNetwork(input.network);
-  return await change(deps, input.merchantId, 'allow-ip.remove', async (em, listed) => {
+  return await change(deps, { ...input, action: 'allow-ip.remove', how }, async (em, listed) => {
     if (!listed.includes(network)) {
       throw new Refusal(
         'NOT_FOUND',
-        `${network} is not on the list. Show it with "allow-ip list --merchant ${input.merchantId}".`,
+        deps.actor?.kind === 'user'
+          ? `${network} is not on the list.`
+          : `${network} is not on the list. Show it with "allow-ip list --merchant ${input.merchantId}".`,
       );
     }
     await em.nativeDelete(AllowedNetwork, { merchantId: input.merchantId, network });
@@ -86,36 +89,33 @@ export async function listAllowedNetworks(
   deps: Deps,
   input: { readonly merchantId: string },
 ): Promise<Allowlist> {
-  return await change(deps, input.merchantId, undefined, async () => undefined);
+  const em = deps.orm.em.fork();
+  await requireKnownMerchant(em, input.merchantId);
+  return { merchantId: input.merchantId, networks: await networksOf(em, input.merchantId) };
 }
 
+type Meant = {
+  readonly merchantId: string;
+  readonly action: ActionName;
+  readonly how: Within;
+};
 type Change = (em: Em, listed: readonly string[]) => Promise<void>;
 
-/** The lock on the merchant keeps two changes from running at once. Without an action nothing is changed. */
-async function change(
-  deps: Deps,
-  merchantId: string,
-  action: ActionName | undefined,
-  apply: Change,
-): Promise<Allowlist> {
-  return await deps.orm.em.fork().transactional(async (em) => {
-    const lock = { lockMode: LockMode.PESSIMISTIC_WRITE };
-    const merchant = isUuid(merchantId) ? await em.findOne(Merchant, merchantId, lock) : null;
-    if (!merchant) throw noMerchant(merchantId);
+/** The lock on the merchant keeps two changes from running at once. */
+async function change(deps: Deps, { merchantId, action, how }: Meant, apply: Change): Promise<Allowlist> {
+  return await changeWithin(deps, how, async (em) => {
+    await lockMerchant(em, merchantId);
     const before = await networksOf(em, merchantId);
     await apply(em, before);
     const networks = await networksOf(em, merchantId);
-    if (action !== undefined) {
-      const [was, is] = [{ networks: before }, { networks }];
-      await recordAction(em, deps, {
-        action,
-        merchantId,
-        mode: 'live',
-        subject: merchantId,
-        before: was,
-        after: is,
-      });
-    }
+    await recordAction(em, deps, {
+      action,
+      merchantId,
+      mode: 'live',
+      subject: merchantId,
+      before: { networks: before },
+      after: { networks },
+    });
     return { merchantId, networks };
   });
 }

@@ -55,7 +55,8 @@ export async function findOpenLink(deps: Deps, token: string): Promise<OpenLink 
   return await firstRow(
     deps.orm.em.fork(),
     sql<OpenLink>`select l.id, l.user_id, u.email from password_links l join users u on u.id = l.user_id
-      where l.token_hash = ${hash('sha256', token)} and l.used_at is null and l.expires_at > ${deps.now()}`,
+      where l.token_hash = ${hash('sha256', token)} and u.removed_at is null and l.used_at is null
+        and l.expires_at > ${deps.now()}`,
   );
 }
 

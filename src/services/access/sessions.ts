@@ -1,11 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Em } from '../../db/orm.ts';
-import { rows as rowsOf, run, type Statement, sql } from '../../db/sql.ts';
-import { isoSeconds } from '../../domain/events.ts';
-import { isUuid } from '../../domain/ids.ts';
-import { recordAction } from '../audit/record.ts';
+import { firstRow, run, sql } from '../../db/sql.ts';
 import type { Deps } from '../deps.ts';
-import { notFound } from '../refusal.ts';
+import { stepUpRequired } from '../refusal.ts';
 
 const TOKEN_BYTES = 32;
 const TOKEN_SHAPE = /^[A-Za-z0-9_-]{43}$/;
@@ -17,6 +14,12 @@ const MAX_ENDED_AT_ONCE = 10;
 const PURGE_BATCH = 5_000;
 /** After this long without a login from a site, it no longer counts as known. */
 const SITE_KEPT_MS = 365 * 86_400_000;
+/** For how long a step-up counts. */
+export const STEP_UP_MS = 10 * 60_000;
+/** For how long the token from before a renewal opens the session, too. */
+const FORMER_MS = 30_000;
+/** How far the clocks of two processes may lie apart. */
+const CLOCKS_DIFFER_MS = 60_000;
 
 /** Who is signed in. */
 export type SessionOwner = {
@@ -25,6 +28,12 @@ export type SessionOwner = {
   readonly merchantId: string;
   /** Whether the merchant's subscription is active now. */
   readonly subscribed: boolean;
+  /** The session has got another token since: it was found by the one from before, which confirms nothing. */
+  readonly isFormer: boolean;
+  /** When password and code were last shown again, as far as the holder of this token may use it. */
+  readonly steppedUpAt: Date | null;
+  /** This very request has given the session another token, which nobody has got yet. */
+  readonly isRenewed?: boolean;
 };
 
 /** Returns who is signed in with a token; undefined for a malformed, unknown, revoked or expired one. */
@@ -34,13 +43,17 @@ export type SessionFinder = (token: string) => Promise<SessionOwner | undefined>
  * Makes a session inside the caller's transaction and returns its token,
  * which exists nowhere else. The user's oldest sessions beyond 50 end.
  */
-export async function addSession(em: Em, deps: Deps, userId: string): Promise<string> {
-  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+export async function addSession(
+  em: Em,
+  deps: Deps,
+  { userId, site }: { readonly userId: string; readonly site: string },
+): Promise<string> {
+  const token = newToken();
   const now = deps.now();
   await run(
     em,
-    sql`insert into sessions (id, user_id, token_hash, created_at, last_seen_at)
-      values (${deps.newId()}, ${userId}, ${hash('sha256', token)}, ${now}, ${now})`,
+    sql`insert into sessions (id, user_id, token_hash, created_at, last_seen_at, site)
+      values (${deps.newId()}, ${userId}, ${hash('sha256', token)}, ${now}, ${now}, ${site})`,
   );
   await run(
     em,
@@ -49,6 +62,47 @@ export async function addSession(em: Em, deps: Deps, userId: string): Promise<st
         offset ${MAX_SESSIONS_OF_USER})`,
   );
   return token;
+}
+
+/** `token` is the one to go on with, random where it is not given. */
+export type Renewal = { readonly steppedUpAt: Date | null; readonly token?: string | undefined };
+
+/**
+ * Gives the session another token inside the caller's transaction, and notes when it was stepped up: null
+ * ends a step-up. It stays the same session and ends when it would have ended. The former token opens it for
+ * 30 s more, never with the step-up, so that a browser that sent two requests at once, or lost the answer to
+ * the first, is not signed out by that; from then on a copy of it opens nothing any more. Throws a
+ * STEP_UP_REQUIRED {@link Refusal} for a session that is gone.
+ */
+export async function renewSession(
+  em: Em,
+  { now }: Pick<Deps, 'now'>,
+  { sessionId, userId, isRenewed = false }: SessionOwner,
+  { steppedUpAt, token = newToken() }: Renewal,
+): Promise<string> {
+  const tokenHash = hash('sha256', token);
+  // The token that a browser has is the one before: that of a second post, or of a second step of one post.
+  const isKnown = sql`(${isRenewed}::boolean or token_hash = ${tokenHash})`;
+  const renewed = await run(
+    em,
+    sql`update sessions set token_hash = ${tokenHash}, stepped_up_at = ${steppedUpAt},
+        former_token_hash = case when ${isKnown} then former_token_hash else token_hash end,
+        former_until = case when ${isKnown} then former_until
+          else ${after(now(), FORMER_MS)}::timestamptz end
+      where id = ${sessionId} and user_id = ${userId}`,
+  );
+  if (renewed === 0) throw stepUpRequired();
+  return token;
+}
+
+/**
+ * When a step-up of this time ends; undefined for one that has ended, and for one
+ * that was noted by a clock that ran ahead: it would count until that time has come.
+ */
+export function stepUpEnd(steppedUpAt: Date | null, now: Date): Date | undefined {
+  if (!steppedUpAt || steppedUpAt > after(now, CLOCKS_DIFFER_MS)) return undefined;
+  const end = after(steppedUpAt, STEP_UP_MS);
+  return end > now ? end : undefined;
 }
 
 /**
@@ -69,13 +123,19 @@ export function createSessionFinder(deps: Deps): SessionFinder {
       merchant_id: string;
       is_due: boolean;
       subscribed: boolean;
+      is_former: boolean;
+      stepped_up_at: string | null;
     }>({
       name: 'find-session',
       text: `select s.id, s.user_id, u.merchant_id, s.last_seen_at <= $5 as is_due,
+               s.token_hash <> $1 as is_former, s.stepped_up_at,
                m.subscription_active and (m.subscription_until is null
                  or m.subscription_until > $2) as subscribed
              from sessions s join users u on u.id = s.user_id join merchants m on m.id = u.merchant_id
-             where s.token_hash = $1 and s.last_seen_at > $3 and s.created_at > $4 and s.last_seen_at <= $6`,
+             where (s.token_hash = $1
+                 or s.former_token_hash = $1 and s.former_until > $2 and s.former_until <= $7)
+               and s.last_seen_at > $3 and s.created_at > $4 and s.last_seen_at <= $6
+               and u.removed_at is null`,
       values: [
         hash('sha256', token),
         now,
@@ -83,6 +143,7 @@ export function createSessionFinder(deps: Deps): SessionFinder {
         before(now, maxMs),
         noted,
         after(now, idleMs),
+        after(now, FORMER_MS + CLOCKS_DIFFER_MS),
       ],
     });
     const row = rows[0];
@@ -99,92 +160,54 @@ export function createSessionFinder(deps: Deps): SessionFinder {
       userId: row.user_id,
       merchantId: row.merchant_id,
       subscribed: row.subscribed,
+      isFormer: row.is_former,
+      steppedUpAt: row.is_former || row.stepped_up_at === null ? null : new Date(row.stepped_up_at),
     };
   };
 }
 
 /**
- * Ends the sessions of these tokens at once, of the first ten at most. A token without a session is no error.
+ * Whether the session is there still. A request is let in by its headers, and may bring its body, or wait for
+ * somebody else, much later: what it changes asks again, in the transaction of the change.
  */
-export async function endSessions(em: Em, tokens: readonly string[]): Promise<void> {
+export async function isSignedIn(
+  em: Em,
+  { sessionId, userId }: Pick<SessionOwner, 'sessionId' | 'userId'>,
+): Promise<boolean> {
+  const session = sql`select 1 from sessions where id = ${sessionId} and user_id = ${userId}`;
+  return (await firstRow(em, session)) !== undefined;
+}
+
+/**
+ * Ends the sessions that these tokens open at once, of the first ten at most. A token without a session is no
+ * error.
+ */
+export async function endSessions(
+  em: Em,
+  { now }: Pick<Deps, 'now'>,
+  tokens: readonly string[],
+): Promise<void> {
   const good = tokens.filter((token) => TOKEN_SHAPE.test(token)).slice(0, MAX_ENDED_AT_ONCE);
-  for (const token of good)
-    await run(em, sql`delete from sessions where token_hash = ${hash('sha256', token)}`);
+  for (const token of good) {
+    const tokenHash = hash('sha256', token);
+    await run(
+      em,
+      sql`delete from sessions where token_hash = ${tokenHash}
+        or former_token_hash = ${tokenHash} and former_until > ${now()}`,
+    );
+  }
 }
 
-/** A session as its owner sees it; `current` is the one that the request was made with. */
-export type SessionView = {
-  readonly id: string;
-  readonly current: boolean;
-  readonly created_at: string;
-  readonly last_seen_at: string;
-};
-
-/** The sessions of the caller that have not ended, the latest login first; there are never more than 50. */
-export async function listOwnSessions(deps: Deps, owner: SessionOwner): Promise<SessionView[]> {
-  const { idleMs, maxMs } = deps.settings.sessions;
-  const now = deps.now();
-  const open = await rowsOf(
-    deps.orm.em.fork(),
-    sql<{
-      id: string;
-      createdAt: string;
-      lastSeenAt: string;
-    }>`select id, created_at, last_seen_at from sessions
-      where user_id = ${owner.userId} and last_seen_at > ${before(now, idleMs)}
-        and created_at > ${before(now, maxMs)}
-        and last_seen_at <= ${after(now, idleMs)} order by created_at desc, id desc`,
+/** Ends every session of a user, but for the one that is kept, inside the caller's transaction. */
+export async function endSessionsOf(em: Em, userId: string, kept?: string): Promise<void> {
+  await run(
+    em,
+    sql`delete from sessions where user_id = ${userId} and id is distinct from ${kept ?? null}::uuid`,
   );
-  return open.map(({ id, createdAt, lastSeenAt }) => ({
-    id,
-    current: id === owner.sessionId,
-    created_at: isoSeconds(new Date(createdAt)),
-    last_seen_at: isoSeconds(new Date(lastSeenAt)),
-  }));
 }
 
 /**
- * Ends one session of the caller at once. Throws a NOT_FOUND
- * {@link Refusal} for one that belongs to somebody else or has ended.
- */
-export async function endOwnSession(deps: Deps, owner: SessionOwner, id: string): Promise<void> {
-  const ended = isUuid(id) ? await endWhere(deps, owner, sql`id = ${id}`) : 0;
-  if (ended === 0) throw notFound('session');
-}
-
-/**
- * Ends every session of the caller except the one that
- * the request was made with; returns how many there were.
- */
-export async function endOtherSessions(deps: Deps, owner: SessionOwner): Promise<number> {
-  return await endWhere(deps, owner, sql`id <> ${owner.sessionId}`);
-}
-
-async function endWhere(
-  deps: Deps,
-  { userId, merchantId }: SessionOwner,
-  which: Statement<unknown>,
-): Promise<number> {
-  return await deps.orm.em.fork().transactional(async (em) => {
-    const ended = await run(em, sql`delete from sessions where user_id = ${userId} and ${which}`);
-    if (ended > 0)
-      await recordAction(em, deps, {
-        action: 'user.end-sessions',
-        merchantId,
-        subject: userId,
-        after: { ended },
-      });
-    return ended;
-  });
-}
-
-/** Ends every session of a user inside the caller's transaction. */
-export async function endSessionsOf(em: Em, userId: string): Promise<void> {
-  await run(em, sql`delete from sessions where user_id = ${userId}`);
-}
-
-/**
- * Removes what has ended: sessions, budgets of attempts, links, and
+ * Removes what has ended: sessions, budgets of attempts, links, secrets that nobody looked at, and
  * addresses that nobody used for a year. At most 5,000 rows of each.
  */
 export async function purgeSessions(deps: Deps): Promise<void> {
@@ -195,6 +218,7 @@ export async function purgeSessions(deps: Deps): Promise<void> {
     sessions: sql`last_seen_at <= ${idle} or created_at <= ${old} or last_seen_at > ${ahead}`,
     login_budgets: sql`ends_at <= ${now}`,
     password_links: sql`expires_at <= ${now}`,
+    shown_secrets: sql`expires_at <= ${now}`,
     user_sites: sql`last_login_at <= ${before(now, SITE_KEPT_MS)}`,
   };
   const em = deps.orm.em.fork();
@@ -219,4 +243,8 @@ function after(now: Date, ms: number): Date {
 
 function before(now: Date, ms: number): Date {
   return new Date(now.getTime() - ms);
+}
+
+function newToken(): string {
+  return randomBytes(TOKEN_BYTES).toString('base64url');
 }

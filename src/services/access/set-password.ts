@@ -88,14 +88,14 @@ async function take(
 ): Promise<string | undefined> {
   return await deps.orm.em.fork().transactional(async (em) => {
     const user = await em.findOne(User, userId, { lockMode: LockMode.PESSIMISTIC_WRITE });
-    if (!user || !(await takePasswordLink(em, deps, id))) return undefined;
-    await giveBackOf(em);
+    if (!user || user.removedAt || !(await takePasswordLink(em, deps, id))) return undefined;
     const acting = { ...deps, actor: { kind: 'user', userId, from: site } as const };
     await changeProof(em, acting, user, {
       action: 'user.set-password',
       changes: { passwordHash },
       facts: { link: id },
     });
+    await giveBackOf(em);
     return user.merchantId;
   });
 }

@@ -21,6 +21,9 @@ const BUDGETS = {
  */
 export type Attempt = { readonly site: string; readonly email: string | null; readonly known: boolean };
 
+/** A try that was counted, and who made it: what {@link giveBack} takes. */
+export type Counted = { readonly kind: 'counted'; readonly who: Attempt; readonly at: number };
+
 /** A try that is counted, or how long the caller has to wait, in whole seconds. */
 export type Taken =
   | { readonly ok: true; readonly at: number }

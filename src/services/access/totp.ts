@@ -12,8 +12,12 @@ export type NewTotp = { readonly uri: string; readonly secret: string };
 
 /** A new secret of 160 random bits (RFC 4226, section 4) for this account. */
 export function newTotp(email: string): NewTotp {
-  const totp = generator(new Secret({ size: SECRET_BYTES }), email);
-  return { uri: totp.toString(), secret: totp.secret.base32 };
+  return shownTotp(new Secret({ size: SECRET_BYTES }).base32, email);
+}
+
+/** A secret as it is shown to the person of this account. */
+export function shownTotp(secret: string, email: string): NewTotp {
+  return { uri: generator(Secret.fromBase32(secret), email).toString(), secret };
 }
 
 /**

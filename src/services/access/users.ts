@@ -4,7 +4,7 @@ import type { Em } from '../../db/orm.ts';
 import { run, sql } from '../../db/sql.ts';
 import { isUuid } from '../../domain/ids.ts';
 import { type ActionName, type Facts, recordAction } from '../audit/record.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps, TxDeps } from '../deps.ts';
 import { noMerchant, requireKnownMerchant } from '../merchants/known.ts';
 import { Refusal } from '../refusal.ts';
 import { addPasswordLink, endPasswordLinks, type NewPasswordLink } from './password-links.ts';
@@ -43,24 +43,11 @@ export async function createUser(
 ): Promise<UserChange> {
   const email = checkEmail(input.email);
   const passwordHash = await hashOf(input.password, email);
-  const id = deps.newId();
-  const now = deps.now();
   try {
     return await deps.orm.em.fork().transactional(async (em) => {
       const merchant = isUuid(input.merchantId) ? await em.findOne(Merchant, input.merchantId) : null;
       if (!merchant) throw noMerchant(input.merchantId);
-      em.create(User, {
-        id,
-        merchantId: merchant.id,
-        email,
-        passwordHash,
-        totpSealed: null,
-        totpLastStep: null,
-        createdAt: now,
-        updatedAt: now,
-        lastLoginAt: null,
-      });
-      await em.flush();
+      const id = await addUser(em, deps, { merchantId: merchant.id, email, passwordHash });
       const link = input.password === undefined ? await addPasswordLink(em, deps, id) : null;
       await recordAction(em, deps, {
         action: 'user.create',
@@ -78,6 +65,34 @@ export async function createUser(
       'email',
     );
   }
+}
+
+/**
+ * Adds a user inside the caller's transaction and returns the id. Throws
+ * {@link UniqueConstraintViolationException} where the email is another user's, of any merchant.
+ */
+export async function addUser(
+  em: Em,
+  deps: Pick<Deps, 'now' | 'newId'>,
+  user: Pick<User, 'merchantId' | 'email' | 'passwordHash'>,
+): Promise<string> {
+  const { merchantId, email, passwordHash } = user;
+  const id = deps.newId();
+  const now = deps.now();
+  em.create(User, {
+    id,
+    merchantId,
+    email,
+    passwordHash,
+    totpSealed: null,
+    totpLastStep: null,
+    createdAt: now,
+    updatedAt: now,
+    lastLoginAt: null,
+    removedAt: null,
+  });
+  await em.flush();
+  return id;
 }
 
 /**
@@ -134,18 +149,23 @@ export async function listUsers(
 ): Promise<UserView[]> {
   const em = deps.orm.em.fork();
   await requireKnownMerchant(em, filter.merchantId);
-  const where = filter.merchantId === undefined ? {} : { merchantId: filter.merchantId };
+  const where = {
+    removedAt: null,
+    ...(filter.merchantId === undefined ? {} : { merchantId: filter.merchantId }),
+  };
   const rows = await em.find(User, where, { orderBy: { email: 'asc' }, limit: MAX_USERS_LISTED });
   return rows.map(viewOf);
 }
 
-type Changes = Partial<Pick<User, 'passwordHash' | 'totpSealed' | 'totpLastStep'>>;
+type Changes = Partial<Pick<User, 'passwordHash' | 'totpSealed' | 'totpLastStep' | 'removedAt'>>;
 
 export type ProofChange = {
   readonly action: ActionName;
   readonly changes: Changes;
   /** What the audit row says besides the change itself. */
   readonly facts?: Facts;
+  /** The session that goes on, of a user who changes it; all others end. */
+  readonly kept?: string;
 };
 
 /**
@@ -154,9 +174,9 @@ export type ProofChange = {
  */
 export async function changeProof(
   em: Em,
-  deps: Deps,
+  deps: TxDeps,
   user: User,
-  { action, changes, facts }: ProofChange,
+  { action, changes, facts, kept }: ProofChange,
 ): Promise<void> {
   const before = factsOf(user);
   Object.assign(user, changes, { updatedAt: deps.now() });
@@ -169,7 +189,7 @@ export async function changeProof(
     before,
     after: { ...factsOf(user), ...facts },
   });
-  await endSessionsOf(em, user.id);
+  await endSessionsOf(em, user.id, kept);
   // The network that a thief came from must not keep the budget of an owner's own network.
   await run(em, sql`delete from user_sites where user_id = ${user.id}`);
 }
@@ -196,16 +216,16 @@ function linkFacts(link: NewPasswordLink | null): Facts {
 }
 
 async function lockUser(em: Em, email: string): Promise<User> {
-  const user = await em.findOne(User, { email }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  const user = await em.findOne(User, { email, removedAt: null }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (!user) throw new Refusal('NOT_FOUND', `There is no user ${email}. List the users with "user list".`);
   return user;
 }
 
 /**
- * Requires one @ with something on both sides and no space:
- * whether the address exists is for the operator to know.
+ * The one spelling of an email. Throws a {@link Refusal} for what has not one @ with something on
+ * both sides and no space: whether the address exists is for whoever gives it to know.
  */
-function checkEmail(given: string): string {
+export function checkEmail(given: string): string {
   const email = normaliseEmail(given);
   if (
     email.length > MAX_EMAIL ||

@@ -34,12 +34,20 @@ export type ActionName =
   | 'quota.set'
   | 'rescan'
   | 'subscription.set'
+  | 'user.change-password'
   | 'user.create'
   | 'user.end-sessions'
+  | 'user.invite'
+  | 'user.remove'
   | 'user.reset-password'
   | 'user.set-password'
   | 'user.totp'
-  | 'webhook.resend';
+  | 'webhook.resend'
+  | 'withdraw_address.asked'
+  | 'withdraw_address.cancelled'
+  | 'withdraw_address.changed'
+  | 'withdraw_address.refused'
+  | 'withdraw_address.replaced';
 
 /** Members of a row as they were or became. Never a secret, and of a person no more than an id. */
 export type Facts = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;

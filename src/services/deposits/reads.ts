@@ -17,6 +17,7 @@ export type DepositFilters = CreatedBetween & {
   readonly network?: Network | undefined;
   readonly currency?: Currency | undefined;
   readonly customerId?: string | undefined;
+  readonly paymentLinkId?: string | undefined;
   readonly transactionHash?: string | undefined;
 };
 
@@ -95,11 +96,18 @@ const byId = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<st
   new Map(rows.map((row) => [row.id, row]));
 
 function depositConditions(filters: DepositFilters): Condition[] {
-  const { status, currency, customerId, transactionHash } = filters;
+  const { status, currency, customerId, paymentLinkId, transactionHash } = filters;
   const network = filters.network ?? networkOf(currency);
   return [
     ...createdBetween(filters),
-    ...matching({ status, network, currency, customer_id: customerId, transaction_hash: transactionHash }),
+    ...matching({
+      status,
+      network,
+      currency,
+      customer_id: customerId,
+      payment_link_id: paymentLinkId,
+      transaction_hash: transactionHash,
+    }),
   ];
 }
 

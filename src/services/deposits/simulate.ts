@@ -45,7 +45,7 @@ export class NoPriceYet extends Error {
  */
 export async function priceSimulation(
   deps: Deps,
-  { currency, outcome }: Simulation,
+  { currency, outcome }: Pick<Simulation, 'currency' | 'outcome'>,
 ): Promise<Price | undefined> {
   const price = await currentPrice(deps, currency);
   const needsPrice = outcome === 'completed' || outcome === 'settled';

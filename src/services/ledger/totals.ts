@@ -22,6 +22,11 @@ export function foldCounts(deps: Deps): Promise<number> {
   return inBatches(() => foldChanges(deps));
 }
 
+/** Moves what completions added to their days into `daily_volumes` likewise. Returns how many were moved. */
+export function foldVolumes(deps: Deps): Promise<number> {
+  return inBatches(() => foldDays(deps));
+}
+
 async function inBatches(batch: () => Promise<number>): Promise<number> {
   let moved = 0;
   for (let batches = 0; batches < MAX_BATCHES; batches += 1) {
@@ -66,6 +71,24 @@ async function foldChanges(deps: Deps): Promise<number> {
        insert into row_counts as c (list, merchant_id, mode, rows)
        select list, merchant_id, mode, sum(rows) from taken group by 1, 2, 3 order by 1, 2, 3
        on conflict (list, merchant_id, mode) do update set rows = c.rows + excluded.rows
+     )
+     select count(*)::int as changes from taken`,
+  );
+  return row?.changes ?? 0;
+}
+
+async function foldDays(deps: Deps): Promise<number> {
+  const row = await firstRow(
+    deps.orm.em.fork(),
+    sql<{ changes: number }>`with taken as (
+       delete from daily_volume_changes
+         where id in (select id from daily_volume_changes limit ${BATCH_LINES} for update skip locked)
+       returning merchant_id, mode, day, cents, deposits
+     ), added as (
+       insert into daily_volumes as v (merchant_id, mode, day, cents, deposits)
+       select merchant_id, mode, day, sum(cents), sum(deposits) from taken group by 1, 2, 3 order by 1, 2, 3
+       on conflict (merchant_id, mode, day)
+       do update set cents = v.cents + excluded.cents, deposits = v.deposits + excluded.deposits
      )
      select count(*)::int as changes from taken`,
   );

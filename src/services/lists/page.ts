@@ -33,6 +33,8 @@ export type PageOf<T> = {
 
 /** The tables whose rows the database counts for each merchant and mode, in `row_counts`. */
 const COUNTED_TABLES: readonly ListQuery['table'][] = ['customers', 'deposits'];
+/** Tables without one that grow as deposits do: also without a filter they are counted up to a limit. */
+const GROWING_TABLES: readonly ListQuery['table'][] = ['events', 'payouts'];
 
 /**
  * The ids of one page, newest first, ties by id. Walking with a cursor sees each row
@@ -82,11 +84,24 @@ export function createdBetween({ createdFrom, createdTo }: CreatedBetween): Cond
 
 async function findFiltered(em: Em, query: ListQuery, wanted: Wanted): Promise<Found> {
   const conditions = [scopeCondition(query), ...query.filters, ...wanted.cursor];
-  const found = await rows(
-    em,
-    sql<{ id: string }>`select id from ${sql.table(query.table)} where ${all(conditions)} ${shown(wanted)}`,
-  );
+  const table = sql.table(query.table);
+  // Whatever part the page's rows are in, they are among the first of that part.
+  const first = { ...wanted, offset: 0, limit: wanted.offset + wanted.limit };
+  const list = query.parts
+    ? together(
+        query.parts,
+        (part) => sql`id, created_at from ${table}
+        where ${all([...conditions, part])} ${shown(first)}`,
+      )
+    : sql`${table} where ${all(conditions)}`;
+  const found = await rows(em, sql<{ id: string }>`select id from ${list} ${shown(wanted)}`);
   return { ids: found.map(({ id }) => id), ...(await count(em, query)) };
+}
+
+/** The rows of all parts of a list, each read by itself. */
+function together(parts: readonly Condition[], rowsOf: (part: Condition) => Condition): Condition {
+  const selects = parts.map((part) => sql`(select ${rowsOf(part)})`);
+  return sql`(${sql.join(selects, sql` union all `)}) as parts`;
 }
 
 /**
@@ -94,21 +109,27 @@ async function findFiltered(em: Em, query: ListQuery, wanted: Wanted): Promise<F
  * of what a filter lets through: it is counted row by row up to a limit.
  */
 async function count(em: Em, query: ListQuery): Promise<{ total: number; atLeast: boolean }> {
-  const { table, scope, filters } = query;
+  const { table, scope, filters, page, parts } = query;
+  if (page.uncounted) return { total: 0, atLeast: false };
   if (filters.length === 0 && COUNTED_TABLES.includes(table) && 'merchantId' in scope)
     return { total: await keptCount(em, table, scope), atLeast: false };
   const conditions = [scopeCondition(query), ...filters];
   // Without a filter the total stays exact, also for tables whose rows the database does not count.
-  const most = filters.length === 0 ? sql`` : sql`limit ${COUNTED_ROWS + 1}`;
+  const isBounded = filters.length > 0 || GROWING_TABLES.includes(table);
+  const most = isBounded ? sql`limit ${COUNTED_ROWS + 1}` : sql``;
+  const list = parts
+    ? together(
+        parts,
+        (part) => sql`1 from ${sql.table(table)} where ${all([...conditions, part])}
+        order by created_at, id ${most}`,
+      )
+    : sql`${sql.table(table)} where ${all(conditions)}`;
   const row = await firstRow(
     em,
-    sql<{
-      total: number;
-    }>`select count(*)::int as total
-      from (select 1 from ${sql.table(table)} where ${all(conditions)} ${most}) as counted`,
+    sql<{ total: number }>`select count(*)::int as total from (select 1 from ${list} ${most}) as counted`,
   );
   const total = row?.total ?? 0;
-  const atLeast = filters.length > 0 && total > COUNTED_ROWS;
+  const atLeast = isBounded && total > COUNTED_ROWS;
   return { total: atLeast ? COUNTED_ROWS : total, atLeast };
 }
 

@@ -13,16 +13,33 @@ export type PageRequest = {
   readonly page?: number | undefined;
   readonly startingAfter?: string | undefined;
   readonly endingBefore?: string | undefined;
+  /**
+   * Nobody asks how many rows there are: the total means nothing, and `totalIsAtLeast`
+   * says whether a search may have left out rows that no page shows.
+   */
+  readonly uncounted?: boolean | undefined;
 };
 
 export type ListQuery = {
-  readonly table: 'customers' | 'deposits' | 'webhook_endpoints' | 'webhook_deliveries' | 'payment_links';
+  readonly table:
+    | 'customers'
+    | 'deposits'
+    | 'events'
+    | 'payment_links'
+    | 'payouts'
+    | 'webhook_deliveries'
+    | 'webhook_endpoints';
   /**
    * Which rows exist for the caller at all: those of a merchant
    * and mode, or fewer. A cursor outside of it is refused.
    */
   readonly scope: Scope | Condition;
   readonly filters: readonly Condition[];
+  /**
+   * Parts of the list that have no row in common and every row between them, where
+   * an index has each of them in order, but not all of them together.
+   */
+  readonly parts?: readonly Condition[] | undefined;
   readonly search?: Search | undefined;
   readonly page: PageRequest;
 };

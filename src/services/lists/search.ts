@@ -93,7 +93,8 @@ async function byIndex(em: Em, query: ListQuery, wanted: Wanted): Promise<Found>
        array(select id from hits ${where(wanted.cursor)} ${shown(wanted)}) as ids`,
   );
   const { ids, total } = found ?? { ids: [], total: 0 };
-  return { ids, total: Math.min(total, COUNTED_ROWS), atLeast: total > COUNTED_ROWS };
+  const atLeast = total > COUNTED_ROWS && !query.page.uncounted;
+  return { ids, total: Math.min(total, COUNTED_ROWS), atLeast };
 }
 
 /**
@@ -114,5 +115,6 @@ async function walk(em: Em, query: ListQuery, search: Search, wanted: Wanted): P
   );
   const { ids, total, seen } = found ?? { ids: [], total: 0, seen: 0 };
   const isCut = seen === WALKED_ROWS;
-  return { ids, total, atLeast: true, more: ids.length > wanted.limit || (isCut && ids.length > 0) };
+  const more = ids.length > wanted.limit || (isCut && ids.length > 0);
+  return { ids, total, atLeast: isCut || !query.page.uncounted, more };
 }

@@ -8,13 +8,19 @@ import { isUuid } from '../../domain/ids.ts';
 import type { KeyScope } from '../../domain/key-scope.ts';
 import { type Facts, recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
-import { Refusal } from '../refusal.ts';
+import { notFound, Refusal } from '../refusal.ts';
+import type { Scope } from '../scope.ts';
+import { changeWithin, type Within } from '../within.ts';
 import { generateKey } from './key-text.ts';
 import { noMerchant, requireKnownMerchant } from './known.ts';
 
 const SHOWN_PREFIX_LENGTH = 12;
 const MAX_LABEL = 200;
 const MAX_KEYS_LISTED = 1_000;
+const MAX_OWN_KEYS_LISTED = 200;
+/** Of a merchant in one mode, as far as people of theirs make them. */
+const MAX_VALID_KEYS = 100;
+const MAX_OWN_GRACE_MS = 366 * 86_400_000;
 
 /** A key as operators see it; the key itself is shown once, when it is made. */
 export type KeyView = {
@@ -49,13 +55,15 @@ type KeyTerms = {
  */
 export async function createKey(
   deps: Deps,
-  input: KeyTerms & { readonly merchantId: string; readonly mode: Mode; readonly label?: string | undefined },
+  input: KeyTerms & Scope & { readonly label?: string | undefined },
+  how: Within = {},
 ): Promise<NewKey> {
   const label = checkLabel(input.label);
   checkTerms(deps, input);
-  return await deps.orm.em.fork().transactional(async (em) => {
+  return await changeWithin(deps, how, async (em) => {
     const merchant = isUuid(input.merchantId) ? await em.findOne(Merchant, input.merchantId) : null;
     if (!merchant) throw noMerchant(input.merchantId);
+    await roomForKey(em, deps, input);
     const made = addKey(em, deps, { ...input, merchantId: merchant.id, label });
     const { merchantId, mode } = { merchantId: merchant.id, mode: input.mode };
     await recordAction(em, deps, {
@@ -113,10 +121,39 @@ export async function listKeys(
   return rows.map(viewOf);
 }
 
-/** Ends a key at once. Revoking it again changes nothing. Throws a {@link Refusal} for an unknown id. */
-export async function revokeKey(deps: Deps, input: { keyId: string }): Promise<KeyView> {
-  return await deps.orm.em.fork().transactional(async (em) => {
-    const row = await lockKey(em, input.keyId);
+/**
+ * The keys of a merchant in a mode for people of theirs: those that are valid first, then those that ended,
+ * each newest first, at most 200. `more` says that there are older ones.
+ */
+export async function listOwnKeys(
+  deps: Deps,
+  scope: Scope,
+): Promise<{ readonly keys: readonly KeyView[]; readonly more: boolean }> {
+  const em = deps.orm.em.fork();
+  const own = { merchantId: scope.merchantId, mode: scope.mode };
+  const newestFirst = {
+    orderBy: { createdAt: 'desc', id: 'desc' },
+    limit: MAX_OWN_KEYS_LISTED + 1,
+  } as const;
+  const valid = await em.find(ApiKey, { ...own, ...validAt(deps.now()) }, newestFirst);
+  const ended = await em.find(ApiKey, { ...own, $not: validAt(deps.now()) }, newestFirst);
+  const rows = [...valid, ...ended];
+  return {
+    keys: rows.slice(0, MAX_OWN_KEYS_LISTED).map(viewOf),
+    more: rows.length > MAX_OWN_KEYS_LISTED,
+  };
+}
+
+/** Which key is meant; with a `scope` none but that merchant's in that mode, as people of theirs see them. */
+type OneKey = { readonly keyId: string; readonly scope?: Scope | undefined };
+
+/**
+ * Ends a key at once. Revoking it again changes nothing. Throws a
+ * {@link Refusal} for an id that is unknown, or not in the scope.
+ */
+export async function revokeKey(deps: Deps, input: OneKey, how: Within = {}): Promise<KeyView> {
+  return await changeWithin(deps, how, async (em) => {
+    const row = await lockKey(em, input);
     const before = endsOf(row);
     row.revokedAt ??= deps.now();
     const { merchantId, mode } = row;
@@ -140,18 +177,29 @@ export async function revokeKey(deps: Deps, input: { keyId: string }): Promise<K
  */
 export async function rotateKey(
   deps: Deps,
-  input: { readonly keyId: string; readonly graceMs: number; readonly expiresAt?: Date | undefined },
+  input: OneKey & { readonly graceMs: number; readonly expiresAt?: Date | undefined },
+  how: Within = {},
 ): Promise<NewKey & { readonly expiresAt: Date | null }> {
   checkTerms(deps, input);
-  if (!Number.isSafeInteger(input.graceMs) || input.graceMs < 0)
+  const { graceMs } = input;
+  if (!Number.isSafeInteger(graceMs) || graceMs < 0)
     throw new Refusal('INVALID', 'The grace period must not be negative.', 'grace');
-  return await deps.orm.em.fork().transactional(async (em) => {
-    const row = await lockKey(em, input.keyId);
+  if (input.scope && graceMs > MAX_OWN_GRACE_MS)
+    throw new Refusal('INVALID', 'The grace period must not be longer than a year.', 'grace');
+  return await changeWithin(deps, how, async (em) => {
+    const row = await lockKey(em, input);
     const now = deps.now();
     if (row.revokedAt || (row.expiresAt && row.expiresAt <= now)) {
-      throw new Refusal('INVALID', `Key ${row.id} has ended already. Make a new one with "key create".`);
+      throw new Refusal(
+        'INVALID',
+        input.scope
+          ? 'This key has ended already. Make a new one.'
+          : `Key ${row.id} has ended already. Make a new one with "key create".`,
+      );
     }
-    const end = new Date(now.getTime() + input.graceMs);
+    // Without a grace the number of valid keys stays as it is.
+    if (graceMs > 0) await roomForKey(em, deps, row);
+    const end = new Date(now.getTime() + graceMs);
     const before = endsOf(row);
     const expiresAt = input.expiresAt ?? row.expiresAt ?? null;
     if (!row.expiresAt || row.expiresAt > end) row.expiresAt = end;
@@ -169,10 +217,30 @@ export async function rotateKey(
   });
 }
 
-async function lockKey(em: Em, keyId: string): Promise<ApiKey> {
+/** A key is valid from when it is made until it is revoked or ends, and never again. */
+function validAt(now: Date) {
+  const notYet = (name: 'revokedAt' | 'expiresAt') => ({ $or: [{ [name]: null }, { [name]: { $gt: now } }] });
+  return { $and: [notYet('revokedAt'), notYet('expiresAt')] };
+}
+
+/**
+ * Throws a {@link Refusal} where a signed-in user makes one more key than people can look after; what they
+ * make at the same moment may go a few over it, which does no harm.
+ */
+async function roomForKey(em: Em, deps: Deps, { merchantId, mode }: Scope): Promise<void> {
+  if (deps.actor?.kind !== 'user') return;
+  if ((await em.count(ApiKey, { merchantId, mode, ...validAt(deps.now()) })) < MAX_VALID_KEYS) return;
+  throw new Refusal(
+    'INVALID',
+    `${MAX_VALID_KEYS} keys are valid in ${mode} mode, which is the most. Revoke one that is not used any more.`,
+  );
+}
+
+async function lockKey(em: Em, { keyId, scope }: OneKey): Promise<ApiKey> {
   const row = isUuid(keyId)
     ? await em.findOne(ApiKey, keyId, { lockMode: LockMode.PESSIMISTIC_WRITE })
     : null;
+  if (scope && (row?.merchantId !== scope.merchantId || row.mode !== scope.mode)) throw notFound('key');
   if (!row)
     throw new Refusal('NOT_FOUND', `There is no key ${keyId.slice(0, 100)}. List the keys with "key list".`);
   return row;
@@ -181,7 +249,7 @@ async function lockKey(em: Em, keyId: string): Promise<ApiKey> {
 const EVERYTHING: readonly KeyScope[] = ['all'];
 
 function checkTerms(deps: Deps, { expiresAt }: KeyTerms): void {
-  if (expiresAt && expiresAt <= deps.now())
+  if (expiresAt && !(expiresAt > deps.now()))
     throw new Refusal('INVALID', 'The end of the key lies in the past.', 'expires');
 }
 

@@ -1,3 +1,5 @@
+import { LockMode } from '@mikro-orm/core';
+import { Merchant } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { firstRow, sql } from '../../db/sql.ts';
 import { isUuid } from '../../domain/ids.ts';
@@ -12,6 +14,19 @@ export async function requireKnownMerchant(em: Em, merchantId: string | undefine
   const known =
     isUuid(merchantId) && (await firstRow(em, sql`select 1 from merchants where id = ${merchantId}`));
   if (!known) throw noMerchant(merchantId);
+}
+
+/**
+ * The merchant, held until the caller's transaction ends: whoever changes it takes turns. The lock waits for
+ * every completion that read the limit before it, and every completion after it reads the new one. Throws a
+ * {@link Refusal} for an unknown one.
+ */
+export async function lockMerchant(em: Em, merchantId: string): Promise<Merchant> {
+  const merchant = isUuid(merchantId)
+    ? await em.findOne(Merchant, merchantId, { lockMode: LockMode.PESSIMISTIC_WRITE })
+    : null;
+  if (!merchant) throw noMerchant(merchantId);
+  return merchant;
 }
 
 /** The refusal of an id that no merchant has. */

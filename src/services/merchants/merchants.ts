@@ -1,19 +1,18 @@
-import { LockMode } from '@mikro-orm/core';
 import { byNetwork } from '../../chains/index.ts';
 import { Merchant, WithdrawAddress } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { NETWORKS, type Network } from '../../domain/assets.ts';
 import { isoSeconds } from '../../domain/events.ts';
-import { isUuid } from '../../domain/ids.ts';
 import { formatUnits } from '../../domain/money.ts';
 import { type ActionName, type Facts, recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { applyPause, readPauses } from '../payouts/pauses.ts';
-import { wakeMerchant } from '../payouts/wakes.ts';
 import { Refusal } from '../refusal.ts';
+import { changeWithin, type Within } from '../within.ts';
 import { addKey } from './keys.ts';
-import { noMerchant } from './known.ts';
-import { checkWithdraw, setWithdraw } from './withdraw-addresses.ts';
+import { lockMerchant, requireKnownMerchant } from './known.ts';
+import { applyWithdraw, checkWithdraw, setWithdraw } from './withdraw-addresses.ts';
+import { replaceWithdrawChanges } from './withdraw-changes.ts';
 
 const MAX_NAME = 200;
 const MAX_MERCHANTS_LISTED = 1_000;
@@ -91,13 +90,39 @@ export async function updateMerchant(
     { action: 'merchant.set', merchantId: input.merchantId },
     async (merchant, em) => {
       Object.assign(merchant, settings);
-      await setWithdraw(em, deps, merchant.id, withdraw);
+      await setByOperator(em, deps, merchant.id, withdraw);
       if (input.payoutsPaused !== undefined)
         await applyPause(em, deps, { merchantId: merchant.id, paused: input.payoutsPaused });
-      const networks = withdraw.flatMap(({ network, address }) => (address == null ? [] : network));
-      await wakeMerchant(em, deps, { merchantId: merchant.id, networks });
     },
   );
+}
+
+/**
+ * Gives the merchant another name, as a signed-in user of theirs asks for it; any text is one, and is
+ * shown as it is. Throws a {@link Refusal} for an empty or endless one.
+ */
+export async function renameMerchant(
+  deps: Deps,
+  merchantId: string,
+  input: { readonly name: string },
+  how: Within = {},
+): Promise<{ readonly name: string }> {
+  const name = checkName(input.name);
+  return await changeWithin(deps, how, async (em) => {
+    const merchant = await lockMerchant(em, merchantId);
+    const before = { name: merchant.name };
+    Object.assign(merchant, { name, updatedAt: deps.now() });
+    await em.flush();
+    if (before.name !== name)
+      await recordAction(em, deps, {
+        action: 'merchant.set',
+        merchantId,
+        subject: merchantId,
+        before,
+        after: { name },
+      });
+    return { name };
+  });
 }
 
 /**
@@ -134,6 +159,14 @@ export async function listMerchants(deps: Deps): Promise<MerchantView[]> {
   return rows.map((row) => viewOf(row, byNetworkOf(addresses.get(row.id) ?? []), paused));
 }
 
+/** One merchant. Throws a {@link Refusal} for an unknown one. */
+export async function getMerchant(deps: Deps, merchantId: string): Promise<MerchantView> {
+  const em = deps.orm.em.fork();
+  await requireKnownMerchant(em, merchantId);
+  const merchant = await em.findOneOrFail(Merchant, merchantId);
+  return viewOf(merchant, await withdrawOf(em, merchantId), await pausedOf(em));
+}
+
 type Named = { readonly action: ActionName; readonly merchantId: string };
 
 async function change(
@@ -158,23 +191,30 @@ async function change(
   });
 }
 
-/**
- * This lock waits for every completion that read the limit
- * before it, and every completion after it reads the new one.
- */
-async function lockMerchant(em: Em, merchantId: string): Promise<Merchant> {
-  const merchant = isUuid(merchantId)
-    ? await em.findOne(Merchant, merchantId, { lockMode: LockMode.PESSIMISTIC_WRITE })
-    : null;
-  if (!merchant) throw noMerchant(merchantId);
-  return merchant;
+/** Counts at once; what users asked for on these networks ends. */
+async function setByOperator(
+  em: Em,
+  deps: Deps,
+  merchantId: string,
+  withdraw: ReturnType<typeof checkSettings>['withdraw'],
+): Promise<void> {
+  const networks = withdraw.flatMap(({ network, address }) => (address === undefined ? [] : network));
+  await replaceWithdrawChanges(em, deps, merchantId, networks);
+  await applyWithdraw(em, deps, merchantId, withdraw);
+}
+
+/** What is neither a space nor a control: a name without it looks like none. */
+const VISIBLE = /[^\p{C}\p{Z}]/u;
+
+function checkName(given: string): string {
+  const name = given.trim();
+  if (name.length <= MAX_NAME && VISIBLE.test(name) && !name.includes('\0') && name.isWellFormed())
+    return name;
+  throw new Refusal('INVALID', `The name must have 1 to ${MAX_NAME} characters.`, 'name');
 }
 
 function checkSettings(input: MerchantSettings) {
-  const name = input.name?.trim();
-  if (name !== undefined && (name === '' || name.length > MAX_NAME || name.includes('\0'))) {
-    throw new Refusal('INVALID', `The name must have 1 to ${MAX_NAME} characters.`, 'name');
-  }
+  const name = input.name === undefined ? undefined : checkName(input.name);
   const limit = input.monthlyLimitCents;
   if (limit !== undefined && limit !== null && limit < 0n) {
     throw new Refusal('INVALID', 'The monthly limit must not be negative.', 'monthly_limit_usd');

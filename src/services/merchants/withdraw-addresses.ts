@@ -7,10 +7,11 @@ import { firstRow, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
 import { sealDirection } from '../../domain/payouts/direction.ts';
 import type { Deps } from '../deps.ts';
+import { wakeMerchant } from '../payouts/wakes.ts';
 import { Refusal } from '../refusal.ts';
 
 /** Undefined leaves an address as it is, null takes it away. */
-export type WithdrawChange = {
+export type GivenAddress = {
   readonly network: Network;
   readonly address: string | null | undefined;
 };
@@ -44,12 +45,18 @@ export async function setWithdraw(
   em: Em,
   deps: Pick<Deps, 'secretBox' | 'now' | 'settings'>,
   merchantId: string,
-  given: readonly WithdrawChange[],
+  given: readonly GivenAddress[],
 ): Promise<void> {
   for (const { network, address } of given) {
     if (address === null) await em.nativeDelete(WithdrawAddress, { merchantId, network });
     else if (address !== undefined) {
-      await requireTheirs(em, deps, network, address);
+      const wrong = await notTheirs(em, deps, network, address);
+      if (wrong)
+        throw new Refusal(
+          'INVALID',
+          `The withdraw address ${address} is ${wrong}. Ask the merchant for an address of a wallet of their own.`,
+          `withdraw_${network}`,
+        );
       const direction = { kind: 'destination', network, merchantId, address } as const;
       const seal = sealDirection(deps.secretBox, direction, { at: deps.now(), found: false });
       await em.upsert(WithdrawAddress, { merchantId, network, address, seal });
@@ -57,29 +64,40 @@ export async function setWithdraw(
   }
 }
 
-async function requireTheirs(
+/** Sets what is given as {@link setWithdraw} does, and tells the actors what may be paid out now. */
+export async function applyWithdraw(
+  em: Em,
+  deps: Pick<Deps, 'secretBox' | 'now' | 'settings'>,
+  merchantId: string,
+  given: readonly GivenAddress[],
+): Promise<void> {
+  await setWithdraw(em, deps, merchantId, given);
+  const networks = given.flatMap(({ network, address }) => (address == null ? [] : network));
+  await wakeMerchant(em, deps, { merchantId, networks });
+}
+
+/**
+ * What an address is that cannot be a wallet of the merchant's: one that nobody owns, the contract of the
+ * token, or one of our own; undefined for any other.
+ */
+export async function notTheirs(
   em: Em,
   { settings }: Pick<Deps, 'settings'>,
   network: Network,
   address: string,
-): Promise<void> {
+): Promise<string | undefined> {
   const key = addressKeyOf(network, address);
   const ours = await firstRow(
     em,
     sql`select 1 from deposit_addresses where network = ${network} and address_key = ${key}
       union all select 1 from gas_wallets where network = ${network} and address_key = ${key} limit 1`,
   );
-  const wrong =
+  return (
     (key === ZERO && 'the address zero, which nobody owns') ||
     (key === tokenOf(settings, network) && 'the contract of the token') ||
-    (ours && 'an address of this gateway') ||
-    undefined;
-  if (wrong)
-    throw new Refusal(
-      'INVALID',
-      `The withdraw address ${address} is ${wrong}. Ask the merchant for an address of a wallet of their own.`,
-      `withdraw_${network}`,
-    );
+    (ours !== undefined && 'an address of this gateway') ||
+    undefined
+  );
 }
 
 function tokenOf({ contracts }: Deps['settings'], network: Network): AddressKey | undefined {
@@ -87,7 +105,26 @@ function tokenOf({ contracts }: Deps['settings'], network: Network): AddressKey 
   return contract === '' ? undefined : addressKeyOf(network, contract);
 }
 
+/** The chains that can be asked about an address. */
+export type AskedChains = ReadonlyMap<Network, AskedChain>;
 type AskedChain = { readonly hasCode?: (address: AddressKey, signal: AbortSignal) => Promise<boolean> };
+
+/**
+ * Whether code runs at an address, as one endpoint says; `silent` where none answers, and `unwatched` where
+ * nobody can be asked, because the chain is not watched and nothing is paid out on it.
+ */
+export async function codeAt(
+  chains: AskedChains,
+  network: Network,
+  address: string,
+): Promise<'code' | 'none' | 'silent' | 'unwatched'> {
+  const hasCode = chains.get(network)?.hasCode;
+  if (!hasCode) return 'unwatched';
+  const signal = AbortSignal.timeout(ASK_WITHIN_MS);
+  const isContract = await hasCode(addressKeyOf(network, address), signal).catch(() => undefined);
+  if (isContract === undefined) return 'silent';
+  return isContract ? 'code' : 'none';
+}
 
 /**
  * Refuses an address at which code runs: what a contract does with money that it is sent, nobody knows who
@@ -95,21 +132,19 @@ type AskedChain = { readonly hasCode?: (address: AddressKey, signal: AbortSignal
  * is asked then. Throws a {@link Refusal} for a contract, and where no endpoint says whether it is one.
  */
 export async function requireNoContract(
-  chains: ReadonlyMap<Network, AskedChain>,
+  chains: AskedChains,
   network: Network,
   address: string,
 ): Promise<boolean> {
-  const hasCode = chains.get(network)?.hasCode;
-  if (!hasCode) return false;
+  const found = await codeAt(chains, network, address);
+  if (found === 'unwatched') return false;
   const refused = (sentence: string): Refusal => new Refusal('INVALID', sentence, `withdraw_${network}`);
   const allow = 'or give --allow-contract if the merchant is sure that it takes such payments';
-  const signal = AbortSignal.timeout(ASK_WITHIN_MS);
-  const isContract = await hasCode(addressKeyOf(network, address), signal).catch(() => undefined);
-  if (isContract === undefined)
+  if (found === 'silent')
     throw refused(
       `Nobody can say whether ${address} is a contract: no RPC endpoint of ${network} answers. See with "doctor" that they do, ${allow}.`,
     );
-  if (isContract)
+  if (found === 'code')
     throw refused(
       `${address} is a contract on ${network}. Ask the merchant for an address whose key they hold, ${allow}.`,
     );

@@ -101,7 +101,7 @@ export async function paymentViews(em: Em, rows: readonly LinkRow[]): Promise<Pa
 /**
  * A payer may pay a link in thousands of small parts; only the first ones are shown, but all of them count.
  */
-const MAX_TRANSACTIONS_SHOWN = 100;
+export const MAX_TRANSACTIONS_SHOWN = 100;
 
 /** The deposits assigned to links, oldest first, at most {@link MAX_TRANSACTIONS_SHOWN} of each. */
 export async function transactionsOf(

@@ -1,7 +1,10 @@
 import { chainOf } from '../../chains/index.ts';
-import type { PaymentMethodView, PublicPaymentView } from '../../contract/payment-link.ts';
+import type {
+  PaymentMethodView,
+  PaymentTransactionView,
+  PublicPaymentView,
+} from '../../contract/payment-link.ts';
 import { DepositAddress, Merchant, PaymentLink } from '../../db/entities/index.ts';
-import type { Em } from '../../db/orm.ts';
 import { assetOf, type Network } from '../../domain/assets.ts';
 import { isoSeconds } from '../../domain/events.ts';
 import { formatUnits } from '../../domain/money.ts';
@@ -18,47 +21,90 @@ import { presentPayment, transactionsOf } from './present.ts';
  * is read. Throws the same NOT_FOUND {@link Refusal} for an unknown and for a malformed token.
  */
 export async function getPublicPayment(deps: Deps, token: string): Promise<PublicPaymentView> {
+  const view = (await getPublicPayments(deps, [token])).get(token);
+  if (!view) throw notFound('payment link');
+  return view;
+}
+
+/** The same of several links by their tokens, in a few queries for any number; unknown ones are left out. */
+export async function getPublicPayments(
+  deps: Deps,
+  tokens: readonly string[],
+): Promise<ReadonlyMap<string, PublicPaymentView>> {
+  const possible = tokens.filter((token) => TOKEN_PATTERN.test(token));
+  if (possible.length === 0) return new Map();
   const em = deps.orm.em.fork();
   const now = deps.now();
-  const row = TOKEN_PATTERN.test(token) ? await em.findOne(PaymentLink, { token }) : null;
-  if (!row) throw notFound('payment link');
-  const merchant = await em.findOneOrFail(Merchant, row.merchantId);
-  const transactions = (await transactionsOf(em, [row.id])).get(row.id) ?? [];
-  const view = presentPayment(row, { email: null, transactions });
-  const { status, amount_status, amount_usd, currency, description, is_live, expires_at } = view;
+  const links = await em.find(PaymentLink, { token: { $in: possible } });
+  if (links.length === 0) return new Map();
+  const merchants = await em.find(Merchant, { id: { $in: links.map(({ merchantId }) => merchantId) } });
+  const transactions = await transactionsOf(
+    em,
+    links.map(({ id }) => id),
+  );
+  const isPayable = (link: PaymentLink) =>
+    isOpenLink(link.status) && now <= link.expiresAt && !isCovered(link);
+  const payers = links.filter(isPayable).map(({ customerId }) => customerId);
+  const addresses = payers.length > 0 ? await em.find(DepositAddress, { customerId: { $in: payers } }) : [];
+  const views = links.map((link) => {
+    const own = addresses.filter(({ customerId }) => customerId === link.customerId);
+    const methods = isPayable(link) ? methodsOf(deps, link, own) : [];
+    const name = merchants.find(({ id }) => id === link.merchantId)?.name ?? '';
+    return viewOf(link, { now, name, methods, transactions: transactions.get(link.id) ?? [] });
+  });
+  return new Map(views.map((view) => [view.token, view]));
+}
+
+type Shown = {
+  readonly now: Date;
+  /** Of the merchant. */
+  readonly name: string;
+  readonly methods: PaymentMethodView[];
+  readonly transactions: readonly PaymentTransactionView[];
+};
+
+function viewOf(link: PaymentLink, { now, name, methods, transactions }: Shown): PublicPaymentView {
+  const view = presentPayment(link, { email: null, transactions });
   return {
-    token,
-    status,
-    amount_status,
-    amount_usd,
-    currency,
-    description,
-    merchant: { name: merchant.name },
-    is_live,
-    expires_at,
+    token: link.token,
+    status: view.status,
+    amount_status: view.amount_status,
+    amount_usd: view.amount_usd,
+    currency: view.currency,
+    description: view.description,
+    merchant: { name },
+    is_live: view.is_live,
+    expires_at: view.expires_at,
     server_time: isoSeconds(now),
-    methods: isOpenLink(status) && now <= row.expiresAt ? await methodsOf(em, deps, row) : [],
-    transactions,
+    methods,
+    transactions: view.transactions,
     paid_network: view.paid_network,
     transaction_hash: view.transaction_hash,
+    completed_at: view.completed_at,
     success_url: view.success_url,
     cancel_url: view.cancel_url,
   };
 }
 
-async function methodsOf(em: Em, deps: Deps, link: PaymentLink): Promise<PaymentMethodView[]> {
-  if (isCovered(link)) return [];
+function methodsOf(deps: Deps, link: PaymentLink, addresses: readonly DepositAddress[]): PaymentMethodView[] {
   const openUnits = openUnitsOf(link);
-  const addresses = await em.find(DepositAddress, { customerId: link.customerId });
+  const leastUnits = link.leastUnits - link.assignedUnits;
   return payableNetworks(deps.settings, link.mode, link.network ?? null).flatMap((network) => {
     const address = addresses.find((row) => row.network === network)?.address;
-    return address === undefined ? [] : [methodOf(deps, link, { network, address, openUnits })];
+    return address === undefined ? [] : [methodOf(deps, link, { network, address, openUnits, leastUnits })];
   });
 }
 
-type Way = { readonly network: Network; readonly address: string; readonly openUnits: bigint };
+/** `openUnits` are asked for, `leastUnits` enough: both in units of links. */
+type Way = {
+  readonly network: Network;
+  readonly address: string;
+  readonly openUnits: bigint;
+  readonly leastUnits: bigint;
+};
 
-function methodOf(deps: Deps, link: PaymentLink, { network, address, openUnits }: Way): PaymentMethodView {
+function methodOf(deps: Deps, link: PaymentLink, way: Way): PaymentMethodView {
+  const { network, address, openUnits, leastUnits } = way;
   const { decimals } = assetOf(network, link.currency);
   const units = fromLinkUnits(openUnits, decimals);
   const amount = formatUnits(units, decimals);
@@ -71,6 +117,7 @@ function methodOf(deps: Deps, link: PaymentLink, { network, address, openUnits }
     decimals,
     address,
     amount,
+    least_amount: formatUnits(fromLinkUnits(leastUnits, decimals), decimals),
     payment_uri: chainOf(network).paymentUri(request),
     required_confirmations: deps.settings.requiredConfirmations[network],
   };

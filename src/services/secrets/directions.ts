@@ -2,6 +2,7 @@
 import type { Em } from '../../db/orm.ts';
 import { firstRow, rows, run, sql } from '../../db/sql.ts';
 import {
+  type AskedDestination,
   type Direction,
   readSeal,
   type SealKey,
@@ -20,13 +21,17 @@ type Row = {
   readonly mode: string;
   readonly walletIndex: number;
   readonly seal: Buffer | null;
+  readonly contractAllowed: boolean;
+  readonly askedBy: string;
+  readonly askedFrom: string;
+  readonly countsAt: string;
 };
 type Table = {
   readonly name: string;
   readonly from: ReturnType<typeof sql>;
   /** What tells its rows apart, in their order. */
   readonly id: ReturnType<typeof sql>;
-  readonly of: (row: Row) => Direction;
+  readonly of: (row: Row) => Direction | AskedDestination;
 };
 
 const ADDRESSES: Table = {
@@ -51,6 +56,25 @@ const DESTINATIONS: Table = {
     from withdraw_addresses)`,
   id: sql`t.merchant_id::text || t.network`,
   of: ({ network, merchantId, address }) => ({ kind: 'destination', network, merchantId, address }),
+};
+
+/** What users asked for; none of them is older than seals. */
+const ASKED: Table = {
+  name: 'withdraw_changes',
+  from: sql`(select id::text as id, network, merchant_id, address, contract_allowed, asked_by, asked_from,
+    counts_at, seal from withdraw_changes)`,
+  id: sql`t.id::text`,
+  of: ({ countsAt, address, ...row }) => ({
+    kind: 'asked',
+    id: row.id,
+    network: row.network,
+    merchantId: row.merchantId,
+    address,
+    contractAllowed: row.contractAllowed,
+    askedBy: row.askedBy,
+    askedFrom: row.askedFrom,
+    countsAt: new Date(countsAt),
+  }),
 };
 
 const PAGE = 1_000;
@@ -87,7 +111,7 @@ export async function resealDirections(deps: Pick<Deps, 'orm' | 'secretBox'>): P
   if (!previous) return 0;
   const mark = previous.mark;
   let sealed = 0;
-  for (const table of [ADDRESSES, DESTINATIONS]) {
+  for (const table of [ADDRESSES, DESTINATIONS, ASKED]) {
     const under = sql`substring(seal from 1 for ${mark.length}) = ${mark}`;
     sealed += await eachPage(deps, table, under, (row) =>
       renewed(deps.secretBox, previous, table.of(row), row.seal),
@@ -100,7 +124,7 @@ export async function resealDirections(deps: Pick<Deps, 'orm' | 'secretBox'>): P
 export async function countOldSeals(deps: Pick<Deps, 'orm' | 'secretBox'>): Promise<number> {
   const { mark } = deps.secretBox;
   let left = 0;
-  for (const { name } of [ADDRESSES, DESTINATIONS]) {
+  for (const { name } of [ADDRESSES, DESTINATIONS, ASKED]) {
     const old = sql<{ left: number }>`select count(*)::int as left from ${sql.table(name)}
       where substring(seal from 1 for ${mark.length}) <> ${mark}`;
     left += (await firstRow(deps.orm.em.fork(), old))?.left ?? 0;
@@ -108,7 +132,12 @@ export async function countOldSeals(deps: Pick<Deps, 'orm' | 'secretBox'>): Prom
   return left;
 }
 
-function renewed(present: SealKey, previous: SealKey, direction: Direction, seal: Buffer | null) {
+function renewed(
+  present: SealKey,
+  previous: SealKey,
+  direction: Direction | AskedDestination,
+  seal: Buffer | null,
+) {
   const origin: SealOrigin | undefined = readSeal([previous], direction, seal);
   return origin && sealDirection(present, direction, origin);
 }

@@ -63,16 +63,26 @@ export async function readEvent(em: Em, input: Scope & { readonly id: string }):
   };
 }
 
-/** Deliveries as the API shows them, each with its latest attempts. */
-export async function presentDeliveries(em: Em, deliveries: readonly DeliveryRow[]): Promise<DeliveryView[]> {
-  const attempts = await latestAttempts(
-    em,
-    deliveries.map(({ id }) => id),
-  );
+/**
+ * Deliveries as the API shows them, each with its latest attempts: with fewer of each where there are more
+ * deliveries, so that all together have about `most`.
+ */
+export async function presentDeliveries(
+  em: Em,
+  deliveries: readonly DeliveryRow[],
+  most = Number.POSITIVE_INFINITY,
+): Promise<DeliveryView[]> {
+  const ids = deliveries.map(({ id }) => id);
+  const ofEach = Math.min(MAX_ATTEMPTS_SHOWN, Math.max(1, Math.floor(most / Math.max(1, ids.length))));
+  const attempts = await latestAttempts(em, ids, ofEach);
   return deliveries.map((row) => presentDelivery(row, attempts.get(row.id) ?? []));
 }
 
-async function latestAttempts(em: Em, ids: readonly string[]): Promise<Map<string, AttemptRow[]>> {
+async function latestAttempts(
+  em: Em,
+  ids: readonly string[],
+  ofEach: number,
+): Promise<Map<string, AttemptRow[]>> {
   const byDelivery = new Map<string, AttemptRow[]>();
   if (ids.length === 0) return byDelivery;
   const found = await rows(
@@ -80,7 +90,7 @@ async function latestAttempts(em: Em, ids: readonly string[]): Promise<Map<strin
     sql<Omit<AttemptRow, 'startedAt'> & { deliveryId: string; startedAt: string }>`
       select a.* from webhook_deliveries d cross join lateral (
         select delivery_id, round, number, started_at, status_code, error, duration_ms from webhook_attempts
-        where delivery_id = d.id order by round desc, number desc limit ${MAX_ATTEMPTS_SHOWN}
+        where delivery_id = d.id order by round desc, number desc limit ${ofEach}
       ) a where d.id = any(${ids}) order by a.delivery_id, a.round, a.number`,
   );
   for (const { deliveryId, startedAt, ...attempt } of found) {

@@ -35,7 +35,8 @@ describe('the own sessions of a person', function () {
     const seen = await list(desk);
     expect(seen.map(({ current }) => current).sort()).to.deep.equal([false, true]);
     for (const view of seen) {
-      expect(Object.keys(view)).to.have.members(['id', 'current', 'created_at', 'last_seen_at']);
+      const members = ['id', 'current', 'created_at', 'last_seen_at', 'from', 'stepped_up'];
+      expect(Object.keys(view)).to.have.members(members);
       expect(view.created_at).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     }
     expect((await list(phone)).find(({ current }) => current)?.id).to.equal(

@@ -199,7 +199,11 @@ describe('sessions of people', () => {
       const tokens: string[] = [];
       for (let count = 0; count < 50; count += 1) {
         clockMs += 1;
-        tokens.push(await api.deps.orm.em.fork().transactional((em) => addSession(em, api.deps, busy.id)));
+        tokens.push(
+          await api.deps.orm.em
+            .fork()
+            .transactional((em) => addSession(em, api.deps, { userId: busy.id, site: '203.0.113.9' })),
+        );
       }
       expect((await get(first)).status).to.equal(401);
       for (const token of [tokens[0], tokens[49]])

@@ -128,7 +128,7 @@ describe('a link that sets a password, against misuse', function () {
       .and.contain("frame-ancestors 'none'")
       .and.contain("form-action 'self'");
     expect(policy)
-      .to.match(/script-src 'sha256-[^']+'(;|$)/)
+      .to.match(/script-src 'self'(;|$)/)
       .and.not.contain('unsafe');
     expect(page.headers.get('cache-control')).to.equal('no-store');
     expect(page.headers.get('referrer-policy')).to.equal('same-origin');

@@ -119,7 +119,7 @@ describe('the effect of a POST with an Idempotency-Key', function () {
 const WAYS_OUT = /(?<!deps\.orm\.em\s*)\.fork\(|\.getConnection\(|\.begin\(/g;
 const MAY: Readonly<Record<string, string>> = {
   'access/key-use.ts': 'notes that a key was used, after the request',
-  'access/login.ts': 'routes of their own, which take no key',
+  'access/proof.ts': 'whose proof it is, before any use case',
   'access/sessions.ts': 'the owner of a session, before any use case',
   'access/rate-limit.ts': 'counts a request, before any use case',
   'ledger/balances.ts': 'the read of GET /balance',

@@ -19,7 +19,7 @@ describe('generated requests', function () {
       email: 'a@example.com',
       password: 'correct horse battery',
     });
-    cookie = `ch_session=${await api.deps.orm.em.fork().transactional((em) => addSession(em, api.deps, userId))}`;
+    cookie = `ch_session=${await api.deps.orm.em.fork().transactional((em) => addSession(em, api.deps, { userId, site: '203.0.113.9' }))}`;
   });
   after(async () => {
     expect(api.lines.filter(({ level }) => level === 'error')).to.deep.equal([]);

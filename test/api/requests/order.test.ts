@@ -205,7 +205,9 @@ describe('of two faults in one request', function () {
       email: `${id}@example.com`,
       password: 'correct horse battery',
     });
-    const token = await api.deps.orm.em.fork().transactional((em) => addSession(em, api.deps, userId));
+    const token = await api.deps.orm.em
+      .fork()
+      .transactional((em) => addSession(em, api.deps, { userId, site: '203.0.113.9' }));
     const callers = [{ key: keys.live }, { key: keys.test }, { headers: { Cookie: `ch_session=${token}` } }];
     for (const caller of callers)
       await call(`${api.url}/customers`, { ...caller, body: { external_id: 'taken' } });

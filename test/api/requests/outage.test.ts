@@ -9,6 +9,7 @@ import { createServer } from '../../../src/api/server.ts';
 import { addSession } from '../../../src/services/access/sessions.ts';
 import { createUser } from '../../../src/services/access/users.ts';
 import { call, startTestApi, type TestApi, UNKNOWN_ID } from '../../support/gateway.ts';
+import { newUser, signIn } from '../../support/sign-in.ts';
 
 const LIMIT_MS = 2_000;
 const TOKEN = 'pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ';
@@ -19,9 +20,11 @@ describe('the API while a part is away', function () {
   describe('PostgreSQL', () => {
     let server: Awaited<ReturnType<typeof ownPostgres>>;
     let api: TestApi;
+    let cookie = '';
     before(async () => {
       server = await ownPostgres();
       api = await startTestApi({ databaseUrl: server.now.url, poolSize: 4 });
+      cookie = await signIn(api, await newUser(api));
     });
     after(async () => {
       server.now.resume();
@@ -57,6 +60,20 @@ describe('the API while a part is away', function () {
       expect(answer.text).to.include('not available').and.include('http-equiv="refresh"');
       expect(performance.now() - startedAt).to.be.lessThan(LIMIT_MS);
     };
+    const expectDashboardUnavailable = async () => {
+      for (const path of ['/dashboard', '/dashboard/test/customers', '/dashboard/deposits.csv']) {
+        const startedAt = performance.now();
+        const answer = await call(api.origin + path, { headers: { Cookie: cookie } });
+        expect([answer.status, answer.headers.get('content-type')], path).to.deep.equal([
+          503,
+          'text/html; charset=utf-8',
+        ]);
+        expect(answer.text, path)
+          .to.include('Nothing is lost.')
+          .and.not.match(/postgres|ECONN|select /i);
+        expect(performance.now() - startedAt, path).to.be.lessThan(LIMIT_MS);
+      }
+    };
     const works = async () => (await call(`${api.url}/customers`, { key: api.keys.test })).status === 200;
     const expectRecovered = async () => {
       for (let tries = 0; tries < 100 && !(await works()); tries += 1)
@@ -72,6 +89,7 @@ describe('the API while a part is away', function () {
       );
       await expectUnavailable({ path: '/customers', body: { external_id: 'x' } });
       await expectPageUnavailable();
+      await expectDashboardUnavailable();
       // Outside the base path, as everything for people.
       await expectUnavailable({ path: '/../../login', body: { email: 'a@b', password: 'x' } });
       await expectUnavailable({
@@ -89,6 +107,7 @@ describe('the API while a part is away', function () {
         Array.from({ length: 12 }, () => expectUnavailable({ path: '/customers/exists?email=x' })),
       );
       await expectPageUnavailable();
+      await expectDashboardUnavailable();
       await expectUnavailable({ path: '/customers', body: { external_id: 'y' } });
       await expectUnavailable({ path: '/../../login', body: { email: 'a@b', password: 'x' } });
       server.now.resume();
@@ -101,7 +120,9 @@ describe('the API while a part is away', function () {
         email: 'a@example.com',
         password: 'correct horse battery',
       });
-      const token = await api.deps.orm.em.fork().transactional((em) => addSession(em, api.deps, userId));
+      const token = await api.deps.orm.em
+        .fork()
+        .transactional((em) => addSession(em, api.deps, { userId, site: '203.0.113.9' }));
       const cookie = { Cookie: `ch_session=${token}` };
       const ask = async () => {
         const requests = ROUTES.flatMap(({ method, path, only, auth }) => {

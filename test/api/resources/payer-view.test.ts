@@ -10,6 +10,7 @@ const METHOD_KEYS = [
   'decimals',
   'address',
   'amount',
+  'least_amount',
   'payment_uri',
   'required_confirmations',
 ];
@@ -29,6 +30,7 @@ const PUBLIC_KEYS = [
   'transactions',
   'paid_network',
   'transaction_hash',
+  'completed_at',
   'success_url',
   'cancel_url',
 ];
@@ -106,6 +108,7 @@ describe('payment links, seen by who pays', () => {
         currency: 'USDT',
         decimals: 18,
         amount: '25',
+        least_amount: '24.875',
         address: to,
         required_confirmations: 15,
       });
@@ -174,6 +177,10 @@ describe('payment links, seen by who pays', () => {
         paid_network: 'tron',
         transaction_hash: last['transaction_hash'],
       });
+      expect([before['completed_at'], after['completed_at']]).to.deep.equal([
+        null,
+        (await read(id)).body['completed_at'],
+      ]);
       expect(after['methods']).to.deep.equal([]);
       const link = (await read(id)).body;
       expect(link).to.include({
@@ -191,10 +198,10 @@ describe('payment links, seen by who pays', () => {
       const { token, id } = await make({ amount_usd: 30 });
       await pay({ amount: '10.01', payment_token: token });
       expect((await look(token)).body).to.include({ status: 'partially_paid', amount_status: 'underpaid' });
-      expect((await look(token)).body['methods'].map(({ amount }: Row) => amount)).to.deep.equal([
-        '19.99',
-        '19.99',
-      ]);
+      const { methods } = (await look(token)).body;
+      expect(methods.map(({ amount }: Row) => amount)).to.deep.equal(['19.99', '19.99']);
+      // Half a percent of the whole 30 may be missing, not of what is left.
+      expect(methods.map((method: Row) => method['least_amount'])).to.deep.equal(['19.84', '19.84']);
       expect((await read(id)).body).to.include({
         paid_amount_usd: 10.01,
         remaining_amount_usd: 19.99,

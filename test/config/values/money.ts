@@ -133,6 +133,13 @@ export const MONEY_ROWS = {
     good: [['1', (c) => c.limits.badCredentialsPerMinute, 1]],
     bad: ['0', '100001', ...NUMBERS_BAD],
   },
+  WITHDRAW_CHANGE_DELAY: {
+    good: [
+      ['0', (c) => c.settlement.withdrawChangeDelayMs, 0],
+      ['2h', (c) => c.settlement.withdrawChangeDelayMs, 7_200_000],
+    ],
+    bad: ['-1', '0s', '31d', '24', 'never'],
+  },
   SESSION_IDLE: {
     good: [['15m', (c) => c.sessions.idleMs, 900_000]],
     bad: ['0s', '8d', '30', '1.5h', '-1m'],

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hash } from '@node-rs/argon2';
 import { expect } from 'chai';
 import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts.ts';
+import { createWaitingLine } from '../../../src/base/async/waiting-line.ts';
 import { createSecretBox } from '../../../src/base/secret-box.ts';
 import { createLogin, type LoginInput } from '../../../src/services/access/login.ts';
 import { PASSWORD_COST } from '../../../src/services/access/passwords.ts';
@@ -157,7 +158,14 @@ describe('users', function () {
 
   it('hash no more passwords at once than the line lets in: the rest is refused at once, by caller and by number', async () => {
     const login = createLogin(deps, {
-      line: { running: 1, places: 5, placesKept: 0, placesOfKey: 3, placesOfKnownKey: 3, waitMs: 60_000 },
+      line: createWaitingLine({
+        running: 1,
+        places: 5,
+        placesKept: 0,
+        placesOfKey: 3,
+        placesOfKnownKey: 3,
+        waitMs: 60_000,
+      }),
     });
     const outcome = (index: number, site: string) =>
       login(input(`nobody${index}@example.com`, { site })).then(

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Network } from '../../../src/domain/assets.ts';
 import { getPublicPayment } from '../../../src/services/payment-links/public.ts';
 import { Refusal } from '../../../src/services/refusal.ts';
-import { checkoutPage } from '../../../src/web/checkout.ts';
+import { payerPages } from '../../../src/web/checkout/index.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 describe('the networks on which a link is offered', function () {
@@ -55,9 +55,10 @@ describe('the networks on which a link is offered', function () {
     const { token } = await newLink();
     const page = async () =>
       String(
-        checkoutPage(await getPublicPayment(shop.deps, token), shop.deps.settings.requiredConfirmations, {
-          refresh: true,
-        }).body,
+        payerPages(shop.deps.settings.requiredConfirmations).render(
+          await getPublicPayment(shop.deps, token),
+          { refresh: true, lang: 'en' },
+        ).body,
       );
     expect(await page())
       .to.include('cannot be paid at the moment')

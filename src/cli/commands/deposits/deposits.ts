@@ -151,6 +151,7 @@ async function stuck() {
     { listStuckPayouts },
     { listForeign },
     { listOverdueLinks },
+    { listLateChanges },
     alarms,
   ] = await Promise.all([
     import('../../process.ts'),
@@ -158,15 +159,17 @@ async function stuck() {
     import('../../../services/payouts/stuck.ts'),
     import('../../../services/payouts/foreign.ts'),
     import('../../../services/payment-links/overdue.ts'),
+    import('../../../services/merchants/withdraw-notices.ts'),
     import('../../../services/alarms/alarms.ts'),
   ]);
   const { describeStandstill, readStandstills } = alarms;
-  const { chains, wallets, deposits, payouts, links } = await withGateway({}, async ({ deps }) => ({
+  const { chains, wallets, deposits, payouts, links, changes } = await withGateway({}, async ({ deps }) => ({
     chains: (await readStandstills(deps)).map((one) => ({ ...one, sentence: describeStandstill(one) })),
     wallets: await listForeign(deps),
     deposits: await listStuck(deps),
     payouts: await listStuckPayouts(deps),
     links: await listOverdueLinks(deps),
+    changes: await listLateChanges(deps),
   }));
   const lines = [
     ...chains.flatMap((row) => [...wrapped(plain(row.sentence)), ...wrapped(plain(row.action), '  → ')]),
@@ -180,6 +183,12 @@ async function stuck() {
     ...links.flatMap((row) =>
       standing(`${row.payment_link_id}  payment link, ${row.state}, ended at ${row.since}`, row),
     ),
+    ...changes.flatMap((row) =>
+      standing(
+        `${row.withdraw_change_id}  ${row.network}  changed withdraw address, due since ${row.since}`,
+        row,
+      ),
+    ),
   ];
   const chainViews = chains.map(({ network, part, number, sinceMs, reason, action }) => ({
     network,
@@ -190,7 +199,13 @@ async function stuck() {
     action,
   }));
   return {
-    json: { stuck: [...deposits, ...payouts], wallets, payment_links: links, chains: chainViews },
+    json: {
+      stuck: [...deposits, ...payouts],
+      wallets,
+      payment_links: links,
+      withdraw_changes: changes,
+      chains: chainViews,
+    },
     text:
       lines.length === 0 ? 'Nothing is stuck. Whether every part is well says "doctor".' : lines.join('\n'),
   };

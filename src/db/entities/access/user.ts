@@ -14,14 +14,16 @@ const schema = defineEntity({
     createdAt: p.datetime().columnType('timestamptz'),
     updatedAt: p.datetime().columnType('timestamptz'),
     lastLoginAt: p.datetime().columnType('timestamptz').nullable(),
+    removedAt: p.datetime().columnType('timestamptz').nullable(),
   },
-  uniques: [{ name: 'users_email_unique', properties: ['email'] }],
+  uniques: [{ name: 'users_email_unique', properties: ['email'], where: 'removed_at is null' }],
   indexes: [{ name: 'users_merchant_id_index', properties: ['merchantId'] }],
+  checks: [{ name: 'users_removed_check', expression: 'removed_at is null or totp_sealed is null' }],
 });
 
 /**
- * A person who signs in for a merchant. The email is stored in lower case,
- * the password only as its argon2id hash.
+ * A person who signs in for a merchant. The email is stored in lower case, the password only as its argon2id
+ * hash. Who was removed signs in no more, and stays as the one whom audit rows name.
  */
 export class User extends schema.class {}
 schema.setClass(User);

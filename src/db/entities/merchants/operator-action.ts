@@ -24,6 +24,7 @@ const schema = defineEntity({
   indexes: [
     { name: 'operator_actions_at_index', properties: ['at', 'id'] },
     { name: 'operator_actions_merchant_id_index', properties: ['merchantId', 'at', 'id'] },
+    { name: 'operator_actions_mode_index', properties: ['merchantId', 'mode', 'at', 'id'] },
   ],
   checks: [
     { name: 'operator_actions_actor_check', expression: '(by_name is null) <> (user_id is null)' },

@@ -44,6 +44,10 @@ const schema = defineEntity({
   ],
   indexes: [
     { name: 'payouts_list_index', properties: ['merchantId', 'mode', 'createdAt', 'id'] },
+    {
+      name: 'payouts_filter_index',
+      properties: ['merchantId', 'mode', 'network', 'state', 'createdAt', 'id'],
+    },
     { name: 'payouts_address_index', properties: ['network', 'addressKey'] },
     {
       name: 'payouts_settled_index',

@@ -28,7 +28,7 @@ const schema = defineEntity({
     alarmedAt: p.datetime().columnType('timestamptz').nullable(),
   },
   indexes: [
-    { name: 'settlement_waits_merchant_index', properties: ['merchantId'] },
+    { name: 'settlement_waits_code_of_merchant_index', properties: ['merchantId', 'code', 'since'] },
     { name: 'settlement_waits_payout_index', properties: ['payoutId'] },
     { name: 'settlement_waits_code_index', properties: ['code', 'network'] },
     {

@@ -17,7 +17,10 @@ const schema = defineEntity({
     occurredAt: p.datetime().columnType('timestamptz'),
     createdAt: p.datetime().columnType('timestamptz'),
   },
-  indexes: [{ name: 'events_subject_id_index', properties: ['subjectId'] }],
+  indexes: [
+    { name: 'events_subject_id_index', properties: ['subjectId'] },
+    { name: 'events_list_index', properties: ['merchantId', 'mode', 'type', 'createdAt', 'id'] },
+  ],
   checks: [
     { name: 'events_id_check', expression: 'id = id_of_event(occurred_at, type, subject_id, sequence)' },
   ],

@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { type FreshDatabase, migratedDatabase, tempDir } from '../../../dev/support/parts.ts';
+import { createSecretBox } from '../../../src/base/secret-box.ts';
+import { A, B, type ChangeStage, startChangeStage } from '../../services/merchants/change-stage.ts';
+import { UNKNOWN_ID } from '../../support/gateway.ts';
+import { answer, type Env, gateway } from '../support.ts';
+
+describe('what an operator does about a withdraw address that a user changed', function () {
+  this.timeout(120_000);
+  let database: FreshDatabase;
+  let stage: ChangeStage;
+  let env: Env;
+  before(async () => {
+    database = await migratedDatabase();
+    const key = randomBytes(32);
+    stage = await startChangeStage({ databaseUrl: database.url, deps: { secretBox: createSecretBox(key) } });
+    env = {
+      DATABASE_URL: database.url,
+      DATA_DIR: await tempDir('changes'),
+      TEMPORAL_ADDRESS: '127.0.0.1:1',
+      SECRETS_KEY: key.toString('hex'),
+    };
+    await stage.set(A);
+  });
+  after(async () => {
+    await stage?.stop();
+    await database?.drop();
+  });
+
+  it('is to see it beside what counts, to hear of one that is late, and to take it back', async () => {
+    stage.clock.now = new Date();
+    const { id } = await stage.ask(B);
+    const shown = await answer(['merchant', 'show', stage.merchantId, '--json'], env);
+    expect(shown).to.deep.include({ id: stage.merchantId, withdraw_bsc: A });
+    const change = {
+      id,
+      merchant_id: stage.merchantId,
+      network: 'bsc',
+      address: B,
+      present: A,
+      asked_by: 'ann@shop.example',
+      asked_from: '203.0.113.7',
+      outcome: null,
+    };
+    const [only, ...others] = shown['withdraw_changes'] as Record<string, unknown>[];
+    expect([{ ...only, ...change }, others]).to.deep.equal([only, []]);
+    expect(await answer(['merchant', 'changes', '--json'], env)).to.deep.equal({ withdraw_changes: [only] });
+    const doctor = await gateway(['doctor'], env);
+    expect(doctor.stdout).to.match(/1 changed withdraw address waits, the next one until/);
+    expect((await gateway(['deposit', 'stuck'], env)).stdout).to.not.include(id);
+
+    const took = await gateway(
+      ['merchant', 'cancel-change', id, '--by', 'Olga', '--reason', 'not theirs'],
+      env,
+    );
+    expect([took.code, took.stdout]).to.deep.equal([
+      0,
+      `The change is cancelled. Payouts still go to ${A} on bsc.\n`,
+    ]);
+    const last = (await stage.trail()).find(({ action }) => action === 'withdraw_address.cancelled');
+    expect([last?.subject, last?.by]).to.deep.equal([id, 'Olga']);
+    expect(await answer(['merchant', 'changes', '--json'], env)).to.deep.equal({ withdraw_changes: [] });
+    const said = await stage.sql('select reason from operator_actions where reason is not null');
+    expect(said).to.deep.equal([{ reason: 'not theirs' }]);
+
+    stage.clock.now = new Date(Date.now() - 25 * 3_600_000);
+    const late = await stage.ask(B);
+    const stuck = await answer(['deposit', 'stuck', '--json'], env);
+    expect(stuck['withdraw_changes']).to.have.length(1);
+    expect((await gateway(['deposit', 'stuck'], env)).stdout).to.match(
+      new RegExp(
+        `${late.id}[\\s\\S]*changed withdraw address, due since[\\s\\S]*loop\\s+"withdraw\\s+changes"`,
+      ),
+    );
+    expect((await gateway(['doctor'], env)).stdout).to.match(/1 changed withdraw addresses are due/);
+    await gateway(['merchant', 'set', stage.merchantId, '--withdraw-bsc', A], env);
+    expect((await stage.outcomes()).map(({ outcome }) => outcome)).to.deep.equal(['cancelled', 'replaced']);
+    const over = await gateway(['merchant', 'cancel-change', late.id], env);
+    expect([over.code, over.stdout]).to.deep.equal([1, '']);
+    expect(over.stderr.replaceAll(/\s+/g, ' ')).to.match(
+      /ended already \(replaced\).*"merchant set .*changes it/,
+    );
+  });
+
+  it('is refused for a change that is not there, with what to do', async () => {
+    for (const id of [UNKNOWN_ID, 'x']) {
+      const ran = await gateway(['merchant', 'cancel-change', id], env);
+      expect([ran.code, ran.stdout]).to.deep.equal([1, '']);
+      expect(ran.stderr).to.include('List them with "merchant changes".');
+    }
+    const unknown = await gateway(['merchant', 'show', UNKNOWN_ID], env);
+    expect([unknown.code, unknown.stderr.includes('merchant list')]).to.deep.equal([1, true]);
+  });
+});

@@ -1,0 +1,263 @@
+import { expect } from 'chai';
+import { eventually } from '../../../dev/support/eventually.ts';
+import type { SessionOwner } from '../../../src/services/access/sessions.ts';
+import {
+  endOtherSessions,
+  endOwnSession,
+  listOwnSessions,
+} from '../../../src/services/access/signed-in/own-sessions.ts';
+import { countTry, requireStepUp, steppedUpUntil } from '../../../src/services/access/signed-in/step-up.ts';
+import { resetPassword } from '../../../src/services/access/users.ts';
+import { recordAction } from '../../../src/services/audit/record.ts';
+import { HOME, MINUTE, outcomeOf, PASSWORD, type People, type Person, startPeople } from './people.ts';
+
+const AWAY = '198.51.100.7';
+
+describe('a step-up', function () {
+  this.timeout(60_000);
+  let people: People;
+  let merchantId: string;
+  let person: Person;
+  before(async () => {
+    people = await startPeople();
+    merchantId = await people.newMerchant();
+  });
+  after(() => people?.stop());
+  beforeEach(async () => {
+    people.forget();
+    person = await people.newPerson(merchantId);
+  });
+
+  /** What a change of this sign-in comes to. */
+  const change = (owner: SessionOwner): Promise<string> =>
+    outcomeOf(people.deps.orm.em.fork().transactional((em) => requireStepUp(em, people.deps, owner)));
+  const kindOf = async (work: Promise<{ readonly kind: string }>): Promise<string> => (await work).kind;
+  const tally = (kinds: readonly string[], kind: string): number =>
+    kinds.filter((one) => one === kind).length;
+
+  it('lets this sign-in change things for ten minutes, and no other sign-in of the same user', async () => {
+    const other = await people.signIn(person);
+    const { owner } = await people.signIn(person);
+    expect([await change(owner), await steppedUpUntil(people.deps, owner)]).to.deep.equal([
+      'STEP_UP_REQUIRED',
+      undefined,
+    ]);
+    const done = await people.stepUp(owner, { password: PASSWORD, site: HOME });
+    const until = new Date(people.clock.ms + 10 * MINUTE);
+    expect(done).to.include({ kind: 'stepped-up' }).and.to.deep.include({ until });
+    const confirmed = done.kind === 'stepped-up' ? done.owner : owner;
+    expect([await change(confirmed), await change(other.owner)]).to.deep.equal(['done', 'STEP_UP_REQUIRED']);
+    expect(await steppedUpUntil(people.deps, confirmed)).to.deep.equal(until);
+    const shown = await listOwnSessions(people.deps, owner);
+    expect(shown.filter((one) => one.stepped_up).map(({ current, from }) => [current, from])).to.deep.equal([
+      [true, HOME],
+    ]);
+    people.clock.ms += 10 * MINUTE - 1;
+    expect(await change(confirmed)).to.equal('done');
+    people.clock.ms += 1;
+    expect(await change(confirmed)).to.equal('STEP_UP_REQUIRED');
+  });
+
+  it('is refused with one answer for everything that is wrong, and each code is good for one', async () => {
+    const careful = await people.newPerson(merchantId, { totp: true });
+    const { owner } = await people.signIn(careful);
+    const used = people.codeOf(careful.secret);
+    const tryOf = (password: string, totp?: string) => people.stepUp(owner, { password, totp, site: HOME });
+    expect(await tryOf(PASSWORD, used), 'the code of the login').to.deep.equal({ kind: 'refused' });
+    people.nextStep();
+    const code = people.codeOf(careful.secret);
+    const wrong = code === '000000' ? '000001' : '000000';
+    for (const [password, totp] of [
+      ['wrong', code],
+      ['wrong', wrong],
+      [PASSWORD, wrong],
+      [PASSWORD, undefined],
+      [PASSWORD, ''],
+    ] as const)
+      expect(await tryOf(password, totp), `${password} ${totp}`).to.deep.equal({ kind: 'refused' });
+    expect(await change(owner)).to.equal('STEP_UP_REQUIRED');
+    const tabs = await Promise.all([1, 2, 3].map(() => kindOf(tryOf(PASSWORD, code))));
+    expect(tally(tabs, 'stepped-up'), tabs.join()).to.equal(1);
+    const [noted] = await listOwnSessions(people.deps, owner);
+    expect(noted?.stepped_up).to.equal(true);
+    const login = { email: careful.email, password: PASSWORD, totp: code, site: HOME };
+    expect(await people.login(login), 'a login with that code').to.deep.equal({ kind: 'refused' });
+  });
+
+  it('spends the budgets of a login: whoever has a session has not one guess more', async () => {
+    const { owner } = await people.signIn(person);
+    const login = (password: string, site: string) =>
+      kindOf(people.login({ email: person.email, password, site }));
+    const guess = (password: string, site: string) => kindOf(people.stepUp(owner, { password, site }));
+    const guesses = [];
+    for (let index = 0; index < 20; index += 1) {
+      const site = `192.0.2.${index}`;
+      guesses.push(index % 2 ? await login(`guess ${index}`, site) : await guess(`guess ${index}`, site));
+    }
+    expect(tally(guesses, 'refused'), guesses.join()).to.equal(20);
+    expect([await guess(PASSWORD, '192.0.2.77'), await login(PASSWORD, '192.0.2.78')]).to.deep.equal([
+      'throttled',
+      'throttled',
+    ]);
+    expect(await guess(PASSWORD, HOME), 'at home the owner has a budget of their own').to.equal('stepped-up');
+  });
+
+  it('looks at no more passwords than a login would, however many are tried at the same moment', async () => {
+    const { owner } = await people.signIn(person);
+    const tries = Array.from({ length: 30 }, (_, index) =>
+      kindOf(people.stepUp(owner, { password: `guess ${index}`, site: AWAY })),
+    );
+    const kinds = await Promise.all(tries);
+    expect(tally(kinds, 'refused'), kinds.join()).to.be.within(1, 10);
+    expect(tally(kinds, 'throttled')).to.equal(30 - tally(kinds, 'refused'));
+  });
+
+  it('that succeeds costs nothing of the budget', async () => {
+    const { owner } = await people.signIn(person);
+    for (let index = 0; index < 25; index += 1)
+      expect(await kindOf(people.stepUp(owner, { password: PASSWORD, site: HOME }))).to.equal('stepped-up');
+  });
+
+  it('gives the session another token: a copy of the former one never has it, and soon opens nothing', async () => {
+    const { owner, token: stolen } = await people.signIn(person);
+    const done = await people.stepUp(owner, { password: PASSWORD, site: HOME });
+    if (done.kind !== 'stepped-up') throw new Error(done.kind);
+    const { isRenewed, ...renewed } = done.owner;
+    expect([isRenewed, await people.ownerOf(done.token)]).to.deep.equal([true, renewed]);
+    expect([await change(done.owner), done.owner.steppedUpAt]).to.deep.equal(['done', people.deps.now()]);
+    people.clock.ms += 30_000 - 1;
+    const former = await people.ownerOf(stolen);
+    expect(former, 'for requests under way').to.deep.equal({ ...owner, isFormer: true });
+    expect(await change(former ?? owner)).to.equal('STEP_UP_REQUIRED');
+    expect(await steppedUpUntil(people.deps, former ?? owner)).to.equal(undefined);
+    people.clock.ms += 1;
+    expect(await people.ownerOf(stolen)).to.equal(undefined);
+    const stored = JSON.stringify(await people.sql('select * from sessions'));
+    expect(stored).to.not.contain(done.token);
+  });
+
+  it('is nothing to a request that came by a copy of the cookie before it, however long that one waits', async () => {
+    const { owner: early } = await people.signIn(person);
+    const done = await people.stepUp(early, { password: PASSWORD, site: HOME });
+    expect([await change(early), await steppedUpUntil(people.deps, early)]).to.deep.equal([
+      'STEP_UP_REQUIRED',
+      undefined,
+    ]);
+    expect(await outcomeOf(countTry(people.deps, early, HOME))).to.equal('STEP_UP_REQUIRED');
+    if (done.kind !== 'stepped-up') throw new Error(done.kind);
+    people.clock.ms += 10 * MINUTE - 1;
+    const again = await people.stepUp(done.owner, { password: PASSWORD, site: HOME });
+    expect(await change(done.owner), 'its own is not over').to.equal('done');
+    people.clock.ms += 1;
+    expect(await change(done.owner), 'and then it is').to.equal('STEP_UP_REQUIRED');
+    expect(again.kind === 'stepped-up' && (await change(again.owner))).to.equal('done');
+  });
+
+  it('of a session that ended while it was made leaves no trace, and does not use up the code', async () => {
+    const careful = await people.newPerson(merchantId, { totp: true });
+    const { owner } = await people.signIn(careful);
+    people.nextStep();
+    const proof = { password: PASSWORD, totp: people.codeOf(careful.secret), site: HOME };
+    await endOwnSession(people.deps, owner, owner.sessionId);
+    expect(await outcomeOf(people.stepUp(owner, proof))).to.equal('STEP_UP_REQUIRED');
+    expect((await people.login({ email: careful.email, ...proof })).kind).to.equal('signed-in');
+  });
+
+  it('noted by a clock that ran a day ahead does not count until that day; clocks a minute apart do no harm', async () => {
+    let { owner } = await people.signIn(person);
+    const now = people.clock.ms;
+    const at = async (ms: number) => {
+      people.clock.ms = now + ms;
+      return await change(owner);
+    };
+    const noted = async (ms: number) => {
+      people.clock.ms = now + ms;
+      const done = await people.stepUp(owner, { password: PASSWORD, site: HOME });
+      if (done.kind === 'stepped-up') owner = done.owner;
+    };
+    await noted(24 * 60 * MINUTE);
+    expect([await at(24 * 60 * MINUTE), await at(0)]).to.deep.equal(['done', 'STEP_UP_REQUIRED']);
+    await noted(0);
+    const ofTimes = [await at(-MINUTE), await at(-MINUTE - 1), await at(-60 * MINUTE), await at(11 * MINUTE)];
+    people.clock.ms = now;
+    expect(ofTimes).to.deep.equal(['done', 'STEP_UP_REQUIRED', 'STEP_UP_REQUIRED', 'STEP_UP_REQUIRED']);
+  });
+
+  describe('of a session that ends at the same moment', () => {
+    /** The other transaction has come as far as it can. */
+    const untilOneWaits = () =>
+      eventually(
+        'a wait for a lock',
+        async () => {
+          const waiting = await people.sql(
+            "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+          );
+          return waiting.length > 0;
+        },
+        5_000,
+      );
+
+    it('holds it until the change is done', async () => {
+      const { owner } = await people.steppedUp(person);
+      const order: string[] = [];
+      let reset: Promise<unknown> = Promise.resolve();
+      await people.deps.orm.em.fork().transactional(async (em) => {
+        await requireStepUp(em, people.deps, owner);
+        reset = resetPassword(people.deps, { email: person.email }).then(() => order.push('reset'));
+        await untilOneWaits();
+        // The audit row refers to the user, whom the other one wants to lock: neither waits for ever.
+        const change = { action: 'merchant.set', subject: merchantId } as const;
+        await recordAction(em, people.as(owner), change);
+        order.push('change');
+      });
+      await reset;
+      expect(order).to.deep.equal(['change', 'reset']);
+      expect(await change(owner)).to.equal('STEP_UP_REQUIRED');
+    });
+
+    it('refuses the change that comes after the end', async () => {
+      const { owner } = await people.steppedUp(person);
+      let late: Promise<string> = Promise.resolve('');
+      await people.deps.orm.em.fork().transactional(async (em) => {
+        await em.execute('delete from sessions where id = ?', [owner.sessionId]);
+        late = change(owner);
+        await untilOneWaits();
+      });
+      expect(await late).to.equal('STEP_UP_REQUIRED');
+    });
+
+    it('ends with the others from another tab after whoever locked the user, and neither waits for ever', async () => {
+      const { owner } = await people.signIn(person);
+      await people.signIn(person);
+      let ended: Promise<number> = Promise.resolve(-1);
+      await people.deps.orm.em.fork().transactional(async (em) => {
+        await em.execute('select 1 from users where id = ? for update', [person.id]);
+        ended = endOtherSessions(people.as(owner), owner);
+        await untilOneWaits();
+        await em.execute('delete from sessions where user_id = ?', [person.id]);
+      });
+      expect(await ended).to.equal(0);
+    });
+
+    it('never waits for a step-up of the same session in another tab, nor that for it', async () => {
+      // The clock stands still, so each step-up is of the same time.
+      const { owner } = await people.steppedUp(person);
+      const changeAndNote = () =>
+        people.deps.orm.em.fork().transactional(async (em) => {
+          await requireStepUp(em, people.deps, owner);
+          await recordAction(em, people.as(owner), { action: 'merchant.set', subject: merchantId });
+        });
+      const both = Array.from({ length: 8 }, (_, index) =>
+        index % 2 ? changeAndNote() : people.stepUp(owner, { password: PASSWORD, site: HOME }),
+      );
+      expect(await outcomeOf(Promise.all(both))).to.equal('done');
+    });
+  });
+
+  it('is nobody else’s: a session under another user’s name is not stepped up', async () => {
+    const { owner } = await people.steppedUp(person);
+    const other = await people.newPerson(merchantId);
+    expect(await change({ ...owner, userId: other.id })).to.equal('STEP_UP_REQUIRED');
+    expect(await steppedUpUntil(people.deps, { ...owner, userId: other.id })).to.equal(undefined);
+  });
+});

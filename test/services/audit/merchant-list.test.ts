@@ -1,0 +1,195 @@
+import { expect } from 'chai';
+import { rows, sql } from '../../../src/db/sql.ts';
+import { listMerchantActions } from '../../../src/services/audit/merchant-list.ts';
+import { recordAction } from '../../../src/services/audit/record.ts';
+import { createKey } from '../../../src/services/merchants/keys.ts';
+import { setPaused } from '../../../src/services/payouts/pauses.ts';
+import { UNKNOWN_ID } from '../../support/gateway.ts';
+import { refusalOf } from '../../support/refusals.ts';
+import { A, B, type ChangeStage, startChangeStage } from '../merchants/change-stage.ts';
+
+const MANY = 100_000;
+
+describe('the audit list of a merchant', function () {
+  this.timeout(120_000);
+  let stage: ChangeStage;
+  beforeEach(async () => {
+    // One connection, so that what it counts of itself is all.
+    stage = await startChangeStage({ poolSize: 1 });
+  });
+  afterEach(() => stage?.stop());
+
+  const list = async (
+    place: { limit?: number; startingAfter?: string; endingBefore?: string } = {},
+    mode?: 'live' | 'test',
+    merchantId = stage.merchantId,
+  ) => await listMerchantActions(stage.deps, { merchantId, mode }, { limit: 10, ...place });
+
+  it('says who did what from where, newest first, and of operators neither name nor machine nor reason', async () => {
+    stage.pass(1);
+    await stage.set(A);
+    stage.pass(1);
+    await setPaused(stage.operator, {
+      merchantId: stage.merchantId,
+      paused: true,
+      reason: 'Ann may be a thief',
+    });
+    stage.pass(1);
+    const { id } = await stage.ask(B);
+    const page = await list();
+    expect(page.rows.map(({ action }) => action)).to.deep.equal([
+      'withdraw_address.asked',
+      'payout.pause',
+      'merchant.set',
+      'user.create',
+    ]);
+    const [asked, paused, set, made] = page.rows;
+    expect(asked).to.deep.include({
+      by: { kind: 'user', userId: stage.userId, email: 'ann@shop.example' },
+      from: '203.0.113.7',
+      mode: 'live',
+      subject: id,
+    });
+    expect(set).to.deep.include({
+      by: { kind: 'operator' },
+      from: null,
+      before: { withdraw_bsc: null },
+      after: { withdraw_bsc: A },
+      reason: null,
+    });
+    expect(paused).to.deep.include({ by: { kind: 'operator' }, from: null, reason: null });
+    expect(made).to.deep.include({ subject: stage.userId, subjectEmail: 'ann@shop.example', after: {} });
+    expect(JSON.stringify(page)).to.not.match(/Olga|bastion|thief/);
+    expect([page.total, page.totalIsAtLeast, page.hasMore, page.page]).to.deep.equal([4, false, false, 1]);
+  });
+
+  it('shows of an operator only facts that are about what belongs to the merchant', async () => {
+    const em = stage.deps.orm.em.fork();
+    await recordAction(em, stage.operator, {
+      action: 'merchant.set',
+      merchantId: stage.merchantId,
+      subject: stage.merchantId,
+      before: { name: 'Shop', risk_note: 'watch them' },
+      after: { name: 'Store', risk_note: 'watch them closely' },
+    });
+    const [row] = (await list()).rows;
+    expect([row?.before, row?.after]).to.deep.equal([{ name: 'Shop' }, { name: 'Store' }]);
+  });
+
+  it('is that of one merchant: no row, no cursor and no email of another one', async () => {
+    const other = await stage.newMerchant();
+    const stranger = await stage.newUser(other);
+    await createKey(stage.user, { merchantId: stage.merchantId, mode: 'live' });
+    const foreign = (await list({}, undefined, other)).rows;
+    const own = (await list()).rows;
+    const foreignIds = foreign.map(({ id }) => id);
+    expect(own.filter(({ id }) => foreignIds.includes(id))).to.deep.equal([]);
+    for (const cursor of [foreign[0]?.id ?? '', UNKNOWN_ID, 'x', "' or true --"]) {
+      expect((await refusalOf(list({ startingAfter: cursor }))).field).to.equal('starting_after');
+      expect((await refusalOf(list({ endingBefore: cursor }))).field).to.equal('ending_before');
+    }
+    await recordAction(stage.deps.orm.em.fork(), stage.acting(stranger), {
+      action: 'user.create',
+      merchantId: stage.merchantId,
+      subject: stranger,
+    });
+    const [row] = (await list()).rows;
+    expect([row?.by, row?.subjectEmail]).to.deep.equal([
+      { kind: 'user', userId: stranger, email: null },
+      null,
+    ]);
+    expect((await list({}, undefined, UNKNOWN_ID)).rows).to.deep.equal([]);
+  });
+
+  it('shows with a mode what was changed in it and what belongs to neither', async () => {
+    for (const mode of ['live', 'test'] as const) {
+      stage.pass(1);
+      await createKey(stage.user, { merchantId: stage.merchantId, mode });
+    }
+    const modes = async (mode?: 'live' | 'test') => (await list({}, mode)).rows.map((row) => row.mode);
+    expect(await modes()).to.deep.equal(['test', 'live', null]);
+    expect(await modes('live')).to.deep.equal(['live', null]);
+    expect(await modes('test')).to.deep.equal(['test', null]);
+    const live = (await list({}, 'live')).rows[0]?.id ?? '';
+    expect((await refusalOf(list({ startingAfter: live }, 'test'))).code).to.equal('INVALID');
+  });
+
+  it('is walked to the end and back by cursor, each row once, though more rows arrive', async () => {
+    await fill(95, "case when n % 3 = 0 then null when n % 3 = 1 then 'live' else 'test' end");
+    for (const mode of [undefined, 'live', 'test'] as const) {
+      const all = (await list({ limit: 1_000 }, mode)).rows.map(({ id }) => id);
+      const seen: string[] = [];
+      for (let place = {}; ; ) {
+        const page = await list({ limit: 10, ...place }, mode);
+        seen.push(...page.rows.map(({ id }) => id));
+        if (!page.hasMore) break;
+        stage.pass(1_000_000);
+        await createKey(stage.user, { merchantId: stage.merchantId, mode: mode ?? 'live' });
+        place = { startingAfter: seen.at(-1) };
+      }
+      expect(seen).to.deep.equal(all);
+      const back = await list({ limit: 10, endingBefore: seen.at(-1) ?? '' }, mode);
+      expect(back.rows.map(({ id }) => id)).to.deep.equal(seen.slice(-11, -1));
+    }
+  });
+
+  it('cannot be changed', async () => {
+    for (const text of ["update operator_actions set by_name = 'x'", 'delete from operator_actions'])
+      expect(
+        await stage.sql(text).then(
+          () => 'was done',
+          (error: Error) => error.message,
+        ),
+      ).to.include('never changed or removed');
+  });
+
+  it('reads a page of 100,000 rows by an index, wherever in it, also where the other mode has all of them', async () => {
+    // In parts, each of which is written within the time that a statement has.
+    for (let part = 0; part < 20; part += 1) await fill(MANY / 20, "'live'", part * (MANY / 20));
+    await stage.sql('analyze operator_actions');
+    const [middle] = await stage.sql<{ id: string }>(
+      `select id from operator_actions where mode = 'live' order by at offset ${MANY / 2} limit 1`,
+    );
+    for (const [place, mode] of [
+      [{}, undefined],
+      [{}, 'live'],
+      [{}, 'test'],
+      [{ startingAfter: middle?.id ?? '' }, undefined],
+      [{ startingAfter: middle?.id ?? '' }, 'live'],
+      [{ endingBefore: middle?.id ?? '' }, 'live'],
+    ] as const) {
+      const read = await rowsRead(() => list(place, mode));
+      expect(read, `${JSON.stringify(place)} ${mode}`).to.be.lessThan(25_000);
+    }
+    expect(await list()).to.deep.include({ total: 10_000, totalIsAtLeast: true });
+  });
+
+  /** Rows by this user, a second apart and older than all others. */
+  async function fill(many: number, mode: string, after = 0): Promise<void> {
+    await stage.sql(
+      `insert into operator_actions (id, at, action, user_id, origin, merchant_id, mode, subject)
+        select gen_random_uuid(), ?::timestamptz - n * interval '1 s', 'key.create', ?, '203.0.113.7', ?, ${mode}, 'x'
+        from generate_series(?::int + 1, ?::int) n`,
+      [stage.clock.now, stage.userId, stage.merchantId, after, after + many],
+    );
+  }
+
+  /** How many rows of the table were looked at, by index or without one. */
+  async function rowsRead(work: () => Promise<unknown>): Promise<number> {
+    const counted = async () => {
+      const em = stage.deps.orm.em.fork();
+      await rows(em, sql`select pg_stat_force_next_flush()`);
+      const [row] = await rows(
+        em,
+        sql<{
+          n: string;
+        }>`select (seq_tup_read + coalesce(idx_tup_fetch, 0))::text as n from pg_stat_user_tables
+          where relname = 'operator_actions'`,
+      );
+      return Number.parseInt(row?.n ?? '0', 10);
+    };
+    const before = await counted();
+    await work();
+    return (await counted()) - before;
+  }
+});

@@ -1,0 +1,185 @@
+import { expect } from 'chai';
+import { createEndpoint } from '../../../dev/support/use-cases.ts';
+import { failDeposit } from '../../../src/services/deposits/operator.ts';
+import { depositStory } from '../../../src/services/deposits/story/story.ts';
+import { paymentLinkStory } from '../../../src/services/payment-links/story.ts';
+import { type Shop, startShop } from '../../support/payment-shop.ts';
+
+describe('the story of a deposit', function () {
+  this.timeout(60_000);
+  let shop: Shop;
+  let customerId: string;
+  beforeEach(async () => {
+    shop = await startShop();
+    customerId = await shop.customer();
+  });
+  afterEach(() => shop?.stop());
+
+  const story = (id: string) => depositStory(shop.deps, { merchantId: shop.merchantId, mode: 'live', id });
+  const statesOf = ({ timeline }: Awaited<ReturnType<typeof story>>) =>
+    timeline.flatMap((step) => (step.kind === 'state' ? [[step.at, step.from, step.state]] : []));
+
+  it('tells each step with its time and its posting, oldest first, and what it waits for', async () => {
+    const id = await shop.pay(customerId, { coins: '12.5', state: 'detected' });
+    expect((await story(id)).waits_for).to.match(/^Has 0 of \d+ confirmations\.$/);
+    shop.pass(3);
+    await shop.move(id, 'confirming');
+    shop.pass(60);
+    await shop.move(id, 'completed');
+    const seen = await story(id);
+    expect(statesOf(seen)).to.deep.equal([
+      ['2026-11-20T09:00:00Z', null, 'detected'],
+      ['2026-11-20T09:00:03Z', 'detected', 'confirming'],
+      ['2026-11-20T09:01:03Z', 'confirming', 'completed'],
+    ]);
+    expect(seen.timeline.map(({ kind }) => kind)).to.deep.equal([
+      'state',
+      'posting',
+      'state',
+      'state',
+      'posting',
+    ]);
+    const [, arrived] = seen.timeline;
+    expect(arrived).to.deep.include({
+      kind: 'posting',
+      lines: [
+        { account: 'chain', amount: '-12.5', currency: 'USDT', words: 'outside: from or to the chain' },
+        { account: 'pending', amount: '12.5', currency: 'USDT', words: 'pending: arrived, not final yet' },
+      ],
+    });
+    expect([seen.waits_for, seen.payout, seen.wait, seen.is_cut]).to.deep.equal([
+      'Waits for its payout.',
+      null,
+      null,
+      false,
+    ]);
+  });
+
+  it('says that an operator decided and why, and never who', async () => {
+    const id = await shop.pay(customerId, { coins: '1', state: 'confirming' });
+    await shop.sql(
+      `insert into deposit_decisions (id, deposit_id, generation, by_name, reason, at)
+       values (gen_random_uuid(), ?, 1, 'root-bob', 'sanctioned sender', now())`,
+      [id],
+    );
+    await failDeposit(shop.deps, { depositId: id, by: 'root-bob', reason: 'sanctioned sender' });
+    const seen = await story(id);
+    const last = seen.timeline.find((step) => step.kind === 'state' && step.state === 'failed');
+    expect(last).to.deep.include({
+      by_operator: true,
+      reason: 'sanctioned sender',
+      failure_code: 'REJECTED_BY_OPERATOR',
+    });
+    expect(JSON.stringify(seen)).to.not.include('root-bob');
+    expect(seen.waits_for).to.equal(null);
+  });
+
+  it('says why it is not paid out in a merchant’s words, and shows the payout once there is one', async () => {
+    const id = await shop.pay(customerId, { coins: '20' });
+    await shop.sql(
+      `insert into settlement_waits (network, address_key, merchant_id, address, currency, code, reason, since,
+         updated_at)
+       select network, address_key, merchant_id, address, currency, 'paused', 'paused by root-bob: because',
+         '2026-11-20T09:00:05Z', now() from deposits where id = ?`,
+      [id],
+    );
+    const waiting = await story(id);
+    expect(waiting.wait).to.deep.equal({
+      code: 'paused',
+      words: 'Payouts are paused by the operator of the gateway.',
+      who: 'operator',
+      since: '2026-11-20T09:00:05Z',
+    });
+    expect(waiting.waits_for).to.equal(waiting.wait?.words);
+    expect(JSON.stringify(waiting)).to.not.include('root-bob');
+    await shop.sql('delete from settlement_waits');
+    const [block] = await shop.sql<{ block_hash: string }>('select block_hash from deposits where id = ?', [
+      id,
+    ]);
+    await shop.sql('update deposits set block_hash = null where id = ?', [id]);
+    expect((await story(id)).waits_for, 'nothing pays it out').to.match(/^Its block was replaced after/);
+    await shop.sql('update deposits set block_hash = ? where id = ?', [block?.block_hash, id]);
+    shop.pass(60);
+    await shop.move(id, 'settled');
+    const { payout, wait, waits_for: waitsFor, timeline, deposit } = await story(id);
+    expect([wait, waitsFor]).to.deep.equal([null, null]);
+    expect(payout).to.deep.include({
+      state: 'settled',
+      gross: '20',
+      net: '20',
+      deposit_count: 1,
+      fee_currency: 'BNB',
+    });
+    expect(payout?.transaction_hash).to.equal(deposit.settlement?.transaction_hash);
+    expect(timeline.some(({ kind }) => kind === 'payout')).to.equal(true);
+    const last = timeline.slice(-3).map((step) => (step.kind === 'state' ? step.state : step.kind));
+    expect(last, 'planned before it was paid, within one second too').to.deep.equal([
+      'payout',
+      'settled',
+      'posting',
+    ]);
+  });
+
+  it('shows each event with every attempt at every endpoint, and when the next one is', async () => {
+    const endpoint = await createEndpoint(shop.deps, {
+      merchantId: shop.merchantId,
+      mode: 'live',
+      url: 'http://127.0.0.1:9/hooks',
+      events: ['deposit.detected', 'deposit.completed'],
+      description: null,
+    });
+    const id = await shop.pay(customerId, { coins: '1' });
+    await shop.sql(
+      `insert into webhook_attempts (delivery_id, round, number, started_at, finished_at, status_code, error,
+         duration_ms)
+       select id, 1, 1, now(), now(), 500, 'answered with 500', 12 from webhook_deliveries`,
+    );
+    await shop.sql("update webhook_deliveries set next_attempt_at = '2026-11-20T09:00:09Z'");
+    const { events } = await story(id);
+    expect(events.map(({ event, deliveries }) => [event, deliveries.length])).to.deep.equal([
+      ['deposit.detected', 1],
+      ['deposit.confirming', 0],
+      ['deposit.completed', 1],
+    ]);
+    const [delivery] = events[2]?.deliveries ?? [];
+    expect(delivery).to.deep.include({
+      url: endpoint.url,
+      endpoint_id: endpoint.id,
+      endpoint_deleted: false,
+      of_link: false,
+      status: 'pending',
+      next_attempt_at: '2026-11-20T09:00:09Z',
+    });
+    expect(delivery?.attempts[0]).to.deep.include({
+      number: 1,
+      status_code: 500,
+      error: 'answered with 500',
+    });
+  });
+
+  it('goes on after it failed and came back, and a link tells its own', async () => {
+    const link = await shop.link({ customerId, usd: '25', webhookUrl: 'http://127.0.0.1:9/own' });
+    const id = await shop.pay(customerId, { coins: '25', state: 'detected' });
+    await shop.move(id, 'failed', 'REORGED');
+    for (const state of ['detected', 'confirming', 'completed'] as const) await shop.move(id, state);
+    const words = (await story(id)).timeline.flatMap((step) => (step.kind === 'state' ? [step.words] : []));
+    expect(words).to.deep.equal([
+      'Seen on the chain.',
+      'Its block was replaced, and no final block holds the transaction: no money arrived.',
+      'Its transaction was mined again.',
+      'The first block came on top of it.',
+      'Final, read a second time and credited.',
+    ]);
+    const seen = await paymentLinkStory(shop.deps, {
+      merchantId: shop.merchantId,
+      mode: 'live',
+      id: link.id,
+    });
+    expect(seen.link.status).to.equal('completed');
+    expect(seen.deposits.rows.map((deposit) => deposit.id)).to.deep.equal([id]);
+    expect(seen.own_endpoint?.url).to.equal('http://127.0.0.1:9/own');
+    expect(seen.events.map(({ event, deliveries }) => [event, deliveries[0]?.of_link])).to.deep.equal([
+      ['payment.completed', true],
+    ]);
+  });
+});

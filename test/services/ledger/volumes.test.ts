@@ -1,0 +1,121 @@
+import { expect } from 'chai';
+import { simulateDeposit } from '../../../dev/support/use-cases.ts';
+import { foldVolumes } from '../../../src/services/ledger/totals.ts';
+import { dailyVolumes } from '../../../src/services/ledger/volumes.ts';
+import { type Shop, startShop } from '../../support/payment-shop.ts';
+
+const PARALLEL = 8;
+
+describe('what was credited on each day', function () {
+  this.timeout(30_000);
+  let shop: Shop;
+  let customerId: string;
+  beforeEach(async () => {
+    shop = await startShop({ poolSize: 12 });
+    customerId = await shop.customer();
+  });
+  afterEach(() => shop?.stop());
+
+  const volumes = async (mode: 'live' | 'test' = 'live', merchantId = shop.merchantId) =>
+    await dailyVolumes(shop.deps.orm.em.fork(), { merchantId, mode }, { now: shop.clock.now, days: 30 });
+  /** The days on which something was credited, the same before and after a fold. */
+  const credited = async (mode: 'live' | 'test' = 'live') => {
+    const days = (await volumes(mode)).filter(({ deposits, amount_usd: usd }) => deposits !== 0 || usd !== 0);
+    await foldVolumes(shop.deps);
+    expect((await volumes(mode)).filter(({ deposits }) => deposits !== 0)).to.deep.equal(days);
+    return days.map(({ day, deposits, amount_usd: usd }) => [day, deposits, usd]);
+  };
+
+  it('is told of thirty days in UTC, today last, also where nothing was', async () => {
+    const days = await volumes();
+    expect(days.map(({ day }) => day)).to.deep.equal(
+      Array.from({ length: 30 }, (_, index) =>
+        new Date(Date.UTC(2026, 9, 22 + index)).toISOString().slice(0, 10),
+      ),
+    );
+    expect(days.every(({ deposits, amount_usd: usd }) => deposits === 0 && usd === 0)).to.equal(true);
+  });
+
+  it('counts a deposit on the UTC day of its completion, not before, and once it is settled too', async () => {
+    shop.clock.now = new Date('2026-11-20T23:59:59Z');
+    const first = await shop.pay(customerId, { coins: '10.25', state: 'confirming' });
+    expect(await credited()).to.deep.equal([]);
+    await shop.move(first, 'completed');
+    shop.pass(1);
+    const second = await shop.pay(customerId, { coins: '3' });
+    expect(await credited()).to.deep.equal([
+      ['2026-11-20', 1, 10.25],
+      ['2026-11-21', 1, 3],
+    ]);
+    await shop.move(second, 'settled');
+    expect(await credited()).to.deep.equal([
+      ['2026-11-20', 1, 10.25],
+      ['2026-11-21', 1, 3],
+    ]);
+  });
+
+  it('takes a withdrawn deposit back from the day that had it, and counts it again on the day of its return', async () => {
+    const deposit = await shop.pay(customerId, { coins: '10' });
+    await shop.pay(customerId, { coins: '4' });
+    await foldVolumes(shop.deps);
+    shop.pass(24 * 3_600);
+    await shop.sql('update deposits set block_hash = null where id = ?', [deposit]);
+    await shop.move(deposit, 'failed', 'REORGED');
+    expect(await credited()).to.deep.equal([['2026-11-20', 1, 4]]);
+    shop.pass(24 * 3_600);
+    for (const state of ['detected', 'confirming', 'completed'] as const) await shop.move(deposit, state);
+    expect(await credited()).to.deep.equal([
+      ['2026-11-20', 1, 4],
+      ['2026-11-22', 1, 10],
+    ]);
+  });
+
+  it('is that of one merchant and mode', async () => {
+    const tester = await shop.customer('test');
+    await simulateDeposit(shop.deps, {
+      merchantId: shop.merchantId,
+      customerId: tester,
+      network: 'bsc',
+      currency: 'USDT',
+      amountUnits: 7n * 10n ** 18n,
+      outcome: 'completed',
+      events: 'final',
+    });
+    const other = await shop.api.newMerchant();
+    expect(await credited('test')).to.deep.equal([['2026-11-20', 1, 7]]);
+    expect(await credited('live')).to.deep.equal([]);
+    expect((await volumes('test', other.id)).every(({ deposits }) => deposits === 0)).to.equal(true);
+  });
+
+  it('is exact while deposits are completed and days are folded at the same time, and nobody waits', async () => {
+    let running = true;
+    const folding = (async () => {
+      let moved = 0;
+      while (running) moved += await foldVolumes(shop.deps);
+      return moved;
+    })();
+    // Each pays an address of its own: only the day is shared.
+    const payers = await Promise.all(Array.from({ length: PARALLEL }, () => shop.customer()));
+    await Promise.all(
+      payers.map(async (payer) => {
+        for (let round = 0; round < 4; round += 1) await shop.pay(payer, { coins: '1.01' });
+      }),
+    );
+    running = false;
+    expect(await folding, 'folded meanwhile').to.be.greaterThan(0);
+    expect(await credited()).to.deep.equal([['2026-11-20', PARALLEL * 4, 32.32]]);
+    expect(await shop.sql('select * from daily_volume_changes')).to.deep.equal([]);
+  });
+
+  it('does not make a completion wait for a day that somebody holds locked', async () => {
+    await shop.pay(customerId, { coins: '1' });
+    await foldVolumes(shop.deps);
+    await shop.pay(customerId, { coins: '1' });
+    await shop.deps.orm.em.fork().transactional(async (em) => {
+      await em.execute('select * from daily_volumes for update');
+      await em.execute('select * from daily_volume_changes for update');
+      await shop.pay(customerId, { coins: '2' });
+    });
+    expect(await credited()).to.deep.equal([['2026-11-20', 3, 4]]);
+  });
+});

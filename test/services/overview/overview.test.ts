@@ -1,0 +1,176 @@
+import { expect } from 'chai';
+import { createEndpoint } from '../../../dev/support/use-cases.ts';
+import { getBalance } from '../../../src/services/ledger/balances.ts';
+import { customerOverview } from '../../../src/services/overview/customer.ts';
+import { readOverview } from '../../../src/services/overview/overview.ts';
+import { type Shop, startShop } from '../../support/payment-shop.ts';
+import { statementsOf } from '../../support/statements.ts';
+
+const NONE = { count: 0, at_least: false };
+const some = (count: number) => ({ count, at_least: false });
+
+describe('the overview of a merchant', function () {
+  this.timeout(60_000);
+  let shop: Shop;
+  beforeEach(async () => {
+    shop = await startShop();
+  });
+  afterEach(() => shop?.stop());
+
+  const overview = (mode: 'live' | 'test' = 'live') =>
+    readOverview(shop.deps, { merchantId: shop.merchantId, mode });
+  const waits = async (depositId: string, code: string, since: string) =>
+    await shop.sql(
+      `insert into settlement_waits (network, address_key, merchant_id, address, currency, code, reason, since,
+         updated_at)
+       select network, address_key, merchant_id, address, currency, ?, 'paused by root: secret', ?, now()
+       from deposits where id = ?`,
+      [code, since, depositId],
+    );
+  const register = async (mode: 'live' | 'test') =>
+    await createEndpoint(shop.deps, {
+      merchantId: shop.merchantId,
+      mode,
+      url: 'http://127.0.0.1:9/hooks',
+      events: ['*'],
+      description: null,
+    });
+
+  it('is whole and says nothing untrue where there is nothing yet', async () => {
+    const scope = { merchantId: shop.merchantId, mode: 'live' } as const;
+    const seen = await overview();
+    expect(seen.balance).to.deep.equal(await getBalance(shop.deps, scope));
+    expect(seen.deposits).to.deep.equal([]);
+    expect(seen.waiting).to.deep.equal({
+      unconfirmed: { ...NONE, oldest: null },
+      unpaid: { ...NONE, oldest: null },
+      why: [],
+      failed: NONE,
+      over_limit: NONE,
+      open_links: NONE,
+    });
+    expect(seen.days.length).to.equal(30);
+    expect(seen.endpoints).to.deep.equal([]);
+  });
+
+  it('shows the last ten deposits, and what waits for the chain, for a payout and for nobody', async () => {
+    const customerId = await shop.customer();
+    const oldest = await shop.pay(customerId, { coins: '1', state: 'confirming' });
+    shop.pass(60);
+    await shop.pay(customerId, { coins: '2', state: 'detected' });
+    const ids: string[] = [];
+    for (let count = 0; count < 11; count += 1) {
+      shop.pass(1);
+      ids.push(await shop.pay(customerId, { coins: '3' }));
+    }
+    for (const code of ['MONTHLY_LIMIT', 'BELOW_MINIMUM', 'MONTHLY_LIMIT'] as const) {
+      const failed = await shop.pay(customerId, { coins: '5', state: 'confirming' });
+      await shop.move(failed, 'failed', code);
+    }
+    await shop.link({ customerId: await shop.customer() });
+    await shop.link({ customerId: await shop.customer() });
+    const { waiting, deposits, days } = await overview();
+    expect(deposits.length).to.equal(10);
+    expect(deposits.map(({ detected_at: at }) => at)).to.deep.equal(
+      deposits
+        .map(({ detected_at: at }) => at)
+        .toSorted()
+        .toReversed(),
+    );
+    expect(waiting).to.deep.equal({
+      unconfirmed: { ...some(2), oldest: '2026-11-20T09:00:00Z' },
+      unpaid: { ...some(11), oldest: '2026-11-20T09:01:01Z' },
+      why: [],
+      failed: some(3),
+      over_limit: some(2),
+      open_links: some(2),
+    });
+    expect(days.at(-1)).to.deep.equal({ day: '2026-11-20', deposits: 11, amount_usd: 33 });
+    expect((await shop.deposit(oldest)).status).to.equal('confirming');
+    expect((await overview('test')).waiting.unpaid.count).to.equal(0);
+  });
+
+  it('says of what waits for a payout since when it does so, and not since when it was there', async () => {
+    const held = await shop.pay(await shop.customer(), { coins: '5', state: 'confirming' });
+    await shop.move(held, 'failed', 'MONTHLY_LIMIT');
+    shop.pass(3_600);
+    await shop.move(held, 'completed');
+    expect((await overview()).waiting.unpaid).to.deep.equal({ ...some(1), oldest: '2026-11-20T10:00:00Z' });
+  });
+
+  it('says in a merchant’s words why addresses are not paid out, the longest wait first', async () => {
+    for (const [code, since] of [
+      ['no_destination', '2026-11-19T00:00:00Z'],
+      ['paused', '2026-11-18T00:00:00Z'],
+      ['paused', '2026-11-20T00:00:00Z'],
+    ] as const)
+      await waits(await shop.pay(await shop.customer(), { coins: '1' }), code, since);
+    const { why } = (await overview()).waiting;
+    expect(why.map(({ code, who, addresses, since }) => ({ code, who, addresses, since }))).to.deep.equal([
+      { code: 'paused', who: 'operator', addresses: some(2), since: '2026-11-18T00:00:00Z' },
+      { code: 'no_destination', who: 'you', addresses: some(1), since: '2026-11-19T00:00:00Z' },
+    ]);
+    expect(JSON.stringify(why), 'what operators write to each other').to.not.match(/root|secret/);
+    expect((await overview('test')).waiting.why).to.deep.equal([]);
+  });
+
+  it('names the endpoints in trouble alone: those that fail, were disabled, or have failed deliveries', async () => {
+    const [fails, disabled, failed, own] = [
+      await register('live'),
+      await register('live'),
+      await register('live'),
+      await register('live'),
+    ];
+    await register('live');
+    await shop.pay(await shop.customer(), { coins: '1', state: 'detected' });
+    await shop.sql(`update webhook_endpoints set failing_since = '2026-11-19T00:00:00Z' where id = ?`, [
+      fails.id,
+    ]);
+    await shop.sql(`update webhook_endpoints set enabled = false, disabled_reason = 'gone' where id = ?`, [
+      disabled.id,
+    ]);
+    await shop.sql(
+      `update webhook_deliveries set status = 'failed', finished_at = now() where endpoint_id = ?`,
+      [failed.id],
+    );
+    await shop.sql('update webhook_endpoints set enabled = false where id = ?', [own.id]);
+    const { endpoints } = await overview();
+    const seen = new Map(endpoints.map((one) => [one.endpoint.id, one]));
+    expect([...seen.keys()].toSorted()).to.deep.equal([fails.id, disabled.id, failed.id].toSorted());
+    expect(seen.get(fails.id)?.failing_since).to.equal('2026-11-19T00:00:00Z');
+    expect(seen.get(disabled.id)?.endpoint.disabled_reason).to.equal('gone');
+    expect(seen.get(failed.id)?.failed).to.deep.equal(some(2));
+  });
+
+  it('takes as many statements with many rows as with few', async () => {
+    const customerId = await shop.customer();
+    for (const state of ['detected', 'confirming', 'completed'] as const)
+      await shop.pay(customerId, { coins: '1', state });
+    const sent = await statementsOf(shop.deps.orm);
+    await overview();
+    const few = sent.splice(0).length;
+    for (let count = 0; count < 12; count += 1) await shop.pay(customerId, { coins: '1' });
+    sent.splice(0);
+    await overview();
+    expect(sent.length).to.equal(few);
+    expect(few).to.be.at.most(16);
+  });
+
+  it('of a customer has the newest deposits and links, and how many there are', async () => {
+    const customerId = await shop.customer();
+    for (let count = 0; count < 11; count += 1) await shop.pay(customerId, { coins: '1' });
+    const link = await shop.link({ customerId });
+    const seen = await customerOverview(shop.deps, {
+      merchantId: shop.merchantId,
+      mode: 'live',
+      id: customerId,
+    });
+    expect(seen.customer.addresses.length).to.equal(2);
+    expect([seen.deposits.rows.length, seen.deposits.total, seen.deposits.hasMore]).to.deep.equal([
+      10,
+      11,
+      true,
+    ]);
+    expect(seen.links.rows.map(({ id }) => id)).to.deep.equal([link.id]);
+  });
+});
