@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The one plain-JavaScript file: it makes sure that Node can run TypeScript before any TypeScript is loaded.
+// The one plain-JavaScript file that Node runs: it makes sure that Node can run TypeScript before any TypeScript is loaded.
 // Usage: bin.mjs [--entry FILE] [ARGUMENTS…]; without --entry it runs the operator's command line.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -187,6 +187,7 @@ export function settingsOf(config: Config): ServiceSettings {
       maxFeeBasisPoints: config.settlement.maxFeeBasisPoints,
     },
     sessions: config.sessions,
+    withdrawChangeDelayMs: config.settlement.withdrawChangeDelayMs,
   };
 }
 

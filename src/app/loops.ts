@@ -7,8 +7,9 @@ import { foldMonths } from '../services/deposits/monthly-limit.ts';
 import { keepPricesFresh } from '../services/deposits/price.ts';
 import type { Deps } from '../services/deps.ts';
 import { purgeAnswers } from '../services/idempotency.ts';
-import { foldBalances, foldCounts } from '../services/ledger/totals.ts';
+import { foldBalances, foldCounts, foldVolumes } from '../services/ledger/totals.ts';
 import { noteFailedRun, noteGoodRun, registerLoops, takeTurn } from '../services/loop-runs.ts';
+import { countWithdrawChanges } from '../services/merchants/withdraw-count.ts';
 import { makeMonthsAhead } from '../services/months/make.ts';
 import { performOutbox, performTestOutbox } from '../services/outbox/perform.ts';
 import { noteGasLevels } from '../services/payouts/gas-levels.ts';
@@ -50,7 +51,7 @@ export type Loop = {
  */
 export function startLoops(
   deps: Deps,
-  chains: ReadonlyMap<Network, Pick<OpenChain, 'reader'>>,
+  chains: ReadonlyMap<Network, Pick<OpenChain, 'reader' | 'hasCode'>>,
   signal: AbortSignal,
 ): Promise<void>[] {
   const loops = loopsOf(deps, chains);
@@ -66,7 +67,7 @@ export function startLoops(
 }
 
 /** There is one row for each loop: a new loop needs nothing else for metrics, readiness and "doctor". */
-function loopsOf(deps: Deps, chains: ReadonlyMap<Network, Pick<OpenChain, 'reader'>>): Loop[] {
+function loopsOf(deps: Deps, chains: ReadonlyMap<Network, Pick<OpenChain, 'reader' | 'hasCode'>>): Loop[] {
   const places: RepairRun['places'] = new Map();
   const networks = [...chains.keys()];
   const readers = new Map([...chains].map(([network, { reader }]) => [network, reader]));
@@ -76,6 +77,7 @@ function loopsOf(deps: Deps, chains: ReadonlyMap<Network, Pick<OpenChain, 'reade
     { name: 'watchers', everyMs: 30 * SECOND_MS, work: () => startWatchers(deps, networks) },
     { name: 'balances', everyMs: 2 * SECOND_MS, work: () => foldBalances(deps) },
     { name: 'counts', everyMs: 2 * SECOND_MS, work: () => foldCounts(deps) },
+    { name: 'volumes of days', everyMs: 2 * SECOND_MS, work: () => foldVolumes(deps) },
     { name: 'monthly totals', everyMs: 5 * SECOND_MS, work: () => foldMonths(deps) },
     {
       name: 'repair of deposits',
@@ -102,6 +104,7 @@ function loopsOf(deps: Deps, chains: ReadonlyMap<Network, Pick<OpenChain, 'reade
       work: () => repairDeliveries(deps, turnOf(places)),
     },
     { name: 'gas wallets', everyMs: 2 * MINUTE_MS, shared: true, work: () => noteGasLevels(deps, readers) },
+    { name: 'withdraw changes', everyMs: 10 * SECOND_MS, work: () => countWithdrawChanges(deps, chains) },
     { name: 'prices', everyMs: 15 * SECOND_MS, work: () => keepPricesFresh(deps) },
     { name: 'stored answers', everyMs: MINUTE_MS, shared: true, work: () => purgeAnswers(deps) },
     { name: 'webhook slots', everyMs: 60 * MINUTE_MS, shared: true, work: () => purgeSlots(deps) },

@@ -1,18 +1,20 @@
 import type { Middleware } from 'koa';
 import { createApp } from '../api/app.ts';
+import { createListDoor } from '../api/requests/lists.ts';
 import { createGuards } from '../api/requests/rate-limits.ts';
 import { type ApiServer, createServer } from '../api/server.ts';
 import { OperatorError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Shutdown } from '../base/shutdown.ts';
 import type { Config } from '../config/index.ts';
+import { createPasswordLine } from '../services/access/proof.ts';
 import { docsPage } from '../web/docs.ts';
 import { loginPages } from '../web/login.ts';
-import { payPages } from '../web/pay.ts';
 import { type Gateway, observedBy } from './compose.ts';
 import { readiness } from './health.ts';
 import { healthRoutes, liveRoute } from './health-routes.ts';
 import { observeHttp, observeQuotas, observeRefusal } from './observe.ts';
+import { pagesFor } from './pages.ts';
 
 type Serving = {
   readonly gateway: Gateway;
@@ -33,19 +35,30 @@ export async function serveApi(serving: Serving): Promise<Doors> {
     limits: config.limits,
     trustedProxies: config.http.trustedProxies,
   });
+  const { publicUrl } = config.http;
+  const lists = createListDoor(gateway.deps, gateway.listOrm);
+  const passwordLine = createPasswordLine();
   const app = createApp({
     deps: gateway.deps,
     guards,
-    listOrm: gateway.listOrm,
+    lists,
     loginPages,
     docsPage,
-    publicUrl: config.http.publicUrl,
+    publicUrl,
+    passwordLine,
     checkResponses: !config.production,
     observe: observeHttp(gateway.metrics),
     before: [
       observeQuotas(gateway.metrics),
       publicHealth(config, health),
-      payPages(gateway.deps, { count: guards.countPublic }),
+      ...pagesFor(gateway.deps, {
+        guards,
+        lists,
+        publicUrl,
+        passwordLine,
+        chains: gateway.chains,
+        signal: shutdown.signal,
+      }),
     ],
   });
   const server = createServer(app, { onRefusal: observeRefusal(gateway.metrics) });

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
 import { type Html, html, plainText, raw } from './html.ts';
-import { STYLE } from './style.ts';
+import { STYLE } from './style/index.ts';
+
+/** A script that we serve ourselves: where the page finds it, and the hash that its bytes must have. */
+export type Script = { readonly src: string; readonly integrity: string };
 
 export type Page = {
   readonly status?: number;
@@ -9,7 +12,18 @@ export type Page = {
   readonly title: string;
   /** What stands inside `<main>`. */
   readonly body: Html;
-  /** The browser loads the page again after this long, without script. */
+  /** The language of the page's words; English where it is not given. */
+  readonly lang?: string | undefined;
+  /** Stands before `<main>`: a heading and the way to other pages. A link past it comes first. */
+  readonly frame?: Html;
+  /** Files of our own that the page runs; it does its work without them. */
+  readonly scripts?: readonly Script[];
+  /** A script of the page asks us for more: no other page may connect to anything. */
+  readonly connects?: boolean;
+  /**
+   * The browser loads the page again after this long. Where a script connects it does so without script, and
+   * where that script did not come or does not run.
+   */
   readonly refreshSeconds?: number | undefined;
   /**
    * The page posts a form to us. With `no-referrer` a browser sends `Origin: null` on a form's POST, which
@@ -20,12 +34,10 @@ export type Page = {
    * Rules of this page alone, after the common ones. Our own constant: it goes into the document as it is.
    */
   readonly style?: string;
-  /**
-   * A script of this page alone, allowed by its hash. Our
-   * own constant, and the page does its work without it.
-   */
-  readonly script?: string;
 };
+
+/** What a page may do beyond what every page may. */
+type Powers = Pick<Page, 'style' | 'scripts' | 'connects' | 'refreshSeconds'>;
 
 /**
  * Nothing may be loaded or run except our own stylesheet and our own pictures; no other
@@ -33,17 +45,22 @@ export type Page = {
  */
 export const CONTENT_SECURITY_POLICY = policyFor({});
 
-function policyFor({ style, script }: Pick<Page, 'style' | 'script'>): string {
+function policyFor(powers: Powers): string {
+  const { style, scripts = [], connects = false } = powers;
   const hashes = (...texts: readonly (string | undefined)[]): string =>
     texts
       .flatMap((text) =>
         text === undefined ? [] : `'sha256-${createHash('sha256').update(text).digest('base64')}'`,
       )
       .join(' ');
+  const run = [hashes(...inlineOf(powers)), scripts.length > 0 ? `'self'` : ''].filter(
+    (source) => source !== '',
+  );
   return [
     `default-src 'none'`,
     `style-src ${hashes(STYLE, style)}`,
-    ...(script === undefined ? [] : [`script-src ${hashes(script)}`]),
+    ...(run.length === 0 ? [] : [`script-src ${run.join(' ')}`]),
+    ...(connects ? [`connect-src 'self'`] : []),
     `img-src 'self' data:`,
     `form-action 'self'`,
     `frame-ancestors 'none'`,
@@ -61,24 +78,27 @@ const ICON = `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewB
 export function renderDocument(page: Page): string {
   const refresh =
     page.refreshSeconds === undefined
-      ? ''
-      : html`<meta http-equiv="refresh" content="${page.refreshSeconds}">\n`;
+      ? null
+      : html`<meta http-equiv="refresh" content="${page.refreshSeconds}">`;
   return html`<!doctype html>
-<html lang="en">
+<html lang="${page.lang ?? 'en'}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex, nofollow">
 <meta name="color-scheme" content="light dark">
-${refresh}<title>${plainText(page.title)}</title>
+${refresh && page.connects ? html`<noscript>${refresh}</noscript>` : refresh}
+<title>${plainText(page.title)}</title>
 <link rel="icon" href="${ICON}">
 <style>${raw(STYLE)}</style>
-${page.style === undefined ? null : html`<style>${raw(page.style)}</style>\n`}</head>
+${page.style === undefined ? null : html`<style>${raw(page.style)}</style>\n`}${(page.scripts ?? []).map(
+  ({ src, integrity }) => html`<script src="${src}" integrity="${integrity}" defer></script>\n`,
+)}</head>
 <body>
-<main>
+${page.frame === undefined ? null : html`<a class="skip" href="#main">Skip to content</a>\n${page.frame}\n`}<main${page.frame === undefined ? null : html` id="main"`}${page.frame === undefined && !page.connects ? null : html` tabindex="-1"`}>
 ${page.body}
 </main>
-${page.script === undefined ? null : html`<script>${raw(page.script)}</script>\n`}</body>
+${inlineOf(page).map((script) => html`<script>${raw(script)}</script>\n`)}</body>
 </html>
 `.markup;
 }
@@ -94,10 +114,7 @@ export function sendPage(ctx: Context, page: Page): void {
 /** The same for a page whose document was made before, by {@link renderDocument}. */
 export function sendRendered(ctx: Context, page: Page, document: string): void {
   ctx.status = page.status ?? 200;
-  ctx.set(
-    'Content-Security-Policy',
-    page.style === undefined && page.script === undefined ? CONTENT_SECURITY_POLICY : policyFor(page),
-  );
+  ctx.set('Content-Security-Policy', hasPowers(page) ? policyFor(page) : CONTENT_SECURITY_POLICY);
   ctx.set('Referrer-Policy', page.hasForm ? 'same-origin' : 'no-referrer');
   ctx.set('X-Content-Type-Options', 'nosniff');
   ctx.set('Cache-Control', 'no-store');
@@ -105,4 +122,19 @@ export function sendRendered(ctx: Context, page: Page, document: string): void {
   ctx.set('Cross-Origin-Resource-Policy', 'same-origin');
   ctx.type = 'text/html';
   ctx.body = document;
+}
+
+/**
+ * What stands in the page itself. The script that connects may be lost on the way, be of another
+ * version than the page while one takes the other's place, or be too new for the browser: without it nobody
+ * would learn that money has arrived. So the words of this one are older than all of them.
+ */
+function inlineOf({ connects, refreshSeconds }: Powers): string[] {
+  return connects && refreshSeconds !== undefined
+    ? [`var again=setTimeout(function(){location.reload()},${refreshSeconds * 1_000})`]
+    : [];
+}
+
+function hasPowers({ style, scripts, connects }: Powers): boolean {
+  return style !== undefined || scripts !== undefined || connects === true;
 }

@@ -11,11 +11,12 @@ type SignInView = {
 };
 
 /**
- * The form, the same for everybody: the field of the code is always there, so that the
- * page does not reveal which accounts have one.
+ * The form, the same for everybody: the field of the code is always there, so that the page does not reveal
+ * which accounts have one. It names no path: where PUBLIC_URL has one, what is above belongs to somebody
+ * else, who must not be sent a password.
  */
 function signIn(ctx: Context, view: SignInView): void {
-  const body = html`<form class="card" method="post" action="/login">
+  const body = html`<form class="card" method="post">
 <h1>Sign in</h1>
 ${view.problem === undefined ? null : html`<p class="notice bad" role="alert">${view.problem}</p>`}
 <label for="email">Email</label>
@@ -30,10 +31,12 @@ ${view.next === undefined ? null : html`<input type="hidden" name="next" value="
   sendPage(ctx, { title: 'Sign in', status: view.status, body, hasForm: true });
 }
 
-function signedIn(ctx: Context): void {
-  const body = html`<form class="card" method="post" action="/logout">
+/** `prefix` is the path of PUBLIC_URL, which stands before every path of ours. */
+function signedIn(ctx: Context, { prefix }: { readonly prefix: string }): void {
+  const body = html`<form class="card" method="post" action="${prefix}/logout">
 <h1>You are signed in</h1>
-<p>This browser may use the merchant's API now.</p>
+<p>This browser may use the merchant's dashboard and API now.</p>
+<p><a class="button" href="${prefix}/dashboard">Go to the dashboard</a></p>
 <button type="submit">Sign out</button>
 </form>`;
   sendPage(ctx, { title: 'Signed in', body, hasForm: true });

@@ -1,26 +1,9 @@
 import type { Context } from 'koa';
+import { scriptOf } from './assets/assets.ts';
 import { html } from './html.ts';
 import { sendPage } from './layout.ts';
 
 type ChooseView = { readonly status: number; readonly problem?: string; readonly code?: string };
-
-/**
- * Moves the code from the address into the form, and out of the
- * address and the history. Without it the person copies the code.
- */
-const SCRIPT = `
-const field = document.getElementById('code');
-const take = () => {
-  const code = location.hash.slice(1);
-  if (code) {
-    field.value = code;
-    history.replaceState(null, '', location.pathname);
-  }
-  document.getElementById('by-hand').hidden = field.value !== '';
-};
-addEventListener('hashchange', take);
-take();
-`;
 
 /**
  * The form, the same for every link and for none: the server sees the code only when it is posted. It names
@@ -41,7 +24,13 @@ ${view.problem === undefined ? null : html`<p class="notice bad" role="alert">${
 <button type="submit">Set password</button>
 <p class="muted">Every place where you are signed in is signed out.</p>
 </form>`;
-  sendPage(ctx, { title: 'Choose your password', status: view.status, body, hasForm: true, script: SCRIPT });
+  sendPage(ctx, {
+    title: 'Choose your password',
+    status: view.status,
+    body,
+    hasForm: true,
+    scripts: [scriptOf('code', '')],
+  });
 }
 
 function chosen(ctx: Context): void {

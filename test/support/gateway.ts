@@ -2,21 +2,25 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { migratedDatabase } from '../../dev/support/parts.ts';
 import { testXpubs } from '../../dev/support/test-wallet.ts';
 import { createApp } from '../../src/api/app.ts';
+import { createListDoor } from '../../src/api/requests/lists.ts';
 import { createGuards } from '../../src/api/requests/rate-limits.ts';
 import type { Route } from '../../src/api/route.ts';
 import { createServer } from '../../src/api/server.ts';
 import { createMetrics, type Metrics } from '../../src/app/metrics.ts';
 import { migrate } from '../../src/app/migrate.ts';
 import { observeHttp, observeRefusal } from '../../src/app/observe.ts';
+import { pagesFor } from '../../src/app/pages.ts';
 import { createSecretBox } from '../../src/base/secret-box.ts';
 import { type Orm, type OrmInput, openOrm } from '../../src/db/orm.ts';
 import type { Mode } from '../../src/domain/assets.ts';
 import { DEFAULT_LIMITS, type RequestLimits } from '../../src/domain/limits.ts';
+import { createPasswordLine } from '../../src/services/access/proof.ts';
 import type { ActorPort, Deps, Logger, ServiceSettings } from '../../src/services/deps.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
+import type { AskedChains } from '../../src/services/merchants/withdraw-addresses.ts';
 import { docsPage } from '../../src/web/docs.ts';
 import { loginPages } from '../../src/web/login.ts';
-import { payPages } from '../../src/web/pay.ts';
+import type { PayOptions } from '../../src/web/pay.ts';
 
 /** An id that no row has. */
 export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
@@ -62,6 +66,10 @@ export type TestApiOptions = {
    */
   readonly limits?: Partial<RequestLimits>;
   readonly trustedProxies?: readonly string[];
+  /** Chains that pages ask whether code runs at an address; unset means none. */
+  readonly chains?: AskedChains;
+  /** What the pages of payment links are given otherwise. */
+  readonly pay?: Partial<PayOptions>;
 };
 
 export type TestApi = {
@@ -103,16 +111,28 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   await migrate(deps.orm);
   const limits = options.limits ? { ...DEFAULT_LIMITS, ...options.limits } : NO_LIMITS;
   const guards = createGuards(deps, { limits, trustedProxies: options.trustedProxies });
+  const lists = createListDoor(deps, options.listOrm);
+  const passwordLine = createPasswordLine();
   const metrics = createMetrics({ defaults: false });
+  const ending = new AbortController();
   const app = createApp({
     deps,
     guards,
-    listOrm: options.listOrm,
+    lists,
     loginPages,
     docsPage,
     observe: observeHttp(metrics),
-    before: [payPages(deps, { count: guards.countPublic })],
+    before: pagesFor(deps, {
+      guards,
+      lists,
+      publicUrl: options.publicUrl,
+      passwordLine,
+      chains: options.chains ?? new Map(),
+      signal: ending.signal,
+      pay: options.pay,
+    }),
     publicUrl: options.publicUrl,
+    passwordLine,
     checkResponses: true,
     ...(options.routes ? { routes: options.routes } : {}),
   });
@@ -125,6 +145,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   };
   const merchant = await newMerchant();
   const stop = async () => {
+    ending.abort();
     await server.close(2_000);
     await deps.orm.close(true);
     await database?.drop();
@@ -198,6 +219,7 @@ export function testSettings(settings: Partial<ServiceSettings> = {}): ServiceSe
     blockIntervalMs: { bsc: 450, tron: 3_000 },
     comparedEveryMs: { bsc: 3_600_000, tron: 86_400_000 },
     sessions: { idleMs: 30 * 60_000, maxMs: 12 * 3_600_000 },
+    withdrawChangeDelayMs: 24 * 3_600_000,
     payouts: { networks: [], minUnits: new Map(), maxFeeBasisPoints: 500n },
     ...settings,
   };

@@ -203,6 +203,7 @@ const OF_NOBODY: ReadonlySet<string> = new Set([
   'sessions',
   'user_sites',
   'password_links',
+  'shown_secrets',
   'login_budgets',
   'rate_limits',
   'webhook_slots',

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
+import { startBrowser } from '../../dev/support/browser.ts';
 import { signTestEvent } from '../../src/sdk/webhook.ts';
 import { call, startTestApi, type TestApi } from '../support/gateway.ts';
-import { faintTexts, openPage, overflowOf, readText, startBrowser } from '../support/http/browser.ts';
+import { faintTexts, openPage, overflowOf, readText } from '../support/http/browser.ts';
 import { newUser, signIn } from '../support/sign-in.ts';
 
 type Document = {

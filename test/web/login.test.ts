@@ -3,10 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { TOTP } from 'otpauth';
 import type { Browser } from 'playwright-core';
+import { startBrowser } from '../../dev/support/browser.ts';
 import { nextOf } from '../../src/api/access/login.ts';
 import { enableTotp } from '../../src/services/access/users.ts';
 import { call, startTestApi, type TestApi } from '../support/gateway.ts';
-import { openPage, startBrowser, type WatchedPage } from '../support/http/browser.ts';
+import { openPage, type WatchedPage } from '../support/http/browser.ts';
 import { newUser, signIn, type TestUser } from '../support/sign-in.ts';
 
 describe('the login page', function () {
@@ -36,8 +37,10 @@ describe('the login page', function () {
     const { page, context } = watched;
     await page.goto(`${api.origin}/login`);
     await fill(watched, user);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(page.url()).to.equal(`${api.origin}/dashboard`);
+    await page.goto(`${api.origin}/login`);
     await page.getByRole('heading', { name: 'You are signed in' }).waitFor();
-    expect(page.url()).to.equal(`${api.origin}/login`);
     const [cookie, ...others] = await context.cookies();
     expect(others).to.deep.equal([]);
     expect(cookie).to.include({
@@ -72,7 +75,7 @@ describe('the login page', function () {
     expect(await page.getByLabel('Email').inputValue()).to.equal(careful.email);
     expect(await page.getByLabel('Password').inputValue()).to.equal('');
     await fill(watched, { ...careful, totp: new TOTP({ secret }).generate() });
-    await page.getByRole('heading', { name: 'You are signed in' }).waitFor();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
     expect(watched.complaints.filter((text) => !text.includes('401'))).to.deep.equal([]);
     await context.close();
   });
@@ -182,7 +185,7 @@ describe('the login page', function () {
     };
     expect(await locationOf('/docs?a=b')).to.deep.equal([303, '/docs?a=b']);
     for (const next of ['//evil.example', '/\\evil.example', 'https://evil.example'])
-      expect(await locationOf(next)).to.deep.equal([303, '/login']);
+      expect(await locationOf(next)).to.deep.equal([303, '/dashboard']);
   });
 });
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { CONTENT_SECURITY_POLICY } from '../../src/web/layout.ts';
 import { call } from '../support/gateway.ts';
@@ -19,11 +20,22 @@ describe('the page of a payment link over HTTP', function () {
   const make = async (more: Parameters<Shop['link']>[0] = {}) =>
     await shop.link({ email: 'payer@example.com', ...more });
 
-  it('may load and run nothing, is framed by nobody, cached nowhere, and tells nobody where it was', async () => {
+  it('may load and run nothing but our own scripts, is framed by nobody, cached nowhere, and tells nobody where it was', async () => {
     const { token } = await make();
     for (const path of [token, UNKNOWN_TOKEN]) {
-      const { headers } = await pageAt(path);
-      expect(headers.get('content-security-policy')).to.equal(CONTENT_SECURITY_POLICY);
+      const { headers, text } = await pageAt(path);
+      // Beside the stylesheet of all pages the checkout has rules of its own.
+      const [, ...own] = [...text.matchAll(/<style>([\s\S]*?)<\/style>/g)].map(([, style = '']) => style);
+      const hashes = own.map((style) => ` 'sha256-${createHash('sha256').update(style).digest('base64')}'`);
+      // The one that loads the page again where the script that follows the link is lost.
+      const [, written = ''] = /<script>([\s\S]*?)<\/script>/.exec(text) ?? [];
+      const hash = `'sha256-${createHash('sha256').update(written).digest('base64')}'`;
+      const powers =
+        path === token ? `; script-src ${hash} 'self'; connect-src 'self'; img-src ` : '; img-src ';
+      const policy = CONTENT_SECURITY_POLICY.replace('; img-src ', powers);
+      expect(headers.get('content-security-policy')).to.equal(
+        policy.replace(/(style-src [^;]*)/, `$1${hashes.join('')}`),
+      );
       expect(CONTENT_SECURITY_POLICY)
         .to.match(/^default-src 'none';/)
         .and.include("frame-ancestors 'none'")
@@ -129,7 +141,10 @@ describe('the page of a payment link over HTTP', function () {
       'x',
     ]) {
       await shop.sql('update payment_links set cancel_url = ? where id = ?', [url, id]);
-      expect((await pageAt(token)).text.match(/href="(?!data:image|\?)[^"]*"/g), url).to.equal(null);
+      // A wallet is opened by what we make of our own address and amount.
+      expect((await pageAt(token)).text.match(/href="(?!data:image|\?|ethereum:0x)[^"]*"/g), url).to.equal(
+        null,
+      );
     }
     await shop.sql('update payment_links set cancel_url = ? where id = ?', [
       'https://shop.example/?a="><script>&b',

@@ -2,9 +2,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
+import { startBrowser } from '../../dev/support/browser.ts';
 import { resetPassword } from '../../src/services/access/users.ts';
 import { startTestApi, type TestApi } from '../support/gateway.ts';
-import { openPage, startBrowser, type WatchedPage } from '../support/http/browser.ts';
+import { openPage, type WatchedPage } from '../support/http/browser.ts';
 import { newUser, postLogin, type TestUser } from '../support/sign-in.ts';
 
 const CHOSEN = 'a chosen horse battery';
@@ -50,7 +51,7 @@ describe('the page that sets a password', function () {
     await page.getByLabel('Email').fill(user.email);
     await page.getByLabel('Password').fill(CHOSEN);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('heading', { name: 'You are signed in' }).waitFor();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
     expect(sent.join()).to.not.contain(link.split('#')[1]);
     expect(watched.complaints.filter((text) => !text.includes('400'))).to.deep.equal([]);
 

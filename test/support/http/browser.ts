@@ -1,26 +1,4 @@
-import { existsSync } from 'node:fs';
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium,
-  type Locator,
-  type Page,
-} from 'playwright-core';
-
-/** Where Debian puts it. */
-const CHROMIUM = '/usr/bin/chromium';
-
-/** A real browser, the one of the system. Throws a sentence that says how to get it where it is missing. */
-export async function startBrowser(): Promise<Browser> {
-  if (!existsSync(CHROMIUM))
-    throw new Error(`${CHROMIUM} is not on this machine. Install it: apt-get install -y chromium`);
-  // Root cannot use Chromium's sandbox; the pages are our own, on this machine.
-  return await chromium.launch({
-    executablePath: CHROMIUM,
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
-  });
-}
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 
 /** A page that records everything that a good page never does. */
 export type WatchedPage = {
@@ -70,13 +48,13 @@ export async function readText(place: Locator): Promise<string> {
 }
 
 /**
- * The first drawing of the page as squares, row by row: 1 for a dark one. Read
+ * A drawing of the page, the first where none is named, as squares, row by row: 1 for a dark one. Read
  * from its pixels, however they were made.
  */
-export async function readSquares(page: Page, side: number): Promise<number[]> {
+export async function readSquares(page: Page, side: number, place = 'svg'): Promise<number[]> {
   return await page.evaluate<number[]>(`(async () => {
     const [side, scale] = [${side}, 4];
-    const svg = document.querySelector('svg').cloneNode(true);
+    const svg = document.querySelector(${JSON.stringify(place)}).cloneNode(true);
     svg.setAttribute('width', side * scale);
     svg.setAttribute('height', side * scale);
     const image = new Image();

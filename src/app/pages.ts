@@ -1,0 +1,34 @@
+import type { Middleware } from 'koa';
+import type { ListDoor } from '../api/requests/lists.ts';
+import type { Guards } from '../api/requests/rate-limits.ts';
+import type { WaitingLine } from '../base/async/waiting-line.ts';
+import type { Deps } from '../services/deps.ts';
+import type { AskedChains } from '../services/merchants/withdraw-addresses.ts';
+import { assetFiles } from '../web/assets/assets.ts';
+import { confirm } from '../web/dashboard/confirm.ts';
+import { dashboardPages } from '../web/dashboard/index.ts';
+import { type PayOptions, payPages } from '../web/pay.ts';
+import { dashboardDoor } from './dashboard-door.ts';
+import { payOptions } from './pay-options.ts';
+
+/** What the pages share with the API of the same process. */
+export type Shared = {
+  readonly guards: Guards;
+  readonly lists: ListDoor;
+  readonly publicUrl: string | undefined;
+  readonly passwordLine: WaitingLine;
+  readonly chains: AskedChains;
+  /** Aborted when the process shuts down: streams end at once then. */
+  readonly signal: AbortSignal;
+  /** What the pages of payment links are given otherwise: for tests. */
+  readonly pay?: Partial<PayOptions> | undefined;
+};
+
+/** The pages for people beside the API: those that payers see, and the merchant's dashboard. */
+export function pagesFor(deps: Deps, shared: Shared): Middleware[] {
+  return [
+    assetFiles(),
+    payPages(deps, { ...payOptions(shared.guards, shared), ...shared.pay }),
+    dashboardPages(deps, dashboardDoor(deps, shared), confirm),
+  ];
+}

@@ -1,0 +1,73 @@
+import { chainOf } from '../../chains/index.ts';
+import type { PublicPaymentView } from '../../contract/payment-link.ts';
+import { CREDITED_STATES, type DepositState } from '../../domain/deposit.ts';
+import { LINK_CURRENCY } from '../../domain/payment-link.ts';
+import { MAX_TRANSACTIONS_SHOWN } from '../../services/payment-links/present.ts';
+import { foreign, type Html, html } from '../html.ts';
+import { amount } from '../parts/amount.ts';
+import { badge } from '../parts/badge.ts';
+import { card } from '../parts/card.ts';
+import { copyable } from '../parts/copyable.ts';
+import type { Tone } from '../parts/notice.ts';
+import type { Words } from '../words/index.ts';
+import { progressOf, type Required } from './progress.ts';
+import { arrivedSoFar, creditedAmount } from './state.ts';
+
+/** What was paid to whom and when, to be kept: it says everything without what stands around it. */
+export function receipt(view: PublicPaymentView, required: Required, words: Words): Html {
+  const { receipt: says } = words;
+  const received = creditedAmount(view);
+  const paidOn = view.paid_network && chainOf(view.paid_network).label;
+  return card(
+    html`<dl>
+<dt>${says.from}</dt>
+<dd>${foreign(view.merchant.name)}</dd>
+${view.description ? html`<dt>${says.purpose}</dt>\n<dd class="description">${foreign(view.description)}</dd>\n` : null}<dt>${says.asked}</dt>
+<dd><span class="amount">${words.usd(view.amount_usd)}</span></dd>
+${received === undefined ? null : html`<dt>${says.received}</dt>\n<dd data-part="received">${amount(received, view.currency)}</dd>\n`}${paidOn ? html`<dt>${says.network}</dt>\n<dd>${paidOn}</dd>\n` : null}${view.completed_at ? html`<dt>${says.time}</dt>\n<dd><time datetime="${view.completed_at}" data-local>${words.dateTime(view.completed_at)}</time></dd>\n` : null}</dl>
+${rowsOf(view, required, words)}
+<p class="muted no-print">${says.keep}</p>`,
+    { id: 'receipt', title: says.title },
+  );
+}
+
+/** The payments that were seen, each with what became of it; null where there are none. */
+export function transactions(view: PublicPaymentView, required: Required, words: Words): Html | null {
+  if (view.transactions.length === 0) return null;
+  const arrived = arrivedSoFar(view, words);
+  const sum =
+    arrived === undefined
+      ? null
+      : html`<p id="arrived">${arrived}</p>
+`;
+  return card(html`${sum}${rowsOf(view, required, words)}`, {
+    id: 'seen',
+    title: words.transactions.title(view.transactions.length),
+  });
+}
+
+function rowsOf({ transactions: rows }: PublicPaymentView, required: Required, words: Words): Html {
+  const { transactions: says, copy, copies } = words;
+  const items = rows.map((row, index) => {
+    const id = `transaction-${index + 1}`;
+    const shown = copyable(row.transaction_hash, {
+      id,
+      name: copies.transaction(index + 1),
+      words: copy,
+      shown: html`<span data-part="transaction">${row.transaction_hash}</span>`,
+    });
+    return html`<li id="row-${index + 1}">
+<div>${says.amountOn(`${row.amount} ${LINK_CURRENCY}`, chainOf(row.network).label)}</div>
+<div>${badge(toneOf(row.status), progressOf(row, required, words).text)}</div>
+<div>${shown}</div>
+</li>
+`;
+  });
+  return html`<ul class="rows">
+${items}</ul>${rows.length < MAX_TRANSACTIONS_SHOWN ? null : html`\n<p class="muted">${says.firstOnly(rows.length)}</p>`}`;
+}
+
+function toneOf(status: DepositState): Tone {
+  if (status === 'failed') return 'bad';
+  return CREDITED_STATES.includes(status) ? 'good' : 'info';
+}

@@ -1,0 +1,127 @@
+import type { PublicPaymentView } from '../../contract/payment-link.ts';
+import { CREDITED_STATES, WAITING_STATES } from '../../domain/deposit.ts';
+import { formatUnits, parseUnits } from '../../domain/money.ts';
+import { LINK_DECIMALS } from '../../domain/payment-link.ts';
+import { MAX_TRANSACTIONS_SHOWN } from '../../services/payment-links/present.ts';
+import type { Tone } from '../parts/notice.ts';
+import type { Words } from '../words/index.ts';
+import { progressOf, type Required } from './progress.ts';
+
+/** The state of a link in the payer's words, and what is shown of it beside them. */
+export type PayerState = {
+  readonly tone: Tone;
+  readonly title: string;
+  /** Sentences, the most important first. */
+  readonly texts: readonly string[];
+  /** The confirmations of the slowest payment on its way. */
+  readonly bar?: { readonly done: number; readonly needed: number; readonly text: string };
+  /** The time that is left to pay counts. */
+  readonly counts: boolean;
+};
+
+/** What the payer has to know first. Exhaustive: each view of a link has exactly one state. */
+export function payerState(view: PublicPaymentView, required: Required, words: Words): PayerState {
+  const { states } = words;
+  const [method] = view.methods;
+  switch (view.status) {
+    case 'completed':
+      return { tone: 'good', title: states.paid.title, texts: paidTexts(view, words), counts: false };
+    case 'expired':
+    case 'cancelled':
+      return { ...closed(view, view.status, words), counts: false };
+    case 'processing':
+      return seen(view, required, words);
+    case 'pending':
+      return method === undefined
+        ? withoutWay(view, words)
+        : { tone: 'info', title: states.pending.title, texts: [], counts: true };
+    case 'partially_paid':
+      return method === undefined
+        ? withoutWay(view, words)
+        : { tone: 'warn', title: states.partial.title, texts: [missing(method, words)], counts: true };
+  }
+}
+
+/** The coins that are credited to the link; undefined where not all of its transactions are in the view. */
+export function creditedAmount(view: Pick<PublicPaymentView, 'transactions'>): string | undefined {
+  const units = creditedUnits(view);
+  return units === undefined ? undefined : formatUnits(units, LINK_DECIMALS);
+}
+
+/** "Arrived: 10 of 25 USDT.", while a part is missing; undefined where not all of it is in the view. */
+export function arrivedSoFar(view: PublicPaymentView, { states }: Words): string | undefined {
+  const arrived = creditedAmount(view);
+  if (view.status !== 'partially_paid' || arrived === undefined) return undefined;
+  return states.partial.arrived(arrived, `${formatUnits(askedUnits(view), LINK_DECIMALS)} ${view.currency}`);
+}
+
+/** True once nothing that is sent from now on counts. */
+function isOver(view: Pick<PublicPaymentView, 'server_time' | 'expires_at'>): boolean {
+  return Date.parse(view.server_time) >= Date.parse(view.expires_at);
+}
+
+/**
+ * An open link that offers no way to pay although money is missing: the time is over and only what was sent
+ * before is waited for, or no network is watched at the moment, so that nobody would see what is sent.
+ */
+function withoutWay(view: PublicPaymentView, { states }: Words): PayerState {
+  const { title, text } = isOver(view) ? states.over : states.unpayable;
+  return { tone: 'warn', title, texts: [text], counts: false };
+}
+
+function seen(view: PublicPaymentView, required: Required, words: Words): PayerState {
+  const { states } = words;
+  const waiting = view.transactions.filter(({ status }) => WAITING_STATES.includes(status));
+  // The one that needs the longest decides when the payment is done.
+  const [slowest] = waiting
+    .map((row) => progressOf(row, required, words))
+    .sort((a, b) => a.done / a.needed - b.done / b.needed);
+  const shown = { tone: 'info', title: states.seen.title, ...(slowest && { bar: slowest }) } as const;
+  const [method] = view.methods;
+  if (method) return { ...shown, texts: [missing(method, words)], counts: true };
+  // No way to pay is left: either enough was seen, or the time is over and it may not have been enough.
+  const texts = isOver(view) ? [states.over.text] : [states.seenCovered, states.seen.wait];
+  return { ...shown, texts, counts: false };
+}
+
+function missing(method: PublicPaymentView['methods'][number], { states }: Words): string {
+  return states.missing(`${method.amount} ${method.currency}`);
+}
+
+function paidTexts(view: PublicPaymentView, { states: { paid } }: Words): readonly string[] {
+  if (view.amount_status === 'underpaid') return [paid.thanks, paid.underpaid];
+  if (view.amount_status !== 'overpaid') return [paid.thanks];
+  const units = creditedUnits(view);
+  const more = units === undefined ? 0n : units - askedUnits(view);
+  return [
+    paid.thanks,
+    more > 0n ? paid.overpaidBy(`${formatUnits(more, LINK_DECIMALS)} ${view.currency}`) : paid.overpaid,
+  ];
+}
+
+function closed(
+  view: PublicPaymentView,
+  status: 'expired' | 'cancelled',
+  { states }: Words,
+): Omit<PayerState, 'counts'> {
+  if (view.amount_status === 'late')
+    return { tone: 'warn', title: states.late.title, texts: [states.late.text] };
+  const arrived = view.transactions.some((row) => row.status !== 'failed');
+  return {
+    tone: arrived ? 'warn' : 'bad',
+    title: states[status].title,
+    texts: [arrived ? states.somethingArrived : states.nothingArrived],
+  };
+}
+
+function creditedUnits({ transactions }: Pick<PublicPaymentView, 'transactions'>): bigint | undefined {
+  if (transactions.length >= MAX_TRANSACTIONS_SHOWN) return undefined;
+  return transactions
+    .filter(({ status }) => CREDITED_STATES.includes(status))
+    .reduce((sum, { amount }) => sum + parseUnits(amount, LINK_DECIMALS), 0n);
+}
+
+/** What is asked for, one coin for one dollar. */
+function askedUnits(view: Pick<PublicPaymentView, 'amount_usd'>): bigint {
+  return parseUnits(view.amount_usd.toFixed(2), LINK_DECIMALS);
+}

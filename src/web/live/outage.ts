@@ -1,0 +1,19 @@
+import type { Deps } from '../../services/deps.ts';
+
+/** Says once that the state cannot be read, and once that it can be again. */
+export type Outage = { began(error: unknown): void; ended(): void };
+
+/** While it lasts streams stay open and show what they showed. */
+export function createOutage({ log }: Deps): Outage {
+  let away = false;
+  return {
+    began: (error) => {
+      if (!away) log.error({ err: error }, 'watched payment links cannot be read: their streams wait');
+      away = true;
+    },
+    ended: () => {
+      if (away) log.info({}, 'watched payment links are read again');
+      away = false;
+    },
+  };
+}

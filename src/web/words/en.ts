@@ -1,0 +1,166 @@
+import { createFormat } from './format.ts';
+
+const { money, dateTime, clock, count } = createFormat('en-GB');
+const confirmations = (n: number) => count(n, 'confirmation', 'confirmations');
+
+/**
+ * Everything that a payer reads, in English. The other tables have exactly these entries: one that is missing
+ * or too much does not compile. Amounts of coins come in as the API writes them and stay so.
+ */
+export const EN = {
+  /** The language, as those who read it call it. */
+  name: 'English',
+  usd: (value: number) => `${money(value)} USD`,
+  dateTime,
+  clock,
+  /** The button, and what stands on it, and is said, after it has copied. */
+  copy: { copy: 'Copy', copied: 'Copied' },
+  /** Of what is copied, for those who only hear the button. */
+  copies: {
+    amount: 'amount',
+    address: 'address',
+    contract: 'contract address',
+    transaction: (n: number) => `transaction ${n}`,
+  },
+  states: {
+    pending: { title: 'Waiting for your payment' },
+    seen: { title: 'Payment seen', wait: 'The network is confirming it. You may close this page.' },
+    seenCovered: 'There is nothing to send now.',
+    partial: {
+      title: 'Part of it has arrived',
+      arrived: (part: string, asked: string) => `Arrived: ${part} of ${asked}.`,
+    },
+    missing: (rest: string) => `${rest} is still missing.`,
+    paid: {
+      title: 'Paid',
+      thanks: 'The payment is confirmed. Thank you.',
+      overpaid: 'You sent more than was asked for. Ask the shop about the difference.',
+      overpaidBy: (more: string) => `You sent ${more} more than was asked for. Ask the shop about it.`,
+      underpaid: 'A little less than asked for has arrived, and is accepted as it is.',
+    },
+    over: {
+      title: 'The time to pay is over',
+      text: 'Do not send anything now. A payment that the network took up in time still counts, once it is seen here.',
+    },
+    unpayable: {
+      title: 'This link cannot be paid at the moment',
+      text: 'Do not send anything: nobody would see it. Try again later, or ask the shop.',
+    },
+    expired: { title: 'This payment link has expired' },
+    cancelled: { title: 'This payment link was cancelled' },
+    late: {
+      title: 'Your payment came too late',
+      text: 'It arrived after this link had ended. It is not lost: ask the shop what becomes of it. Do not send more.',
+    },
+    nothingArrived: 'Do not send money for it. The shop can make a new link.',
+    somethingArrived:
+      'Do not send more money for it. Something has arrived: ask the shop what becomes of it.',
+  },
+  timeLeft: 'Time left:',
+  until: (time: string) => `until ${time}`,
+  confirmations: {
+    progress: (done: number, needed: number) => `${done} of ${confirmations(needed)}`,
+    /** All are there, and the block is read once more before the money counts. */
+    last: (needed: number) => `${confirmations(needed)} reached; one last check`,
+    done: 'Confirmed',
+    failed: 'Not counted',
+  },
+  way: {
+    title: 'How to pay',
+    choose: 'Choose the network',
+    /** By the order of magnitude that the chain tells. */
+    fee: { cents: 'Fee: a few cents', dollars: 'Fee: a few dollars' },
+    takes: (minutes: number) =>
+      minutes < 1 ? 'under a minute' : `about ${count(minutes, 'minute', 'minutes')}`,
+    send: 'Send exactly',
+    to: (network: string) => `To this address on ${network}`,
+    testTo: (network: string) => `To this test address on ${network}`,
+    code: (address: string, network: string) => `QR code of the address ${address} on ${network}`,
+    codeCaption: 'This code holds the address. Enter the amount yourself.',
+    wholeCode: 'Code with the amount, for wallets that read it',
+    wholeCodeLabel: (amount: string, address: string, network: string) =>
+      `QR code for ${amount} to ${address} on ${network}`,
+    wholeCodeCaption:
+      'Check amount and network in your wallet before you send: not every wallet reads all of it.',
+    openWallet: 'Open in a wallet on this device',
+  },
+  warnings: {
+    title: (currency: string, network: string) => `Send only ${currency} on ${network}`,
+    wrong: (currency: string) => `Any other coin, or ${currency} on another network, may be lost.`,
+    exchange: (amount: string) =>
+      `Exchanges often take their fee out of the amount. ${amount} must arrive in full, so add the fee.`,
+    coin: (native: string) => `Your wallet needs some ${native} for the fee.`,
+  },
+  details: {
+    title: 'About the amount, the coin and the time',
+    amount: 'If the amount is not exact',
+    tolerated: (least: string) =>
+      `From ${least} on it counts as paid. If less arrives, this page asks for the rest. If more arrives, ask the shop about the difference.`,
+    nothingTolerated:
+      'If less arrives, this page asks for the rest. If more arrives, ask the shop about the difference.',
+    contract: (currency: string) => `Contract address of ${currency}`,
+    counts: 'When it counts',
+    confirmations: (needed: number) => `After ${confirmations(needed)} on the network.`,
+  },
+  transactions: {
+    title: (n: number): string => (n === 1 ? 'Transaction' : 'Transactions'),
+    amountOn: (amount: string, network: string) => `${amount} on ${network}`,
+    firstOnly: (n: number) => `Only the first ${n} are shown; all of them count.`,
+  },
+  receipt: {
+    title: 'Receipt',
+    from: 'Paid to',
+    purpose: 'For',
+    asked: 'Asked for',
+    received: 'Received',
+    time: 'Paid at',
+    network: 'Network',
+    keep: 'Print or save this page to keep it.',
+  },
+  description: 'What it is for',
+  test: {
+    mark: 'TEST',
+    title: 'Test mode: no real money',
+    warning: {
+      title: 'Do not send real money',
+      text: 'It would not be credited: this link is a rehearsal.',
+    },
+    code: 'Stamped, so that no wallet reads it.',
+    simulate: {
+      title: 'Simulate a payment',
+      text: 'Plays through what happens when money arrives. Nothing moves on any network.',
+      all: 'Pay all',
+      half: 'Pay half',
+      more: 'Pay too much',
+    },
+  },
+  ways: {
+    onTo: (host: string) => `Continue to ${host}`,
+    backTo: (host: string) => `Back to ${host}`,
+  },
+  refresh: {
+    every: (seconds: number) => `This page loads again every ${count(seconds, 'second', 'seconds')}.`,
+    stop: 'Stop that',
+    now: 'Load again now',
+    start: 'Load again by itself',
+  },
+  language: 'Language',
+  unknown: {
+    title: 'Payment link not found',
+    heading: 'There is no such payment link',
+    text: 'Check that the address is complete, or ask the shop for a new link.',
+  },
+  tooOften: {
+    title: 'One moment, please',
+    heading: 'Too many requests come from your network',
+    text: 'This page tries again by itself. Nothing that you have sent is lost.',
+  },
+  unavailable: {
+    title: 'Not available at the moment',
+    heading: 'This page is not available at the moment',
+    text: 'It tries again by itself. Nothing that you have sent is lost.',
+  },
+};
+
+/** What every language has: the entries of {@link EN}. */
+export type Words = typeof EN;

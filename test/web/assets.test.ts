@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import { scriptOf } from '../../src/web/assets/assets.ts';
+import { call, startTestApi, type TestApi } from '../support/gateway.ts';
+
+describe('the scripts of pages', function () {
+  this.timeout(30_000);
+  let api: TestApi;
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api?.stop());
+
+  const at = (src: string) => new URL(src, `${api.origin}/pay/x`).href;
+
+  for (const [name, most] of [
+    ['page', 6_144],
+    ['live', 4_096],
+  ] as const)
+    it(`are found by the page, kept for ever and the bytes that it names: ${name}`, async () => {
+      const { src, integrity } = scriptOf(name);
+      const { status, headers, text } = await call(at(src));
+      expect(status).to.equal(200);
+      expect(integrity).to.equal(`sha384-${createHash('sha384').update(text).digest('base64')}`);
+      expect(Object.fromEntries(headers)).to.include({
+        'content-type': 'text/javascript; charset=utf-8',
+        'cache-control': 'public, max-age=31536000, immutable',
+        'cross-origin-resource-policy': 'same-origin',
+        'x-content-type-options': 'nosniff',
+      });
+      expect(Buffer.byteLength(text)).to.be.at.most(most);
+      expect(text).not.to.match(/\beval\b|new Function|innerHTML = [^`]|document\.write|https?:/);
+      const head = await call(at(src), { method: 'HEAD' });
+      expect([head.status, head.text, head.headers.get('content-length')]).to.deep.equal([
+        200,
+        '',
+        `${text.length}`,
+      ]);
+    });
+
+  it('are not there under any other name', async () => {
+    const { src } = scriptOf('live');
+    const known = at(src);
+    const wrong = [
+      '/assets/',
+      '/assets',
+      '/assets/live.js',
+      '/assets/live.0000000000000000.js',
+      '/assets/../src/web/pay.ts',
+      '/assets/%2e%2e%2fpay.ts',
+      '/assets/__proto__',
+    ];
+    for (const url of [
+      ...wrong.map((path) => api.origin + path),
+      `${known}/`,
+      known.toUpperCase().replace('HTTP', 'http'),
+    ])
+      expect((await call(url)).body['code'], url).to.equal('NOT_FOUND');
+    expect((await call(known, { method: 'POST' })).status).to.equal(404);
+  });
+
+  it('are named relatively, from the folder of the page', () => {
+    expect(scriptOf('live').src).to.match(/^\.\.\/assets\/live\.[0-9a-f]{16}\.js$/);
+    expect(scriptOf('page', '').src).to.match(/^assets\/page\.[0-9a-f]{16}\.js$/);
+    expect(scriptOf('page', '../../').src).to.match(/^\.\.\/\.\.\/assets\/page\./);
+  });
+});

@@ -1,0 +1,263 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { PublicPaymentView } from '../../../src/contract/payment-link.ts';
+import { DEPOSIT_STATES } from '../../../src/domain/deposit.ts';
+import { AMOUNT_STATUSES, LINK_STATUSES } from '../../../src/domain/payment-link.ts';
+import { countdown, usualMinutes } from '../../../src/web/checkout/durations.ts';
+import { checkoutPage, type LiveParts, payerPages } from '../../../src/web/checkout/index.ts';
+import { payerState } from '../../../src/web/checkout/state.ts';
+import { renderDocument } from '../../../src/web/layout.ts';
+import { LANGS, wordsOf } from '../../../src/web/words/index.ts';
+import { anyView, methodOn, REQUIRED, viewOf } from './views.ts';
+
+const PARTS: LiveParts = {
+  page: { src: '../page.js', integrity: 'sha256-p' },
+  live: { src: '../live.js', integrity: 'sha256-l' },
+  simulationKey: () => 'key-of-the-state',
+};
+const MAX_BYTES = 25_000;
+
+const documentOf = (view: PublicPaymentView, more: object = {}, parts?: LiveParts) =>
+  renderDocument(checkoutPage(view, REQUIRED, { refresh: true, lang: 'en', ...more }, parts));
+const state = (view: PublicPaymentView) => payerState(view, REQUIRED, wordsOf('en'));
+const paid = (amount: string, more: Partial<PublicPaymentView['transactions'][number]> = {}) => ({
+  transaction_hash: `0x${'cd'.repeat(32)}`,
+  network: 'bsc' as const,
+  amount,
+  confirmations: 15,
+  status: 'completed' as const,
+  ...more,
+});
+
+/** What a text is that was made of a value which is not there. */
+const ACCIDENT = /undefined|NaN|\[object|=> |Invalid Date/;
+
+describe('the page of a payment link as a text', () => {
+  it('is a whole document for every view there can be, in each language', () => {
+    fc.assert(
+      fc.property(anyView, fc.constantFrom(...LANGS), fc.boolean(), (view, lang, withScript) => {
+        const text = documentOf(view, { lang }, withScript ? PARTS : undefined);
+        const ours = text.replaceAll(/<bdi>[\s\S]*?<\/bdi>/g, '').replace(/<title>[\s\S]*?<\/title>/, '');
+        expect(ours).not.to.match(ACCIDENT);
+        expect(ours).to.include(`<html lang="${lang}">`);
+        expect(ours.match(/<h1>/g)).to.have.length(1);
+        const ids = [...ours.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
+        expect(ids).to.deep.equal([...new Set(ids)]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('has one state for every status, amount, way to pay and payment, with a title and no gap', () => {
+    for (const status of LINK_STATUSES)
+      for (const amount_status of AMOUNT_STATUSES)
+        for (const methods of [[], [methodOn('bsc')]])
+          for (const transactions of [[], ...DEPOSIT_STATES.map((one) => [paid('10', { status: one })])])
+            for (const server_time of ['2026-11-20T10:01:00Z', '2026-11-20T12:00:00Z'])
+              for (const lang of LANGS) {
+                const view = viewOf({ status, amount_status, methods, transactions, server_time });
+                const { title, texts, tone } = payerState(view, REQUIRED, wordsOf(lang));
+                expect([title, ...texts].every((text) => text.length > 3)).to.equal(true);
+                expect([title, ...texts].join(' ')).not.to.match(ACCIDENT);
+                expect(tone).to.be.oneOf(['info', 'good', 'warn', 'bad']);
+              }
+  });
+
+  it(`has at most ${MAX_BYTES} bytes for a pending link on two networks`, () => {
+    for (const lang of LANGS)
+      for (const parts of [undefined, PARTS])
+        expect(Buffer.byteLength(documentOf(viewOf(), { lang }, parts))).to.be.below(MAX_BYTES);
+  });
+
+  it('asks for a payment only where there is one to make, and says so where money would be lost', () => {
+    for (const status of LINK_STATUSES) {
+      const text = documentOf(viewOf({ status, methods: [] }));
+      expect(text, status).not.to.match(/data-part="address"|<svg/);
+      expect(text, status).not.to.include('data-until');
+    }
+    expect(state(viewOf({ methods: [] })).texts.join()).to.match(/^Do not send anything/);
+    expect(state(viewOf({ methods: [], server_time: '2026-11-20T11:00:00Z' })).title).to.equal(
+      'The time to pay is over',
+    );
+    expect(state(viewOf({ status: 'partially_paid', methods: [] })).title).to.equal(
+      'This link cannot be paid at the moment',
+    );
+  });
+
+  it('says how far the slowest payment is, and never more confirmations than are needed', () => {
+    const transactions = [
+      paid('1', { status: 'confirming', confirmations: 14 }),
+      paid('2', { status: 'confirming', confirmations: 3, network: 'tron' }),
+      paid('3', { status: 'failed', confirmations: 0 }),
+    ];
+    const view = viewOf({ status: 'processing', methods: [], transactions });
+    expect(state(view).bar).to.deep.equal({ done: 3, needed: 19, text: '3 of 19 confirmations' });
+    const waits = viewOf({
+      status: 'processing',
+      methods: [],
+      transactions: [paid('1', { status: 'confirming', confirmations: 400 })],
+    });
+    expect(state(waits).bar).to.deep.equal({
+      done: 15,
+      needed: 15,
+      text: '15 confirmations reached; one last check',
+    });
+    expect(documentOf(waits)).to.include('<progress max="15" value="15"');
+  });
+
+  it('says what is left of the amount, and what came too much, to the last unit', () => {
+    const part = viewOf({
+      status: 'partially_paid',
+      amount_status: 'underpaid',
+      methods: [methodOn('bsc', '15.499999999999999999')],
+      transactions: [
+        paid('10'),
+        paid('0.000000000000000001', { status: 'settled' }),
+        paid('7', { status: 'failed' }),
+      ],
+    });
+    expect(state(part).texts).to.deep.equal(['15.499999999999999999 USDT is still missing.']);
+    expect(documentOf(part)).to.include('Arrived: 10.000000000000000001 of 25.5 USDT.');
+    const over = viewOf({ status: 'completed', amount_status: 'overpaid', methods: [] });
+    expect(state({ ...over, transactions: [paid('25.500000000000000001')] }).texts[1]).to.equal(
+      'You sent 0.000000000000000001 USDT more than was asked for. Ask the shop about it.',
+    );
+    // Beyond the payments that are shown, a figure would be too small: none is said.
+    const many = Array.from({ length: 100 }, () => paid('1'));
+    expect(state({ ...over, transactions: many }).texts[1]).to.match(/^You sent more than was asked for/);
+    expect(documentOf({ ...over, transactions: many }))
+      .to.include('Only the first 100 are shown; all of them count.')
+      .and.not.include('data-part="received"');
+  });
+
+  it('tells whoever paid a little less that it is accepted, and of how much that is so beforehand', () => {
+    const enough = viewOf({ status: 'completed', amount_status: 'underpaid', transactions: [paid('25.4')] });
+    expect(state(enough).texts[1]).to.equal(
+      'A little less than asked for has arrived, and is accepted as it is.',
+    );
+    expect(documentOf(viewOf())).to.include('From 25.3725 USDT on it counts as paid.');
+    const strict = viewOf({ methods: [methodOn('bsc', '25.5', '25.5')] });
+    expect(documentOf(strict)).to.not.include('counts as paid.');
+  });
+
+  it('keeps language, network and refreshing in each of its own links', () => {
+    const text = documentOf(viewOf(), { network: 'tron', lang: 'de', refresh: false });
+    const links = [...text.matchAll(/href="(\?[^"]*)"/g)].map(([, link = '']) =>
+      link.replaceAll('&amp;', '&'),
+    );
+    expect(links).to.deep.equal([
+      '?network=bsc&lang=de&refresh=off',
+      '?network=tron&lang=de&refresh=off',
+      '?network=tron&lang=de&refresh=off',
+      '?network=tron&lang=de',
+      '?network=tron&lang=en&refresh=off',
+    ]);
+  });
+
+  it('names the day on which the time is over where it is not within the next', () => {
+    expect(documentOf(viewOf())).to.include('(until 11:00 UTC)');
+    expect(documentOf(viewOf({ expires_at: '2026-11-22T11:00:00Z' }))).to.include(
+      '(until 22 Nov 2026, 11:00 UTC)',
+    );
+  });
+
+  it('keeps the network that was picked while there is nothing to pay, for when there is', () => {
+    const seen = viewOf({ status: 'processing', methods: [] });
+    expect(documentOf(seen, { network: 'tron' })).to.include('href="?network=tron&amp;lang=de"');
+    const narrowed = viewOf({ methods: [methodOn('bsc')] });
+    expect(documentOf(narrowed, { network: 'tron' })).to.include('href="?network=bsc&amp;lang=de"');
+  });
+
+  it('is live where there are scripts for it, and loads itself again without script alone', () => {
+    const page = (view: PublicPaymentView) =>
+      checkoutPage(view, REQUIRED, { refresh: true, lang: 'en' }, PARTS);
+    expect(page(viewOf())).to.deep.include({
+      scripts: [PARTS.page, PARTS.live],
+      connects: true,
+      hasForm: false,
+      refreshSeconds: 15,
+    });
+    expect(page(viewOf()).body.markup).to.match(/<noscript><p>This page loads again/);
+    expect(page(viewOf({ status: 'completed', methods: [] }))).to.deep.include({
+      scripts: [PARTS.page],
+      connects: false,
+      refreshSeconds: undefined,
+    });
+    const late = {
+      status: 'expired' as const,
+      methods: [],
+      transactions: [paid('1', { status: 'confirming' })],
+    };
+    expect(page(viewOf(late)).connects).to.equal(true);
+    expect(checkoutPage(viewOf(), REQUIRED, { refresh: false, lang: 'en' })).to.deep.include({
+      scripts: undefined,
+      connects: false,
+      refreshSeconds: undefined,
+    });
+  });
+
+  it('offers to simulate a payment in test mode alone, keyed by the state of the link', () => {
+    const test = documentOf(viewOf({ is_live: false }), { network: 'tron', lang: 'de' }, PARTS);
+    expect(test)
+      .to.include(`action="${viewOf().token}/simulate?network=tron&amp;lang=de"`)
+      .and.include('name="key" value="key-of-the-state"')
+      .and.include('name="network" value="tron"');
+    expect([...test.matchAll(/name="share" value="(\w+)"/g)].map(([, share]) => share)).to.deep.equal([
+      'all',
+      'half',
+      'double',
+    ]);
+    for (const view of [viewOf(), viewOf({ is_live: false, methods: [] })])
+      expect(documentOf(view, {}, PARTS)).not.to.include('<form');
+  });
+
+  it('marks a rehearsal in the title, above everything and on the code, and never opens a wallet for it', () => {
+    const test = documentOf(viewOf({ is_live: false }));
+    expect(test)
+      .to.match(/<title>TEST · /)
+      .and.include('Test mode: no real money')
+      .and.include('To this test address')
+      .and.include('Do not send real money')
+      .and.include('class="stamp"');
+    expect(test).not.to.match(/href="(ethereum|tron):|Send only/);
+    expect(documentOf(viewOf())).not.to.match(/TEST|rehearsal"/);
+  });
+
+  it('says the same to everybody about a token that is none, in the language that is read', () => {
+    const { unknown, tooOften, unavailable } = payerPages(REQUIRED, PARTS);
+    for (const lang of LANGS) {
+      const visitor = { refresh: true, lang };
+      expect(unknown(visitor)).to.deep.include({ status: 404, lang, refreshSeconds: undefined });
+      expect(tooOften(visitor)).to.deep.include({ status: 429, lang, refreshSeconds: 15 });
+      expect(unavailable(visitor)).to.deep.include({ status: 503, lang, refreshSeconds: 15 });
+      expect(renderDocument(unknown({ ...visitor, network: 'tron' }))).to.equal(
+        renderDocument(unknown(visitor)),
+      );
+    }
+  });
+});
+
+describe('the times that a payer is told', () => {
+  it('count down by the server’s clock, and end at nothing', () => {
+    const until = '2026-11-20T11:00:00Z';
+    for (const [now, text] of [
+      ['2026-11-20T10:18:01Z', '41:59'],
+      ['2026-11-20T10:59:55Z', '0:05'],
+      ['2026-11-20T07:53:00Z', '3:07:00'],
+      ['2026-11-13T11:00:00Z', '168:00:00'],
+      ['2026-11-20T11:00:01Z', '0:00'],
+    ] as const)
+      expect(countdown(until, now)).to.equal(text);
+  });
+
+  it('are rather too long than too short for what the chain takes', () => {
+    expect([usualMinutes(15, 450), usualMinutes(19, 3_000), usualMinutes(1, 12_000)]).to.deep.equal([
+      0, 2, 0,
+    ]);
+    for (const confirmations of [1, 15, 19, 100, 1_000])
+      for (const blockMs of [450, 3_000, 12_000])
+        expect(Math.max(1, usualMinutes(confirmations, blockMs)) * 60_000).to.be.at.least(
+          Math.min(confirmations * blockMs, 60_000 * 1_000),
+        );
+  });
+});

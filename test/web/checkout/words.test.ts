@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import { pickLanguage, type Words, wordsOf } from '../../../src/web/words/index.ts';
+
+const languageOf = (accepted: string, query: Record<string, string | string[]> = {}) =>
+  pickLanguage({ query, get: () => accepted } as never);
+
+/** Every text of a table by its path; functions with small figures and texts put in. */
+function textsOf(table: object, path = ''): [string, string][] {
+  return Object.entries(table).flatMap(([key, value]): [string, string][] => {
+    const here = `${path}${key}`;
+    if (typeof value === 'string') return [[here, value]];
+    if (typeof value !== 'function') return textsOf(value, `${here}.`);
+    if (here === 'dateTime' || here === 'clock') return [[here, value('2026-11-20T11:00:00Z')]];
+    return [1, 2].map((n) => [`${here}(${n})`, value(...Array.from({ length: 3 }, () => n))]);
+  });
+}
+
+describe('the words for payers', () => {
+  const [en, de] = [wordsOf('en'), wordsOf('de')];
+
+  it('are there in both languages, and each its own', () => {
+    const [english, german] = [textsOf(en), textsOf(de)];
+    expect(german.map(([path]) => path)).to.deep.equal(english.map(([path]) => path));
+    const same = english.filter(([, text], index) => german[index]?.[1] === text).map(([path]) => path);
+    expect(same).to.deep.equal(['clock', 'test.mark']);
+    for (const [path, text] of [...english, ...german]) {
+      expect(text, path)
+        .to.match(/\S/)
+        .and.not.match(/undefined|NaN|^\s|\s$| {2}/);
+    }
+  });
+
+  it('count in the singular and in the plural', () => {
+    const counted = ({ confirmations, way, transactions }: Words) => [
+      confirmations.progress(0, 1),
+      confirmations.progress(1, 15),
+      way.takes(0),
+      way.takes(1),
+      way.takes(2),
+      transactions.title(1),
+      transactions.title(2),
+    ];
+    expect(counted(en)).to.deep.equal([
+      '0 of 1 confirmation',
+      '1 of 15 confirmations',
+      'under a minute',
+      'about 1 minute',
+      'about 2 minutes',
+      'Transaction',
+      'Transactions',
+    ]);
+    expect(counted(de)).to.deep.equal([
+      '0 von 1 Bestätigung',
+      '1 von 15 Bestätigungen',
+      'unter einer Minute',
+      'etwa 1 Minute',
+      'etwa 2 Minuten',
+      'Transaktion',
+      'Transaktionen',
+    ]);
+  });
+
+  it('write figures and times as their language does, in UTC, and coins as wallets take them', () => {
+    expect([en.usd(1234567.5), en.dateTime('2026-11-20T23:05:00Z')]).to.deep.equal([
+      '1,234,567.50 USD',
+      '20 Nov 2026, 23:05 UTC',
+    ]);
+    expect([de.usd(1234567.5), de.dateTime('2026-11-20T23:05:00Z')]).to.deep.equal([
+      '1.234.567,50 USD',
+      '20.11.2026, 23:05 UTC',
+    ]);
+    expect(de.states.missing('1234.5 USDT')).to.equal('Es fehlen noch 1234.5 USDT.');
+  });
+});
+
+describe('the language of a page', () => {
+  it('is the one that the address names, whatever the browser prefers', () => {
+    expect(languageOf('en', { lang: 'de' })).to.equal('de');
+    expect(languageOf('de', { lang: 'en' })).to.equal('en');
+    for (const lang of ['fr', '', 'DE', '__proto__', 'constructor', ['de', 'en']])
+      expect(languageOf('de', { lang }), String(lang)).to.equal('de');
+  });
+
+  it('is else what the browser prefers of those that there are, else English', () => {
+    for (const [header, lang] of [
+      ['', 'en'],
+      ['de', 'de'],
+      ['de-AT', 'de'],
+      ['DE-de;q=0.8, en;q=0.7', 'de'],
+      ['en;q=0.5,de;q=0.501', 'de'],
+      ['fr, de;q=0.2, en;q=0.1', 'de'],
+      ['en, de', 'en'],
+      ['de, en', 'de'],
+      ['de;q=0, en;q=0.1', 'en'],
+      ['de;q=0', 'en'],
+      ['fr;q=1, *;q=0.5', 'en'],
+      ['de ; q=0.1, en;q=0.2', 'en'],
+      ['de; q=0.4 , en;q=0.3', 'de'],
+      ['de;q=2, en;q=0.1', 'en'],
+      ['de;q=1.001', 'en'],
+      ['de;q=', 'en'],
+      ['de;level=1;q=0.2, en;q=0.1', 'de'],
+      ['deu, en-GB;q=0.1', 'en'],
+      [',;,;;=,-,de', 'de'],
+    ] as const)
+      expect(languageOf(header), header).to.equal(lang);
+  });
+
+  it('is found at once, however long the header is', () => {
+    for (const text of [',', ';', 'q=', 'de-', 'de;q=0.', ' ', 'fr,']) {
+      const started = performance.now();
+      expect(languageOf(text.repeat(100_000))).to.be.oneOf(['en', 'de']);
+      expect(performance.now() - started).to.be.below(200);
+    }
+  });
+});

@@ -1,0 +1,94 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import Koa, { type Context } from 'koa';
+import { eventually } from '../../../dev/support/eventually.ts';
+import { CSV } from '../../../src/web/dashboard/csv/index.ts';
+import { createFiles } from '../../../src/web/dashboard/pieces.ts';
+import type { Download, Visit } from '../../../src/web/dashboard/visit.ts';
+
+/** A file whose second piece does not come before the test ends. */
+const ENDLESS: Download = {
+  path: '/endless',
+  name: 'endless-{mode}.csv',
+  type: 'text/csv',
+  async *pieces() {
+    yield 'name\r\n';
+    await new Promise(() => undefined);
+  },
+};
+const QUICK: Download = {
+  ...ENDLESS,
+  async *pieces() {
+    yield 'name\r\n';
+  },
+};
+const TOO_OFTEN = Object.assign(new Error('too often'), { status: 429, expose: true });
+
+describe('files that are made while they are read', () => {
+  let server: Server;
+  let origin = '';
+  before(async () => {
+    const send = createFiles();
+    const app = new Koa();
+    app.use(async (ctx: Context) => {
+      const [, merchantId = '', what] = ctx.path.split('/');
+      const door = { tooOften: () => TOO_OFTEN, late: (cause: Error) => cause };
+      const visit = { ctx, door, mode: 'live', owner: { merchantId } } as unknown as Visit;
+      await send(visit, what === 'quick' ? QUICK : ENDLESS, 1_000);
+    });
+    app.silent = true;
+    server = createServer(app.callback());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it('are a few of a merchant at a time, and leave those of another alone', async () => {
+    const readers = Array.from({ length: 5 }, () => new AbortController());
+    const open = (merchant: string, signal?: AbortSignal) =>
+      fetch(`${origin}/${merchant}/endless`, signal ? { signal } : {});
+    for (const { signal } of readers) expect((await open('one', signal)).status).to.equal(200);
+    expect((await open('one')).status).to.equal(429);
+    const other = new AbortController();
+    expect((await open('other', other.signal)).status).to.equal(200);
+    // Whoever leaves makes room.
+    readers[0]?.abort();
+    await eventually('a place', async () => {
+      const tried = new AbortController();
+      const { status } = await open('one', tried.signal);
+      tried.abort();
+      return status === 200;
+    });
+    for (const reader of [...readers, other]) reader.abort();
+  });
+
+  it('make room when they have been read, also where nobody wanted their rows', async () => {
+    for (const method of ['GET', 'HEAD', 'GET', 'HEAD', 'GET', 'HEAD', 'GET']) {
+      const answer = await fetch(`${origin}/three/quick`, { method });
+      await answer.text();
+      expect(answer.status).to.equal(200);
+    }
+  });
+
+  it('wait long for their turn once they have begun: half a file is of no use', async () => {
+    const waits: (number | undefined)[] = [];
+    const row = { id: 'e', event: 'deposit.completed', subject_id: 'd', sequence: 1, timestamp: 't' };
+    const readList = async (_merchant: string, _work: unknown, maxWaitMs?: number) => {
+      waits.push(maxWaitMs);
+      return { rows: [row], hasMore: waits.length < 3, totalIsAtLeast: false };
+    };
+    const door = { readList, check: (_schema: unknown, value: unknown) => ({ value, details: [] }) };
+    const visit = { door, scope: { merchantId: 'm', mode: 'live' }, query: {} } as unknown as Visit;
+    const events = CSV.downloads?.find(({ path }) => path === '/events.csv');
+    const pieces: string[] = [];
+    for await (const piece of events?.pieces(visit, new AbortController().signal) ?? []) pieces.push(piece);
+    expect(pieces).to.have.length(4);
+    const [first, ...later] = waits;
+    expect(first).to.equal(undefined);
+    for (const wait of later) expect(wait).to.be.at.least(30_000);
+  });
+});

@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { Browser, Page } from 'playwright-core';
+import { startBrowser } from '../../../dev/support/browser.ts';
+import { call, startTestApi, type TestApi, troublesOf } from '../../support/gateway.ts';
+import { readText } from '../../support/http/browser.ts';
+import { openDashboard, unexpected } from '../../support/http/dashboard.ts';
+import { formPerson } from '../../support/http/form-person.ts';
+import { newUser } from '../../support/sign-in.ts';
+
+describe('keys, networks and the name in the settings', function () {
+  this.timeout(60_000);
+  let api: TestApi;
+  let browser: Browser;
+  before(async () => {
+    [api, browser] = await Promise.all([startTestApi(), startBrowser()]);
+  });
+  after(async () => {
+    await browser?.close();
+    await api?.stop();
+  });
+
+  const actions = async (merchantId: string): Promise<string[]> => {
+    const rows: { action: string }[] = await api.deps.orm.em
+      .fork()
+      .execute(
+        'select action from operator_actions where merchant_id = ? and user_id is not null order by at',
+        [merchantId],
+      );
+    return rows.map(({ action }) => action);
+  };
+  const opens = async (key: string): Promise<number> => (await call(`${api.url}/customers`, { key })).status;
+  const takeKey = async (page: Page): Promise<string> => {
+    const key = await readText(page.locator('#secret-0'));
+    await page.getByRole('link', { name: 'I have copied it' }).click();
+    await page.getByRole('heading', { name: 'API keys of live mode' }).waitFor();
+    return key;
+  };
+
+  for (const javaScriptEnabled of [true, false])
+    it(`make, replace and end a live key ${javaScriptEnabled ? 'with' : 'without'} script`, async () => {
+      const { id: merchantId } = await api.newMerchant();
+      const signedIn = await openDashboard(browser, api, {
+        merchantId,
+        path: '/dashboard/settings',
+        javaScriptEnabled,
+      });
+      const { page, context, user } = signedIn;
+      await page.getByRole('link', { name: 'API keys' }).click();
+      await page.getByRole('link', { name: 'New key' }).click();
+      await page.getByLabel('Label').fill('shop server');
+      await page.getByLabel('Everything, also what is added later').uncheck();
+      await page.getByLabel('Read', { exact: true }).check();
+      await page.getByLabel('Your password').fill(user.password);
+      await page.getByRole('button', { name: 'Make the key' }).click();
+      const shownAt = page.url();
+      const key = await takeKey(page);
+      expect(key).to.match(/^sk_live_/);
+      expect(await opens(key)).to.equal(200);
+      await page.goto(shownAt);
+      expect(await readText(page.locator('h1'))).to.equal('This was shown already');
+      await page.goto(`${api.origin}/dashboard/settings/keys`);
+      const row = page.getByRole('row').filter({ hasText: 'shop server' });
+      expect(await readText(row))
+        .to.include('read')
+        .and.include('Never')
+        .and.not.include(key);
+      await row.getByRole('link', { name: 'Replace' }).click();
+      await page.getByLabel('The old key works').selectOption('none');
+      await page.getByRole('button', { name: 'Make the new key' }).click();
+      const next = await takeKey(page);
+      expect([await opens(key), await opens(next)]).to.deep.equal([401, 200]);
+      await page
+        .getByRole('row')
+        .filter({ hasText: next.slice(-4) })
+        .getByRole('link', { name: 'End' })
+        .click();
+      await page.getByRole('button', { name: 'End this key' }).click();
+      expect(await opens(next)).to.equal(401);
+      expect(await actions(merchantId)).to.deep.equal(['key.create', 'key.rotate', 'key.revoke']);
+      await context.close();
+      expect(unexpected(signedIn, 404)).to.deep.equal([]);
+    });
+
+  it('ask for no password in test mode, and reach no key of the other mode or of another merchant', async () => {
+    const user = await newUser(api);
+    const person = await formPerson(api, user);
+    const path = '/dashboard/test/settings/keys';
+    const page = await person.get(`${path}/new`);
+    expect(page.text).to.not.include('confirm_password');
+    const once = await person.onceOf(`${path}/new`);
+    const made = await person.post(`${path}/new`, { once, label: 'ours', 'scopes.all': 'on' });
+    expect(made.status).to.equal(303);
+    expect((await person.get(made.location ?? '')).text).to.match(/sk_test_/);
+    const other = await api.newMerchant();
+    const foreign = async (): Promise<{ id: string }[]> =>
+      await api.deps.orm.em
+        .fork()
+        .execute("select * from api_keys where merchant_id = ? or mode = 'live' order by id", [other.id]);
+    const before = await foreign();
+    const nobodys = await person.get(`${path}/00000000-0000-4000-8000-000000000000/revoke`);
+    for (const { id } of before)
+      for (const verb of ['revoke', 'rotate']) {
+        const read = await person.get(`${path}/${id}/${verb}`);
+        expect(read.status).to.equal(404);
+        expect(read.text).to.equal(nobodys.text);
+        const posted = await person.post(`${path}/${id}/${verb}`, { once: randomUUID(), grace: 'none' });
+        expect(posted.status).to.equal(404);
+      }
+    expect(await foreign()).to.deep.equal(before);
+  });
+
+  it('say at the field what is wrong, and make nothing then', async () => {
+    const person = await formPerson(api, await newUser(api));
+    const path = '/dashboard/test/settings/keys/new';
+    const count = async () =>
+      (await api.deps.orm.em.fork().execute('select 1 from api_keys')).length as number;
+    const before = await count();
+    for (const [field, members] of [
+      ['scopes', { label: 'x' }],
+      ['expires', { 'scopes.all': 'on', expires: '2026-02-30' }],
+      ['expires', { 'scopes.all': 'on', expires: '2020-01-01' }],
+      ['expires', { 'scopes.all': 'on', expires: 'soon' }],
+      ['label', { 'scopes.all': 'on', label: 'x'.repeat(201) }],
+    ] as const) {
+      const answer = await person.post(path, { once: randomUUID(), ...members });
+      expect(answer.status, JSON.stringify(members)).to.equal(400);
+      expect(answer.text, JSON.stringify(members)).to.include(`id="${field}-error"`);
+    }
+    expect(await count()).to.equal(before);
+    expect(troublesOf(api)).to.deep.equal([]);
+  });
+
+  it('let live keys be used from listed networks alone, and show where the person is', async () => {
+    const { id: merchantId, keys } = await api.newMerchant();
+    const signedIn = await openDashboard(browser, api, { merchantId, path: '/dashboard/settings/allowlist' });
+    const { page, context, user } = signedIn;
+    expect(await readText(page.locator('main'))).to.include('Your live keys work from everywhere');
+    expect(await readText(page.locator('#network-hint'))).to.include('You yourself are at 127.0.0.1.');
+    await page.getByLabel('Network').fill('203.0.113.7/24');
+    await page.getByLabel('Your password').fill(user.password);
+    await page.getByRole('button', { name: 'Allow this network' }).click();
+    expect(await readText(page.locator('#network-error'))).to.include('203.0.113.0/24');
+    await page.getByLabel('Network').fill('203.0.113.0/24');
+    await page.getByRole('button', { name: 'Allow this network' }).click();
+    expect(await opens(keys.live)).to.equal(403);
+    await page.getByRole('link', { name: 'Take off the list: 203.0.113.0/24' }).click();
+    expect(await readText(page.locator('main'))).to.include('The list is empty then');
+    await page.getByRole('button', { name: 'Take it off the list' }).click();
+    await page.getByText('Your live keys work from everywhere').waitFor();
+    expect(await opens(keys.live)).to.equal(200);
+    expect(await actions(merchantId)).to.deep.equal(['allow-ip.add', 'allow-ip.remove']);
+    await context.close();
+    expect(unexpected(signedIn, 400)).to.deep.equal([]);
+  });
+
+  it('give the merchant another name, which every page shows', async () => {
+    const { id: merchantId } = await api.newMerchant();
+    const person = await formPerson(api, await newUser(api, merchantId));
+    const path = '/dashboard/settings/name';
+    const name = '<script>window.hit = 1</script> & Söhne';
+    const empty = await person.post(path, { once: await person.onceOf(path), name: ' ' });
+    expect(empty.status).to.equal(400);
+    expect(empty.text).to.include('id="name-error"');
+    expect((await person.post(path, { once: await person.onceOf(path), name })).status).to.equal(303);
+    const page = await person.get('/dashboard/test/settings');
+    expect(page.text).to.include('&lt;script&gt;').and.not.include('<script>window');
+    expect(await actions(merchantId)).to.deep.equal(['merchant.set']);
+    const audit = await person.get('/dashboard/settings/audit');
+    expect(audit.text).to.include('changed what is set for the merchant').and.include('Söhne');
+  });
+});

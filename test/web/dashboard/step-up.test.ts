@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { TOTP } from 'otpauth';
+import { pause } from '../../../src/base/async/pause.ts';
+import { enableTotp } from '../../../src/services/access/users.ts';
+import { startTestApi, type TestApi, troublesOf } from '../../support/gateway.ts';
+import { type FormPerson, formPerson, onceIn } from '../../support/http/form-person.ts';
+import { newUser, type TestUser } from '../../support/sign-in.ts';
+
+const PATH = '/dashboard/settings/allowlist';
+const MINUTE = 60_000;
+const STEP_MS = 30_000;
+let networks = 0;
+
+/** What money and access depend on asks for the password, and the code, again. */
+describe('a guarded form of the dashboard', function () {
+  this.timeout(60_000);
+  let api: TestApi;
+  const clock = { ms: Date.now() };
+  let user: TestUser;
+  let person: FormPerson;
+
+  before(async () => {
+    api = await startTestApi({ deps: { now: () => new Date(clock.ms) } });
+  });
+  after(() => api?.stop());
+  beforeEach(async () => {
+    // No wrong try of another test counts any more.
+    clock.ms += 61 * MINUTE;
+    user = await newUser(api);
+    person = await formPerson(api, user);
+  });
+
+  const newNetwork = (): string => {
+    networks += 1;
+    return `203.0.113.${networks}`;
+  };
+  const listed = async (network: string): Promise<number> => {
+    const rows: { n: number }[] = await api.deps.orm.em
+      .fork()
+      .execute('select count(*)::int as n from allowed_networks where network = ?', [`${network}/32`]);
+    return rows[0]?.n ?? 0;
+  };
+  const change = (
+    more: Record<string, string> = {},
+    network = newNetwork(),
+    once: string = randomUUID(),
+  ) => ({
+    once,
+    network,
+    ...more,
+  });
+  const proof = () => ({ confirm_password: user.password });
+  const withApp = async () => {
+    const careful = await newUser(api);
+    const { secret } = await enableTotp(api.deps, { email: careful.email });
+    const codeOf = () => new TOTP({ secret }).generate({ timestamp: clock.ms });
+    const signedIn = await formPerson(api, careful, { totp: codeOf() });
+    clock.ms += STEP_MS;
+    return { careful, codeOf, signedIn };
+  };
+
+  it('changes nothing without the password, or with a wrong one, and shows what was typed but no password', async () => {
+    const first = await person.get(PATH);
+    expect(first.text).to.include('name="confirm_password"').and.not.include('name="confirm_code"');
+    const wrong: Record<string, string>[] = [
+      {},
+      { confirm_password: '' },
+      { confirm_password: 'a wrong one, surely' },
+    ];
+    for (const more of wrong) {
+      const members = change(more);
+      const answer = await person.post(PATH, members);
+      expect([answer.status, answer.location, answer.cookie]).to.deep.equal([403, null, undefined]);
+      expect(answer.text).to.include(`value="${members.network}"`).and.include('id="confirm_password-error"');
+      expect(answer.text).to.not.include('a wrong one, surely');
+      expect(await listed(members.network)).to.equal(0);
+    }
+  });
+
+  it('goes on with the right one under another token, and asks no more for ten minutes', async () => {
+    const before = person.state.cookie;
+    const members = change(proof());
+    const answer = await person.post(PATH, members);
+    expect([answer.status, answer.location]).to.deep.equal([303, PATH]);
+    expect(answer.cookie).to.be.a('string').and.not.equal(before);
+    expect(await listed(members.network)).to.equal(1);
+    expect((await person.get(PATH)).text).to.not.include('name="confirm_password"');
+    clock.ms += 10 * MINUTE - 1;
+    expect((await person.post(PATH, change())).status).to.equal(303);
+    clock.ms += 1;
+    const late = await person.post(PATH, change());
+    expect(late.status).to.equal(403);
+    expect(late.text).to.include('name="confirm_password"');
+  });
+
+  it('gives a copy of the cookie from before nothing: no step-up, and soon no session', async () => {
+    const stolen = person.state.cookie;
+    expect((await person.post(PATH, change(proof()))).status).to.equal(303);
+    const members = change();
+    const thief = await person.postRaw(PATH, members, { Cookie: stolen });
+    expect([thief.status, thief.cookie, await listed(members.network)]).to.deep.equal([403, undefined, 0]);
+    clock.ms += STEP_MS;
+    const gone = await person.postRaw(PATH, change(), { Cookie: stolen });
+    expect([gone.status, gone.location?.split('?')[0]]).to.deep.equal([303, '/login']);
+    expect((await person.post(PATH, change())).status, 'the owner goes on').to.equal(303);
+  });
+
+  it('asks users of an app for a code, which works once', async () => {
+    const { careful, codeOf, signedIn } = await withApp();
+    expect((await signedIn.get(PATH)).text).to.include('name="confirm_code"');
+    const good = { confirm_password: careful.password, confirm_code: codeOf() };
+    for (const more of [
+      { ...good, confirm_code: '' },
+      { ...good, confirm_code: '000000' },
+    ])
+      expect((await signedIn.post(PATH, change(more))).status).to.equal(403);
+    expect((await signedIn.post(PATH, change(good))).status).to.equal(303);
+    clock.ms += 10 * MINUTE;
+    const [replayed, members] = [good, change()];
+    expect((await signedIn.post(PATH, { ...members, ...replayed })).status, 'an old code').to.equal(403);
+    const fresh = { ...good, confirm_code: codeOf() };
+    const other = await formPerson(api, careful, { totp: fresh.confirm_code });
+    const used = await other.post(PATH, { ...members, ...fresh });
+    expect(used.status, 'a code that signed in').to.equal(403);
+    expect(used.text).to.include('A code works once');
+    expect(await listed(members.network)).to.equal(0);
+  });
+
+  it('takes effect once, however often and at whatever moment it is posted, and leads to one place', async () => {
+    const { careful, codeOf, signedIn } = await withApp();
+    for (const apart of [0, 20, 60, 150]) {
+      clock.ms += 10 * MINUTE;
+      const more = { confirm_password: careful.password, confirm_code: codeOf() };
+      const path = '/dashboard/settings/keys/new';
+      const members = { once: randomUUID(), label: `clicked ${apart}`, 'scopes.read': 'on', ...more };
+      const first = signedIn.postRaw(path, members);
+      await pause(apart);
+      const answers = await Promise.all([first, signedIn.postRaw(path, members)]);
+      expect(
+        answers.map(({ status }) => status),
+        `${apart} ms apart`,
+      ).to.deep.equal([303, 303]);
+      expect(answers[1]?.location)
+        .to.equal(answers[0]?.location)
+        .and.match(/\/shown\//);
+      const made: unknown[] = await api.deps.orm.em
+        .fork()
+        .execute('select 1 from api_keys where label = ?', [members.label]);
+      expect(made).to.have.length(1);
+      // The browser has given the first answer up: it has the cookie of the second one alone.
+      expect(answers[1]?.cookie).to.be.a('string').and.equal(answers[0]?.cookie);
+      signedIn.state.cookie = answers[1]?.cookie ?? '';
+      expect((await signedIn.get(answers[1]?.location ?? '')).text).to.include('sk_live_');
+      clock.ms += STEP_MS;
+      const still = await signedIn.get(PATH);
+      expect(still.status, 'still signed in').to.equal(200);
+      expect(still.text, 'and stepped up').to.not.include('name="confirm_password"');
+    }
+    expect(troublesOf(api)).to.deep.equal([]);
+  });
+
+  it('takes effect once where each of two posts is confirmed by the password, a moment apart', async () => {
+    const members = { once: randomUUID(), label: 'without an app', 'scopes.read': 'on', ...proof() };
+    const answers = await Promise.all(
+      [0, 1, 2].map(async (apart) => {
+        await pause(apart * 20);
+        clock.ms += 1;
+        return await person.postRaw('/dashboard/settings/keys/new', members);
+      }),
+    );
+    expect(answers.map(({ status }) => status)).to.deep.equal([303, 303, 303]);
+    expect(new Set(answers.map(({ location, cookie }) => `${location} ${cookie}`)).size).to.equal(1);
+    expect(answers[0]?.location).to.match(/\/shown\//);
+  });
+
+  it('that is posted again later leads there without a password, and with other values nowhere', async () => {
+    const members = change(proof());
+    await person.post(PATH, members);
+    clock.ms += 20 * MINUTE;
+    const again = { once: members.once, network: members.network };
+    expect(await person.post(PATH, again)).to.deep.include({ status: 303, location: PATH });
+    expect(await listed(members.network)).to.equal(1);
+    const other = await person.post(PATH, { ...members, network: newNetwork() });
+    expect(other.status).to.equal(409);
+    expect(other.text).to.include('sent before with other values');
+  });
+
+  it('is counted like a login, also across sign-ins', async () => {
+    const guess = async () =>
+      (await person.post(PATH, change({ confirm_password: `guess ${randomUUID()}` }))).status;
+    const statuses: number[] = [];
+    for (let index = 0; index < 12; index += 1) statuses.push(await guess());
+    expect(statuses.slice(0, 10)).to.deep.equal(Array.from({ length: 10 }, () => 403));
+    expect(statuses.slice(10)).to.deep.equal([429, 429]);
+    const members = change(proof());
+    const right = await person.post(PATH, members);
+    expect([right.status, await listed(members.network)]).to.deep.equal([429, 0]);
+    expect(right.text).to.include('Too many failed tries');
+  });
+
+  it('does nothing for another origin, and nothing once the session has ended', async () => {
+    const members = change(proof());
+    const forged: Record<string, string>[] = [
+      { Origin: 'https://evil.example' },
+      { 'Sec-Fetch-Site': 'cross-site' },
+    ];
+    for (const headers of forged) expect((await person.postRaw(PATH, members, headers)).status).to.equal(403);
+    await api.deps.orm.em.fork().execute('delete from sessions where user_id = ?', [user.id]);
+    const ended = await person.postRaw(PATH, members);
+    expect([ended.status, ended.location?.split('?')[0]]).to.deep.equal([303, '/login']);
+    expect(await listed(members.network)).to.equal(0);
+  });
+
+  it('keeps the step-up where the change itself is refused: what is corrected needs no password again', async () => {
+    const wrong = await person.post(PATH, change(proof(), 'nowhere'));
+    expect(wrong.status).to.equal(400);
+    expect(wrong.text).to.include('id="network-error"').and.not.include('name="confirm_password"');
+    const network = newNetwork();
+    const corrected = { once: onceIn(wrong.text), network };
+    expect((await person.post(PATH, corrected)).status).to.equal(303);
+    expect(await listed(network)).to.equal(1);
+  });
+});

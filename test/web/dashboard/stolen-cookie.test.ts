@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { expect } from 'chai';
+import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
+import { formPerson } from '../../support/http/form-person.ts';
+import { newUser, signIn } from '../../support/sign-in.ts';
+
+const NEXT = 'a wholly new battery';
+
+/** Who has a copy of a cookie, or gets a signed-in person to open an address. */
+describe('a thief at the dashboard', function () {
+  this.timeout(60_000);
+  let api: TestApi;
+  const clock = { ms: Date.now() };
+  before(async () => {
+    api = await startTestApi({
+      publicUrl: 'https://pay.example.com/gateway',
+      deps: { now: () => new Date(clock.ms) },
+    });
+  });
+  after(() => api?.stop());
+
+  /** A request that is let in and whose body comes later. */
+  const heldBack = async (path: string, body: string, headers: Record<string, string>) => {
+    const sent = request(api.origin + path, {
+      method: 'POST',
+      headers: { Expect: '100-continue', 'Content-Length': Buffer.byteLength(body), ...headers },
+    });
+    sent.flushHeaders();
+    await once(sent, 'continue');
+    return async () => {
+      sent.end(body);
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      answer.resume();
+      return { status: answer.statusCode, location: answer.headers.location };
+    };
+  };
+  const countOf = async (table: string, where: string, value: string): Promise<number> => {
+    const rows: { n: number }[] = await api.deps.orm.em
+      .fork()
+      .execute(`select count(*)::int as n from ${table} where ${where} = ?`, [value]);
+    return rows[0]?.n ?? -1;
+  };
+
+  it('changes nothing by what was on its way when the sign-in ended', async () => {
+    const user = await newUser(api);
+    const [person, stolen] = [await formPerson(api, user), await signIn(api, user)];
+    const path = '/dashboard/customers/new';
+    const members = new URLSearchParams({
+      once: await person.onceOf(path),
+      external_id: 'held back',
+    }).toString();
+    const form = { 'Content-Type': 'application/x-www-form-urlencoded', Cookie: stolen };
+    const json = { 'Content-Type': 'application/json', Cookie: stolen };
+    const byForm = await heldBack(path, members, form);
+    const byApi = await heldBack('/api/v1/customers', '{"external_id":"held back"}', json);
+    await person.post('/dashboard/account/sessions/end-others', {
+      once: await person.onceOf('/dashboard/account'),
+    });
+    expect(await countOf('sessions', 'user_id', user.id), 'the thief is signed out').to.equal(1);
+    const page = await byForm();
+    expect([page.status, page.location?.split('?')[0]]).to.deep.equal([303, '/gateway/login']);
+    expect((await byApi()).status).to.equal(401);
+    expect(await countOf('customers', 'external_id', 'held back')).to.equal(0);
+  });
+
+  it('cannot have a page say that password or code were changed, and an old form does not say so either', async () => {
+    const user = await newUser(api);
+    const person = await formPerson(api, user);
+    const says = async (path: string) => /notice good/.test((await person.get(path)).text);
+    const at = new Date(clock.ms).toISOString();
+    for (const query of ['done=password', 'done=totp-on', 'done=constructor', `done=password&at=${at}&by=x`])
+      expect(await says(`/dashboard/account?${query}`), query).to.equal(false);
+    const path = '/dashboard/account/password';
+    const members = { once: await person.onceOf(path), present: user.password, password: NEXT, again: NEXT };
+    const led = ((await person.post(path, members)).location ?? '').replace('/gateway', '');
+    expect(await says(led)).to.equal(true);
+    expect(await says(led.replace('done=password', 'done=totp-on')), 'of something else').to.equal(false);
+    const other = await formPerson(api, { ...user, password: NEXT });
+    expect((await other.get(led)).text, 'of another sign-in').to.not.include('notice good');
+    clock.ms += 60_000;
+    const again = await person.post(path, members);
+    expect([again.status, again.location?.replace('/gateway', '')]).to.deep.equal([303, led]);
+    expect(await says(led)).to.equal(false);
+  });
+
+  it('has no secret taken away by a request that is shown nothing', async () => {
+    const person = await formPerson(api, await newUser(api));
+    const path = '/dashboard/test/settings/keys/new';
+    const members = { once: await person.onceOf(path), 'scopes.read': 'on' };
+    const shown = ((await person.post(path, members)).location ?? '').replace('/gateway', '');
+    const headers = { Cookie: person.state.cookie };
+    const head = await fetch(api.origin + shown, { method: 'HEAD', headers });
+    expect(head.status).to.equal(200);
+    expect((await person.get(shown)).text).to.match(/sk_test_\w{49}/);
+    expect((await person.get(shown)).text).to.not.include('sk_test_');
+  });
+
+  it('leaves nothing behind unseen: who removes somebody is told of the withdraw address that waits', async () => {
+    const [person, leaver] = [await formPerson(api, await newUser(api)), await newUser(api)];
+    const path = `/dashboard/settings/team/${leaver.id}/remove`;
+    expect((await person.get(path)).text).to.not.include('asked for another withdraw address');
+    const thief = await formPerson(api, leaver);
+    const [network, address] = ['bsc', '0x00000000000000000000000000000000000000aA'];
+    const form = `/dashboard/settings/withdraw/${network}`;
+    const asked = await thief.post(form, {
+      once: await thief.onceOf(form),
+      address: address.toLowerCase(),
+      'allow_contract.yes': 'on',
+      confirm_password: leaver.password,
+    });
+    expect(asked.status).to.equal(303);
+    const page = (await person.get(path)).text;
+    expect(page).to.include('asked for another withdraw address');
+    expect(page).to.include('href="/gateway/dashboard/settings/withdraw"');
+  });
+
+  it('who has what lies above the path of PUBLIC_URL is sent no password and nobody', async () => {
+    const page = await call(`${api.origin}/login`, { headers: { Accept: 'text/html' } });
+    expect(page.text).to.include('<form class="card" method="post">').and.not.include('action=');
+    const kept = (next: string) => call(`${api.origin}/login?next=${encodeURIComponent(next)}`);
+    for (const next of ['/gateway/dashboard?a=b', '/gateway/../gateway/docs'])
+      expect((await kept(next)).text, next).to.include('name="next"');
+    for (const next of ['/dashboard', '/gateway', '/gateways/', '/gateway/../other', '/gateway/%2e%2e/other'])
+      expect((await kept(next)).text, next).to.not.include('name="next"');
+    const cookie = await signIn(api, await newUser(api));
+    const signedIn = await call(`${api.origin}/login`, { headers: { Cookie: cookie } });
+    expect(signedIn.text).to.include('action="/gateway/logout"').and.include('href="/gateway/dashboard"');
+    const out = await fetch(`${api.origin}/logout`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { Cookie: cookie, Accept: 'text/html', 'Content-Type': 'application/x-www-form-urlencoded' },
+    });
+    expect([out.status, out.headers.get('location')]).to.deep.equal([303, '/gateway/login']);
+  });
+});

@@ -1,0 +1,194 @@
+import { expect } from 'chai';
+import type { Network } from '../../../src/domain/assets.ts';
+import { call, UNKNOWN_ID } from '../../support/gateway.ts';
+import { type Shop, startShop } from '../../support/payment-shop.ts';
+
+const UNKNOWN_TOKEN = `pl_${'A'.repeat(32)}`;
+
+describe('the form that simulates a payment', function () {
+  this.timeout(30_000);
+  let shop: Shop;
+  before(async () => {
+    shop = await startShop();
+  });
+  after(() => shop?.stop());
+
+  const make = async (usd = '25', more: { network?: Network; mode?: 'live' } = {}) => {
+    const { mode = 'test', network } = more;
+    return await shop.link({ customerId: await shop.customer(mode), mode, usd, network });
+  };
+  type Form = Record<string, string>;
+  const post = async (
+    link: { token: string },
+    form: Form | string,
+    { query = '', headers = {}, at = shop }: { query?: string; headers?: Form; at?: Shop } = {},
+  ) => {
+    const response = await fetch(`${at.api.origin}/pay/${link.token}/simulate${query}`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded', Origin: at.api.origin, ...headers },
+      body: typeof form === 'string' ? form : new URLSearchParams(form),
+    });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+  /** The key that the form of the page carries now. */
+  const keyOf = async ({ token }: { token: string }) => {
+    const { text } = await call(`${shop.api.origin}/pay/${token}`);
+    return /name="key" value="([^"]+)"/.exec(text)?.[1] ?? expect.fail('the page has no form');
+  };
+  const transactions = async ({ token }: { token: string }) =>
+    (await call(`${shop.api.url}/payments/${token}`)).body['transactions'] as { amount: string }[];
+  const amounts = async (link: { token: string }) => (await transactions(link)).map(({ amount }) => amount);
+  const statusOf = async ({ token }: { token: string }) =>
+    (await call(`${shop.api.url}/payments/${token}`)).body['status'];
+
+  it('brings all of what is open, half of it or twice as much, exactly, and goes back to the page', async () => {
+    for (const [share, usd, network, amount, status] of [
+      ['all', '25.01', 'bsc', '25.01', 'completed'],
+      ['half', '25.01', 'bsc', '12.505', 'partially_paid'],
+      ['half', '25.01', 'tron', '12.505', 'partially_paid'],
+      ['double', '25.01', 'tron', '50.02', 'completed'],
+    ] as const) {
+      const link = await make(usd, { network });
+      const key = await keyOf(link);
+      const answer = await post(link, { share, key }, { query: '?network=tron&lang=de' });
+      expect(answer.status).to.equal(303);
+      const location = new URL(answer.headers.get('location') ?? '', `${shop.api.origin}/pay/x/simulate`);
+      expect(location.pathname + location.search).to.equal(`/pay/${link.token}?network=tron&lang=de`);
+      expect(await transactions(link)).to.have.length(1);
+      expect((await transactions(link))[0]).to.include({ amount, network });
+      expect(await statusOf(link)).to.equal(status);
+    }
+  });
+
+  it('brings what is still open where a part has arrived, on the network that was chosen', async () => {
+    const link = await make('10');
+    await post(link, { share: 'half', key: await keyOf(link) }, { query: '?network=tron' });
+    shop.pass(1);
+    await post(link, { share: 'all', key: await keyOf(link), network: 'bsc' });
+    expect(await transactions(link)).to.have.length(2);
+    expect(
+      (await transactions(link)).map((row) => [row.amount, (row as { network?: string }).network]),
+    ).to.deep.equal([
+      ['5', 'tron'],
+      ['5', 'bsc'],
+    ]);
+    expect(await statusOf(link)).to.equal('completed');
+  });
+
+  it('does it once for a form that is sent twice, one after the other, at once, or with another button', async () => {
+    const link = await make('10');
+    const key = await keyOf(link);
+    const answers = await Promise.all(
+      ['half', 'half', 'all', 'half', 'double'].map((share) => post(link, { share, key })),
+    );
+    answers.push(await post(link, { share: 'half', key }));
+    expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 303));
+    expect(await transactions(link)).to.have.length(1);
+    // What is still open is another form.
+    if ((await statusOf(link)) === 'partially_paid') expect(await keyOf(link)).not.to.equal(key);
+  });
+
+  it('never brings all of it twice, whatever keys are made up', async () => {
+    const link = await make('10');
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => post(link, { share: 'all', key: `made-up-${index}` })),
+    );
+    expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 303));
+    expect(await amounts(link)).to.deep.equal(['10']);
+  });
+
+  it('is the 404 page for live links and unknown ones, and changes nothing', async () => {
+    const live = await make('25', { mode: 'live' });
+    const page = await call(`${shop.api.origin}/pay/${UNKNOWN_TOKEN}`);
+    for (const token of [live.token, UNKNOWN_TOKEN, 'x', '', UNKNOWN_ID, `${live.token}%00`]) {
+      const { status, text } = await post({ token }, { share: 'all', key: 'k' });
+      expect([status, text]).to.deep.equal([404, page.text]);
+    }
+    expect(await transactions(live)).to.deep.equal([]);
+    const { text } = await call(`${shop.api.origin}/pay/${live.token}`);
+    expect(text).not.to.include('<form').and.not.include('imulate');
+  });
+
+  it('is taken from our own page alone', async () => {
+    const link = await make();
+    const key = await keyOf(link);
+    for (const headers of [
+      { Origin: 'https://evil.example' },
+      { Origin: 'null' },
+      { 'Sec-Fetch-Site': 'cross-site' },
+      { 'Sec-Fetch-Site': 'same-site' },
+    ] as Form[]) {
+      const { status, headers: told } = await post(link, { share: 'all', key }, { headers });
+      expect([status, told.get('content-type')]).to.deep.equal([403, 'text/html; charset=utf-8']);
+    }
+    expect(await transactions(link)).to.deep.equal([]);
+  });
+
+  it('refuses with a page what is no such form, and tells the way back', async () => {
+    const link = await make();
+    const key = await keyOf(link);
+    const forms: (Form | string)[] = [
+      '',
+      { key },
+      { share: 'all' },
+      { share: 'ALL', key },
+      { share: 'all', key: '' },
+      { share: 'all', key: 'x'.repeat(65) },
+      { share: 'all', key: 'a b' },
+      `share[]=all&key=${key}`,
+    ];
+    for (const form of forms) {
+      const { status, text } = await post(link, form);
+      expect([status, text.includes('Back to the payment')], JSON.stringify(form)).to.deep.equal([400, true]);
+    }
+    const large = await post(link, { share: 'all', key, more: 'x'.repeat(9_000) });
+    expect(large.status).to.equal(413);
+    const typed = await post(link, '<x/>', { headers: { 'Content-Type': 'text/xml' } });
+    expect(typed.status).to.equal(415);
+    expect(await transactions(link)).to.deep.equal([]);
+    for (const method of ['GET', 'HEAD', 'PUT', 'DELETE']) {
+      const { status, headers } = await call(`${shop.api.origin}/pay/${link.token}/simulate`, { method });
+      expect([status, headers.get('allow')]).to.deep.equal([405, 'POST']);
+    }
+  });
+
+  it('does nothing for a link whose time is over, that is cancelled or that is paid', async () => {
+    const [late, gone] = [await make(), await make()];
+    const keys = [await keyOf(late), await keyOf(gone)] as const;
+    await call(`${shop.api.url}/payment-links/${gone.id}/cancel`, {
+      key: shop.api.keys.test,
+      method: 'POST',
+    });
+    shop.pass(3_601);
+    expect((await post(late, { share: 'all', key: keys[0] })).status).to.equal(303);
+    expect((await post(gone, { share: 'all', key: keys[1] })).status).to.equal(303);
+    shop.pass(-3_601);
+    expect([await transactions(late), await transactions(gone)]).to.deep.equal([[], []]);
+  });
+
+  it('is limited as the page is, and as tests are', async () => {
+    const busy = await startShop({
+      limits: { requestsPerSecond: 0.001, requestsBurst: 1_000, testsPerSecond: 0.1 },
+    });
+    try {
+      const customerId = await busy.customer('test');
+      const link = await busy.link({ customerId, mode: 'test', usd: '1000' });
+      const statuses = [];
+      for (const key of ['a', 'b', 'c'])
+        statuses.push((await post(link, { share: 'half', key }, { at: busy })).status);
+      expect(statuses).to.deep.equal([303, 429, 429]);
+    } finally {
+      await busy.stop();
+    }
+    const closed = await startShop({ limits: { requestsPerSecond: 0.001, requestsBurst: 2 } });
+    try {
+      const statuses = [];
+      for (let tries = 0; tries < 3; tries += 1)
+        statuses.push((await post({ token: UNKNOWN_TOKEN }, {}, { at: closed })).status);
+      expect(statuses).to.deep.equal([404, 404, 429]);
+    } finally {
+      await closed.stop();
+    }
+  });
+});
