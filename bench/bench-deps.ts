@@ -31,6 +31,7 @@ export function depsOf(orm: Orm): Deps {
       blockIntervalMs: { bsc: 1, tron: 1 },
       comparedEveryMs: { bsc: 3_600_000, tron: 86_400_000 },
       sessions: { idleMs: 1, maxMs: 1 },
+      withdrawChangeDelayMs: 24 * 3_600_000,
       payouts: { networks: [], minUnits: new Map(), maxFeeBasisPoints: 500n },
     },
   };

@@ -79,10 +79,25 @@ const BENCHES: Readonly<Record<string, { about: string; load: () => Promise<{ ru
       'live webhooks of the same and of another merchant beside 400 test webhooks at once (BENCH_BACKLOG, BENCH_ROUNDS, some minutes)',
     load: () => import('./webhooks/test-traffic.ts'),
   },
+  checkout: {
+    about:
+      'what the checkout weighs, how soon it can be used on a slow machine, and how soon it shows mined money (BENCH_SAMPLES, about 3 minutes)',
+    load: () => import('./http/checkout.ts'),
+  },
+  streams: {
+    about:
+      'what 1,000 open streams of payment links cost, and GET /payments/:token while 500 are opened at once (BENCH_ROUNDS, about 2 minutes)',
+    load: () => import('./http/streams.ts'),
+  },
   search: {
     about:
       'GET /customers?search= for texts of every kind among 1,000,000 customers (BENCH_CUSTOMERS, about 4 minutes)',
     load: () => import('./http/search.ts'),
+  },
+  overview: {
+    about:
+      'what a merchant sees first, and the first page of deposits against the API (BENCH_DEPOSITS, about 3 minutes)',
+    load: () => import('./http/overview.ts'),
   },
   reads: {
     about:

@@ -61,7 +61,7 @@ export async function seed(databaseUrl: string, size: SeedSize): Promise<Seeded>
       bar.at(done + 1);
     }
     bar.done();
-    await run([TOTALS, MONTHS, COUNTS], [merchantId]);
+    await run([TOTALS, MONTHS, COUNTS, VOLUMES], [merchantId]);
     await orm.em.fork().execute(`select setval('wallet_index_seq', ?)`, [size.customers]);
     await orm.em.fork().execute('drop function seed_id(text, bigint)');
     for (const table of TABLES) await orm.em.fork().execute(`vacuum analyze ${table}`);
@@ -103,6 +103,7 @@ const TABLES = [
   'balance_totals',
   'monthly_totals',
   'row_counts',
+  'daily_volumes',
 ];
 
 type Index = { readonly name: string; readonly definition: string };
@@ -239,3 +240,8 @@ const COUNTS = `
 insert into row_counts (list, merchant_id, mode, rows) select 'customers', ${MERCHANT}, 'live', count(*)
   from customers
 union all select 'deposits', ${MERCHANT}, 'live', count(*) from deposits`;
+
+const VOLUMES = `
+insert into daily_volumes (merchant_id, mode, day, cents, deposits)
+select merchant_id, mode, (completed_at at time zone 'UTC')::date, sum(amount_usd_cents), count(*) from deposits
+where merchant_id = ${MERCHANT} and status in ('completed', 'settled') group by 1, 2, 3`;

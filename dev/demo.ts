@@ -11,6 +11,7 @@ import { startDemoBnbChain } from './demo/bnb-chain.ts';
 import type { DemoChain, Payment } from './demo/chain.ts';
 import { runCommand, startGatewayProcess } from './demo/gateway-process.ts';
 import { fundGas, withdrawOptions } from './demo/payouts.ts';
+import { type ForPeople, prepareForPeople } from './demo/people.ts';
 import { type DemoReceiver, startDemoReceiver } from './demo/receiver.ts';
 import { createScreen, type Screen } from './demo/screen.ts';
 import { countTaken, expectedEvents, faultsIn } from './demo/tally.ts';
@@ -46,6 +47,7 @@ type Stage = {
   readonly apiUrl: string;
   readonly key: string;
   readonly ui: string;
+  readonly people: ForPeople;
   readonly sent: readonly Sent[];
   /** As the API shows them in the end. */
   readonly deposits: readonly Deposit[];
@@ -117,7 +119,8 @@ async function play(screen: Screen, chains: DemoChain[], receivers: readonly Dem
     runCommand(['merchant', 'create', '--name', 'Demo shop', ...withdrawOptions(chains)], env),
   );
   await fundGas(chains, env, screen);
-  const key = String((merchant['keys'] as Json)['live']);
+  const keys = merchant['keys'] as Json;
+  const key = String(keys['live']);
   const client = createClient({ baseUrl: ready.api, apiKey: key });
   for (const receiver of receivers) {
     const { secret } = await client.endpoints.create({
@@ -130,10 +133,12 @@ async function play(screen: Screen, chains: DemoChain[], receivers: readonly Dem
   }
   const customer = await client.customers.create({ external_id: 'user-42', email: 'customer@example.com' });
   screen.line(`✓ customer ${customer.id}`);
+  const own = { api: ready.api, merchantId: String(merchant['merchant_id']), testKey: String(keys['test']) };
+  const people = await prepareForPeople(own, env, screen);
   screen.stage('Money');
   const sent = await payAll(chains, customer, screen);
   const deposits = await watch(screen, client, sent, receivers);
-  return { apiUrl: ready.api, key, ui: ready.temporal_ui, sent, deposits };
+  return { apiUrl: ready.api, key, ui: ready.temporal_ui, people, sent, deposits };
 }
 
 function gatewayEnv(chains: readonly DemoChain[]): NodeJS.ProcessEnv {
@@ -242,7 +247,7 @@ async function finish(screen: Screen, stage: Stage, receivers: readonly DemoRece
   return ok;
 }
 
-function lastLines({ apiUrl, key, ui, sent }: Stage, ok: boolean): string {
+function lastLines({ apiUrl, key, ui, people, sent }: Stage, ok: boolean): string {
   const namespace = process.env['TEMPORAL_NAMESPACE'] ?? 'default';
   const links = sent.map(({ network, chain, to, currency, hash }) => {
     const workflowId = depositWorkflowId({ network, txHash: hash, address: to, currency, generation: 1 });
@@ -251,6 +256,9 @@ function lastLines({ apiUrl, key, ui, sent }: Stage, ok: boolean): string {
   });
   return [
     '',
+    `  dashboard         ${people.dashboard}`,
+    `  sign in with      ${people.email} and ${people.password}`,
+    `  checkout          ${people.checkout} (test mode: it has a form that simulates the payment)`,
     `  API               ${apiUrl}`,
     `  its reference     ${new URL('/docs', apiUrl).href}`,
     `  its deposits in the Web UI of Temporal:`,

@@ -59,17 +59,21 @@ export async function startGatewayProcess(input: {
 
 /**
  * Runs one command of the operator's command line and returns its JSON
- * result. Throws with its output on stderr.
+ * result; `input` is what it reads. Throws with its output on stderr.
  */
 export async function runCommand(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
+  input = '',
 ): Promise<Record<string, unknown>> {
   return await new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [ENTRY, ...args, '--json'], {
       env,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     });
+    // A command that reads nothing may have ended before this is written.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input);
     let out = '';
     let err = '';
     child.stdout.on('data', (chunk) => {

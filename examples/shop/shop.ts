@@ -22,12 +22,13 @@ type Order = {
   id: string;
   amount_usd: string;
   pay_url: string | null;
+  link_id: string | null;
   webhook_secret: string | null;
   paid_at: string | null;
 };
 const database = new DatabaseSync(SHOP_DATABASE);
 database.exec(`create table if not exists orders (
-  id text primary key, amount_usd text not null, pay_url text, webhook_secret text, paid_at text,
+  id text primary key, amount_usd text not null, pay_url text, link_id text, webhook_secret text, paid_at text,
     shipped integer not null default 0)`);
 
 const orderOf = (id: string) =>
@@ -50,8 +51,8 @@ async function payUrlOf(order: Order): Promise<string> {
     { idempotencyKey: order.id },
   );
   database
-    .prepare('update orders set pay_url = ?, webhook_secret = ? where id = ?')
-    .run(link.url, link.webhook_secret, order.id);
+    .prepare('update orders set pay_url = ?, link_id = ?, webhook_secret = ? where id = ?')
+    .run(link.url, link.id, link.webhook_secret, order.id);
   return link.url;
 }
 
@@ -64,6 +65,19 @@ function markPaid(order: Order, link: PaymentLink): 'paid' | 'paid before' {
     .prepare('update orders set paid_at = ?, shipped = shipped + 1 where id = ? and paid_at is null')
     .run(link.completed_at, order.id);
   return changes === 1 ? 'paid' : 'paid before';
+}
+
+/**
+ * What the payer reads who returns from the checkout. The webhook may come a moment later, or was lost: the
+ * gateway is asked, and an order that it calls paid is shipped, once, whoever says so first.
+ */
+async function stateOf(order: Order): Promise<string> {
+  const link = order.link_id && !order.paid_at ? await gateway.paymentLinks.get(order.link_id) : undefined;
+  if (link?.status === 'completed') markPaid(order, link);
+  const paidAt = orderOf(order.id)?.paid_at;
+  if (paidAt) return `Paid at ${paidAt}`;
+  if (link?.status === 'processing') return 'Your payment was seen and waits for the network.';
+  return `Not paid yet. <a href="/orders/${order.id}/pay">Pay now</a>`;
 }
 
 /**
@@ -121,10 +135,7 @@ app.use(async (context) => {
   } else if (context.method === 'POST' && place === 'webhooks' && order) {
     await takeWebhook(context, order);
   } else if (context.method === 'GET' && place === 'orders' && order) {
-    const state = order.paid_at
-      ? `Paid at ${order.paid_at}`
-      : `Not paid yet. <a href="/orders/${order.id}/pay">Pay now</a>`;
-    context.body = `<!doctype html><title>Order</title><h1>Order ${order.id}</h1><p>${state}</p>`;
+    context.body = `<!doctype html><title>Order</title><h1>Order ${order.id}</h1><p>${await stateOf(order)}</p>`;
   } else {
     context.throw(404);
   }

@@ -7,13 +7,10 @@ import { eventually } from '../../dev/support/eventually.ts';
 import { type LiveGateway, startLiveGateway } from '../../dev/support/live-gateway.ts';
 import { freshDatabase, ownTemporal, tempDir } from '../../dev/support/parts.ts';
 import { closedPort } from '../../dev/support/receiver.ts';
-import { createApp } from '../../src/api/app.ts';
-import { createGuards } from '../../src/api/requests/rate-limits.ts';
-import { type ApiServer, createServer } from '../../src/api/server.ts';
+import { serve } from '../../dev/support/served.ts';
 import { createClient, type GatewayClient } from '../../src/sdk/client.ts';
 import { signTestEvent } from '../../src/sdk/webhook.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
-import { payPages } from '../../src/web/pay.ts';
 import { type AnswerProxy, startAnswerProxy } from '../support/http/answer-proxy.ts';
 
 const SHOP = join(import.meta.dirname, '../../examples/shop/shop.ts');
@@ -25,38 +22,30 @@ describe('the example shop', function () {
   this.timeout(60_000);
   let temporal: Awaited<ReturnType<typeof ownTemporal>>;
   let gateway: LiveGateway;
-  let server: ApiServer;
+  let served: Awaited<ReturnType<typeof serve>>;
   let proxy: AnswerProxy;
   let client: GatewayClient;
   let shop: ChildProcess;
   let shopUrl: string;
   let database: DatabaseSync;
+  let databaseFile = '';
 
   before(async () => {
     const [store, own] = await Promise.all([freshDatabase(), ownTemporal()]);
     temporal = own;
     gateway = await startLiveGateway({ databaseUrl: store.url, temporalAddress: own.now.address });
     const { deps } = gateway;
-    const guards = createGuards(deps);
-    server = createServer(
-      createApp({
-        deps,
-        guards,
-        checkResponses: true,
-        before: [payPages(deps, { count: guards.countPublic })],
-      }),
-    );
-    const { port } = await server.listen({ port: 0, host: '127.0.0.1' });
+    served = await serve(deps);
     const { keys } = await createMerchant(deps, { name: 'My shop', subscriptionActive: true });
-    proxy = await startAnswerProxy(`http://127.0.0.1:${port}/api/v1`);
+    proxy = await startAnswerProxy(`${served.origin}/api/v1`);
     client = createClient({ baseUrl: proxy.url, apiKey: keys.test });
-    const file = join(await tempDir('shop'), 'shop.sqlite');
+    databaseFile = join(await tempDir('shop'), 'shop.sqlite');
     shopUrl = `http://127.0.0.1:${await closedPort()}`;
     const shopEnv = {
       GATEWAY_URL: proxy.url,
       GATEWAY_KEY: keys.test,
       SHOP_URL: shopUrl,
-      SHOP_DATABASE: file,
+      SHOP_DATABASE: databaseFile,
       PORT: new URL(shopUrl).port,
     };
     shop = spawn(process.execPath, [SHOP], {
@@ -64,7 +53,7 @@ describe('the example shop', function () {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     await eventually('the shop’s first answer', () => fetch(shopUrl).catch(() => undefined));
-    database = new DatabaseSync(file, { readOnly: true });
+    database = new DatabaseSync(databaseFile, { readOnly: true });
   });
   after(async () => {
     database?.close();
@@ -74,7 +63,7 @@ describe('the example shop', function () {
       await ended;
     }
     await proxy?.stop();
-    await server?.close(2_000);
+    await served?.stop();
     await gateway?.stop();
     await temporal?.stop();
   });
@@ -135,6 +124,27 @@ describe('the example shop', function () {
       const attempts = (await deliveryOf(link.id, deliveryId))?.attempts ?? [];
       return attempts.length === 2 && attempts[1]?.status_code === 200;
     });
+    expect(rowOf(order.id).shipped).to.equal(1);
+  });
+
+  it('shows the paid order to whoever returns from the checkout, also where the webhook was lost', async () => {
+    const order = await buy();
+    const write = new DatabaseSync(databaseFile);
+    write.prepare("update orders set webhook_secret = 'whsec_another' where id = ?").run(order.id);
+    write.close();
+    const link = await linkOf(order);
+    expect(link.success_url).to.equal(`${shopUrl}/orders/${order.id}`);
+    const paid = { customer_id: link.customer_id, amount: '25.5', payment_token: link.token };
+    await client.test.simulateDeposit(paid);
+    await eventually(
+      'the paid link',
+      async () => (await client.paymentLinks.get(link.id)).status === 'completed',
+    );
+    const checkout = await (await fetch(order.pay_url)).text();
+    expect(checkout).to.include(`href="${link.success_url}"`);
+    expect((await go(new URL(link.success_url ?? '').pathname)).text).to.include('Paid at');
+    expect(rowOf(order.id).shipped).to.equal(1);
+    await go(`/orders/${order.id}`);
     expect(rowOf(order.id).shipped).to.equal(1);
   });
 
