@@ -35,7 +35,7 @@ describe('what people are told in states that are rare', () => {
       return [bannersOf(visit as unknown as Visit).markup, changeLine(change, now)];
     };
     const [banner, line] = said(-1);
-    expect(banner).to.include('From 2026-11-20 09:00 UTC on, payouts go to');
+    expect(banner).to.include('From 2026-11-20 09:00 UTC on, the withdraw address is');
     expect(line).to.include('from 2026-11-20T09:00:00Z on payouts go to 0xA');
     for (const text of said(3 * 86_400))
       expect(text)
