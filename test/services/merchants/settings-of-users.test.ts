@@ -117,11 +117,11 @@ describe('what a signed-in user sets', function () {
           'expires',
         );
       for (const work of [
-        createKey(stage.user, scope('live'), { guard }),
-        rotateKey(stage.user, { keyId: next.id, graceMs: 0 }, { guard }),
-        revokeKey(stage.user, { keyId: next.id }, { guard }),
+        () => createKey(stage.user, scope('live'), { guard }),
+        () => rotateKey(stage.user, { keyId: next.id, graceMs: 0 }, { guard }),
+        () => revokeKey(stage.user, { keyId: next.id }, { guard }),
       ])
-        expect(await refusalOf(work)).to.equal(GUARDED);
+        expect(await refusalOf(work())).to.equal(GUARDED);
       expect(await find(next.key)).to.be.an('object');
     });
 
