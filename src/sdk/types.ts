@@ -2,27 +2,17 @@
 // changed by hand. Coin amounts are decimal strings: never make numbers of them. Members that
 // end in `_usd` are numbers with at most two decimals. Times are ISO-8601 in UTC, whole seconds.
 
-export type Network = 'bsc' | 'tron';
-export type Currency = 'BNB' | 'TRX' | 'USDT';
-export type DepositStatus = 'detected' | 'confirming' | 'completed' | 'settled' | 'failed';
-export type FailureCode = 'MONTHLY_LIMIT' | 'REORGED' | 'BELOW_MINIMUM' | 'REJECTED_BY_OPERATOR';
-export type PaymentLinkStatus =
-  | 'pending'
-  | 'processing'
-  | 'partially_paid'
-  | 'completed'
-  | 'expired'
-  | 'cancelled';
-export type AmountStatus = 'none' | 'underpaid' | 'exact' | 'overpaid' | 'late';
-export type DeliveryStatus = 'pending' | 'succeeded' | 'failed';
-export type EventType =
-  | 'deposit.detected'
-  | 'deposit.confirming'
-  | 'deposit.completed'
-  | 'deposit.settled'
-  | 'deposit.failed'
-  | 'customer.created'
-  | 'payment.completed';
+import type {
+  Network,
+  Currency,
+  DepositStatus,
+  FailureCode,
+  PaymentLinkStatus,
+  AmountStatus,
+  DeliveryStatus,
+} from './words.ts';
+export type * from './bodies.ts';
+export type * from './words.ts';
 
 export type DepositAddress = {
   network: Network;
@@ -48,14 +38,6 @@ export type Customer = {
   total_deposited_usd: number;
   created_at: string;
   updated_at: string;
-};
-
-/** At least one of `external_id` and `email`. */
-export type NewCustomer = {
-  external_id?: string | null;
-  email?: string | null;
-  name?: string | null;
-  metadata?: Record<string, unknown> | null;
 };
 
 export type CustomerExists = {
@@ -106,21 +88,6 @@ export type Deposit = {
   detected_at: string;
   completed_at: string | null;
   settled_at: string | null;
-};
-
-/** A rehearsal; without members 10 USDT on bsc, completed, and announced once. */
-export type Simulation = {
-  customer_id: string;
-  network?: Network;
-  currency?: Currency;
-  token?: Currency;
-  amount?: string | number;
-  amount_usd?: string | number;
-  transaction_hash?: string | null;
-  from_address?: string | null;
-  payment_token?: string | null;
-  outcome?: 'completed' | 'detected' | 'confirming' | 'failed' | 'settled' | 'reorged';
-  events?: 'final' | 'full';
 };
 
 export type Endpoint = {
@@ -219,23 +186,6 @@ export type PaymentLink = {
 
 /** `webhook_secret` is shown this once; it signs what is sent to `webhook_url`. */
 export type NewPaymentLink = PaymentLink & { webhook_secret: string };
-
-/** `email` or `customer_id`, and `amount_usd` or `amount`: at most two decimals, as a number or a text. */
-export type PaymentRequest = {
-  email?: string | null;
-  customer_id?: string | null;
-  amount_usd?: string | number | null;
-  amount?: string | number | null;
-  description?: string | null;
-  external_id?: string | null;
-  metadata?: Record<string, unknown> | null;
-  success_url?: string | null;
-  cancel_url?: string | null;
-  webhook_url?: string | null;
-  expires_in?: number | null;
-  currency?: 'USDT' | null;
-  network?: Network | null;
-};
 
 export type PaymentMethod = {
   network: Network;

@@ -83,19 +83,43 @@ const TYPES: Readonly<Record<string, Named>> = {
   MerchantBalance: { schema: balances.merchantBalance },
 };
 
-/** The text of `src/sdk/types.ts`. Throws for a kind of schema that it does not know. */
-export function renderSdkTypes(): string {
+/**
+ * The texts of the types in `src/sdk` by their paths: shared words, what is sent, and what is answered, which
+ * has the other two in it as well. Throws for a kind of schema that it does not know.
+ */
+export function renderSdkTypes(): Readonly<Record<string, string>> {
   const words = Object.entries(WORDS).map(([name, values]) =>
     union(`export type ${name} =`, values.map(quoted)),
   );
-  const types = Object.entries(TYPES).map(([name, { schema, of, beside, says }]) => {
-    const side = of ?? 'answer';
-    const doc = says === undefined ? '' : `/** ${says} */\n`;
-    const inherited = beside === undefined ? [] : Object.keys(membersOf(TYPES[beside]?.schema));
-    const members = Object.entries(membersOf(schema)).filter(([member]) => !inherited.includes(member));
-    return `${doc}export type ${name} = ${beside === undefined ? '' : `${beside} & `}${objectOf(Object.fromEntries(members), side, '')};`;
-  });
-  return `${[HEAD, words.join('\n'), ...types].join('\n\n')}\n`;
+  const named = Object.entries(TYPES);
+  const sent = named.filter(([, { of }]) => of === 'request').map(textOf);
+  const answered = named.filter(([, { of }]) => of !== 'request').map(textOf);
+  const all = "export type * from './bodies.ts';\nexport type * from './words.ts';";
+  return {
+    'src/sdk/words.ts': fileOf([words.join('\n')]),
+    'src/sdk/bodies.ts': fileOf([wordsIn(sent), ...sent]),
+    'src/sdk/types.ts': fileOf([`${wordsIn(answered)}\n${all}`, ...answered]),
+  };
+}
+
+function textOf([name, { schema, of, beside, says }]: readonly [string, Named]): string {
+  const side = of ?? 'answer';
+  const doc = says === undefined ? '' : `/** ${says} */\n`;
+  const inherited = beside === undefined ? [] : Object.keys(membersOf(TYPES[beside]?.schema));
+  const members = Object.entries(membersOf(schema)).filter(([member]) => !inherited.includes(member));
+  return `${doc}export type ${name} = ${beside === undefined ? '' : `${beside} & `}${objectOf(Object.fromEntries(members), side, '')};`;
+}
+
+/** The import of the words that these types use. */
+function wordsIn(texts: readonly string[]): string {
+  const used = Object.keys(WORDS).filter((word) =>
+    texts.some((text) => new RegExp(`: ${word}\\b`).test(text)),
+  );
+  return `import type {\n${used.map((word) => `  ${word},\n`).join('')}} from './words.ts';`;
+}
+
+function fileOf(parts: readonly string[]): string {
+  return `${[HEAD, ...parts].join('\n\n')}\n`;
 }
 
 type Side = 'answer' | 'request';

@@ -21,7 +21,7 @@ export function addConfigCommands(program: Command): void {
   leaf(
     config,
     'docs',
-    'prints docs/configuration.md, or writes it, .env.example, docs/openapi.json and src/sdk/types.ts',
+    'prints docs/configuration.md, or writes it, .env.example, docs/openapi.json and the types in src/sdk',
   )
     .option('--write', 'write the files')
     .action(answering(docs));
@@ -62,7 +62,7 @@ async function docs({ options }: { options: { readonly write?: true } }) {
     { path: 'docs/configuration.md', text: renderConfigDocs() },
     { path: '.env.example', text: renderEnvExample() },
     { path: 'docs/openapi.json', text: renderApiDocument() },
-    { path: 'src/sdk/types.ts', text: renderSdkTypes() },
+    ...Object.entries(renderSdkTypes()).map(([path, text]) => ({ path, text })),
   ];
   if (options.write) {
     for (const file of files) await writeFile(new URL(file.path, `file://${ROOT}`), file.text);
