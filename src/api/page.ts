@@ -1,12 +1,4 @@
-import { DEFAULT_LIMIT, type PageMembers } from '../contract/common.ts';
 import type { PageOf } from '../services/lists/page.ts';
-import type { PageRequest } from '../services/lists/query.ts';
-
-/** What the services take for a list's page. */
-export function pageOf(query: PageMembers): PageRequest {
-  const { limit = DEFAULT_LIMIT, page, starting_after: startingAfter, ending_before: endingBefore } = query;
-  return { limit, page, startingAfter, endingBefore };
-}
 
 /** The body of a list's answer. */
 export function listBody<T>(page: PageOf<T>) {

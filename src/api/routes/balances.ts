@@ -1,7 +1,8 @@
 import { balance, merchantBalance, merchantBalanceQuery } from '../../contract/balance.ts';
 import { listOf } from '../../contract/common.ts';
+import { pageOf } from '../../contract/list-query.ts';
 import { getBalance, listMerchantBalances } from '../../services/ledger/balances.ts';
-import { listBody, pageOf } from '../page.ts';
+import { listBody } from '../page.ts';
 import { ok, route } from '../route.ts';
 
 export const BALANCE_ROUTES = [

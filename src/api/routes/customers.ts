@@ -1,9 +1,10 @@
 import { idParams, listOf } from '../../contract/common.ts';
 import { customer, customerQuery, existsAnswer, existsQuery, newCustomer } from '../../contract/customer.ts';
+import { filtersOf, pageOf } from '../../contract/list-query.ts';
 import { findCustomerBy, getCustomer, listCustomers } from '../../services/merchants/customer-reads.ts';
 import { createCustomer } from '../../services/merchants/customers.ts';
 import { ApiError } from '../errors.ts';
-import { listBody, pageOf } from '../page.ts';
+import { listBody } from '../page.ts';
 import { created, OVER_QUOTA, ok, route } from '../route.ts';
 
 const tag = 'Customers';
@@ -70,18 +71,8 @@ export const CUSTOMER_ROUTES = [
     response: listOf(customer),
     read: async (deps, { caller, query }) => {
       const { merchantId, mode } = caller;
-      const filters = {
-        externalId: query.external_id,
-        email: query.email,
-        address: query.address,
-        search: query.search,
-      };
-      const created = { createdFrom: query.created_from, createdTo: query.created_to };
-      return ok(
-        listBody(
-          await listCustomers(deps, { merchantId, mode, ...filters, ...created, page: pageOf(query) }),
-        ),
-      );
+      const asked = { merchantId, mode, ...filtersOf(query), page: pageOf(query) };
+      return ok(listBody(await listCustomers(deps, asked)));
     },
   }),
   route({

@@ -1,10 +1,11 @@
 import { idParams, listOf } from '../../contract/common.ts';
 import { deposit, depositQuery } from '../../contract/deposit.ts';
+import { filtersOf, pageOf } from '../../contract/list-query.ts';
 import { isUuid } from '../../domain/ids.ts';
 import { getDeposit, listDeposits, readDeposit } from '../../services/deposits/reads.ts';
 import { priceSimulation, simulateDeposit } from '../../services/deposits/simulate.ts';
 import { notFound } from '../../services/refusal.ts';
-import { listBody, pageOf } from '../page.ts';
+import { listBody } from '../page.ts';
 import { created, ok, route } from '../route.ts';
 import { simulation } from '../simulation.ts';
 
@@ -24,10 +25,8 @@ export const DEPOSIT_ROUTES = [
     response: listOf(deposit),
     read: async (deps, { caller, query }) => {
       const { merchantId, mode } = caller;
-      const { status, network, currency, customer_id: customerId, transaction_hash: transactionHash } = query;
-      const created = { createdFrom: query.created_from, createdTo: query.created_to };
-      const filters = { status, network, currency, customerId, transactionHash, ...created };
-      return ok(listBody(await listDeposits(deps, { merchantId, mode, ...filters, page: pageOf(query) })));
+      const asked = { merchantId, mode, ...filtersOf(query), page: pageOf(query) };
+      return ok(listBody(await listDeposits(deps, asked)));
     },
   }),
   route({

@@ -8,6 +8,7 @@ import {
   newEndpoint,
 } from '../../contract/endpoint.ts';
 import { delivery, deliveryQuery, event, resendFailedBody, resentFailed } from '../../contract/event.ts';
+import { filtersOf, pageOf } from '../../contract/list-query.ts';
 import { WEBHOOK_LIMITS } from '../../domain/webhook.ts';
 import {
   createEndpoint,
@@ -19,7 +20,7 @@ import {
 import { permitChange, permitEndpoint } from '../../services/webhooks/permit.ts';
 import { listDeliveries } from '../../services/webhooks/reads.ts';
 import { RESEND_BATCH, resendFailed, sendTestEvent } from '../../services/webhooks/resend.ts';
-import { listBody, pageOf } from '../page.ts';
+import { listBody } from '../page.ts';
 import { created, ok, route } from '../route.ts';
 
 const tag = 'Webhook endpoints';
@@ -146,10 +147,15 @@ export const ENDPOINT_ROUTES = [
     response: listOf(delivery),
     read: async (deps, { caller, params, query }) => {
       const { merchantId, mode } = caller;
-      const filters = { status: query.status, event: query.event };
       return ok(
         listBody(
-          await listDeliveries(deps, { merchantId, mode, id: params.id, ...filters, page: pageOf(query) }),
+          await listDeliveries(deps, {
+            merchantId,
+            mode,
+            id: params.id,
+            ...filtersOf(query),
+            page: pageOf(query),
+          }),
         ),
       );
     },

@@ -1,4 +1,5 @@
 import { idParams, listOf } from '../../contract/common.ts';
+import { filtersOf, pageOf } from '../../contract/list-query.ts';
 import {
   newPaymentLinkAnswer,
   type PaymentLinkFilters,
@@ -19,7 +20,7 @@ import {
   listPaymentLinks,
   permitPaymentLink,
 } from '../../services/payment-links/index.ts';
-import { listBody, pageOf } from '../page.ts';
+import { listBody } from '../page.ts';
 import { created, OVER_QUOTA, ok, route } from '../route.ts';
 
 const tag = 'Payment links';
@@ -147,15 +148,5 @@ function page(
   query: PaymentLinkFilters,
 ) {
   const { merchantId, mode } = caller;
-  const { status, customer_id: customerId, search, created_from: createdFrom, created_to: createdTo } = query;
-  return listPaymentLinks(deps, {
-    merchantId,
-    mode,
-    status,
-    customerId,
-    search,
-    createdFrom,
-    createdTo,
-    page: pageOf(query),
-  });
+  return listPaymentLinks(deps, { merchantId, mode, ...filtersOf(query), page: pageOf(query) });
 }

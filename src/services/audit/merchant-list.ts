@@ -112,20 +112,12 @@ async function requireListed(em: Em, listed: Listed, id: string, backwards: bool
 
 const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 
-type Row = {
-  readonly id: string;
+type Row = Omit<MerchantAction, 'at' | 'by' | 'from'> & {
   readonly at: string;
-  readonly action: string;
   readonly byOperator: boolean;
   readonly userId: string | null;
   readonly email: string | null;
   readonly origin: string | null;
-  readonly mode: Mode | null;
-  readonly subject: string;
-  readonly subjectEmail: string | null;
-  readonly before: Readonly<Record<string, unknown>> | null;
-  readonly after: Readonly<Record<string, unknown>> | null;
-  readonly reason: string | null;
 };
 
 /**

@@ -1,17 +1,17 @@
 // Payouts and what waits to become one, as operators see them.
 
-import { type Payout, SettlementWait } from '../../db/entities/index.ts';
+import { SettlementWait } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { firstRow, rows, sql } from '../../db/sql.ts';
-import { assetOf, type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
+import { type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { isoSeconds } from '../../domain/events.ts';
 import { isUuid } from '../../domain/ids.ts';
-import { formatUnits } from '../../domain/money.ts';
 import type { SentPurpose } from '../../domain/payouts/purpose.ts';
 import type { PayoutState } from '../../domain/settlement.ts';
 import type { Deps } from '../deps.ts';
 import { requireKnownMerchant } from '../merchants/known.ts';
 import { Refusal } from '../refusal.ts';
+import { decimal, type FactRow, factColumns, type PayoutFacts, presentFacts } from './present.ts';
 
 /** Coins that somebody has to send, and where to. */
 export type Needs = { readonly currency: Currency; readonly amount: string; readonly address: string };
@@ -19,28 +19,11 @@ export type Needs = { readonly currency: Currency; readonly amount: string; read
 /** Why something is not paid out at present. */
 export type WaitView = { readonly code: string; readonly reason: string; readonly needs: Needs | null };
 
-/** A payout; money as decimal strings, the fee in the network's own coin. */
-export type PayoutView = {
-  readonly id: string;
+/** A payout as operators see it. */
+export type PayoutView = PayoutFacts & {
   readonly merchant_id: string;
-  readonly network: Network;
-  readonly currency: Currency;
-  readonly address: string;
-  readonly destination: string;
-  readonly gross: string;
-  /** What the destination got and what it cost; null before it is settled. */
-  readonly net: string | null;
-  readonly fee: string | null;
-  readonly fee_currency: Currency;
-  readonly state: PayoutState;
-  /** False for payouts of test mode, which move no money. */
-  readonly is_live: boolean;
   readonly wait: WaitView | null;
-  /** The transaction that paid it, or else the newest one that was signed for it. */
-  readonly transaction_hash: string | null;
   readonly deposits: readonly string[];
-  readonly created_at: string;
-  readonly settled_at: string | null;
 };
 
 /** An address where something lies that no payout covers yet. */
@@ -156,16 +139,8 @@ type SentRow = {
   readonly createdAt: string;
 };
 
-type Row = Pick<
-  Payout,
-  'id' | 'merchantId' | 'mode' | 'network' | 'currency' | 'address' | 'destination' | 'state'
-> & {
-  readonly gross: string;
-  readonly net: string | null;
-  readonly fee: string | null;
-  readonly hash: string | null;
-  readonly createdAt: string;
-  readonly settledAt: string | null;
+type Row = FactRow & {
+  readonly merchantId: string;
   readonly deposits: readonly string[];
   readonly code: string | null;
   readonly reason: string | null;
@@ -181,12 +156,8 @@ async function views(
   const found = await rows(
     em,
     sql<Row>`
-      select p.id, p.merchant_id, p.mode, p.network, p.currency, p.address, p.destination, p.state,
-        p.gross_units::text as gross, p.net_units::text as net, p.fee_units::text as fee,
-        coalesce(p.transaction_hash, (select s.hash from sent_transactions s where s.payout_id = p.id
-          and s.purpose = 'payout' and s.hash is not null
-          order by s.block_hash is not null desc, s.attempt desc limit 1)) as hash,
-        p.created_at, p.settled_at, w.code, w.reason, w.needs_units::text as needs_units, w.needs_address,
+      select ${factColumns()}, p.merchant_id, w.code, w.reason, w.needs_units::text as needs_units,
+        w.needs_address,
         (select coalesce(jsonb_agg(d.id order by d.created_at, d.id), '[]') from deposits d
           where d.payout_id = p.id) as deposits
       from (select * from payouts p where ${where} order by p.created_at desc, p.id desc limit ${limit}) p
@@ -196,33 +167,12 @@ async function views(
 }
 
 function view(row: Row): PayoutView {
-  const { id, merchantId, network, currency, address, destination, state, deposits, code, reason } = row;
-  const coin = NATIVE_CURRENCY[network];
-  return {
-    id,
-    merchant_id: merchantId,
-    network,
-    currency,
-    address,
-    destination,
-    gross: decimal(network, currency, row.gross),
-    net: row.net === null ? null : decimal(network, currency, row.net),
-    fee: row.fee === null ? null : decimal(network, coin, row.fee),
-    fee_currency: coin,
-    state,
-    is_live: row.mode === 'live',
-    wait: code === null || reason === null ? null : waitView({ ...row, code, reason }),
-    transaction_hash: row.hash,
-    deposits,
-    created_at: isoSeconds(new Date(row.createdAt)),
-    settled_at: row.settledAt === null ? null : isoSeconds(new Date(row.settledAt)),
-  };
+  const { merchantId, deposits, code, reason } = row;
+  const wait = code === null || reason === null ? null : waitView({ ...row, code, reason });
+  return { ...presentFacts(row), merchant_id: merchantId, wait, deposits };
 }
 
 function waitingView(row: SettlementWait): WaitingView {
   const { merchantId, network, currency, address, since } = row;
   return { merchant_id: merchantId, network, currency, address, ...waitView(row), since: isoSeconds(since) };
 }
-
-const decimal = (network: Network, currency: Currency, units: bigint | string): string =>
-  formatUnits(BigInt(units), assetOf(network, currency).decimals);

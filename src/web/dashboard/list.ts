@@ -1,8 +1,10 @@
 import type { z } from 'zod';
-import { DEFAULT_LIMIT, type PageMembers } from '../../contract/common.ts';
+import type { PageMembers } from '../../contract/common.ts';
+import { type FiltersOf, filtersOf, pageOf } from '../../contract/list-query.ts';
 import type { Deps } from '../../services/deps.ts';
 import type { PageOf } from '../../services/lists/page.ts';
 import type { PageRequest } from '../../services/lists/query.ts';
+import type { Scope } from '../../services/scope.ts';
 import { type Html, html } from '../html.ts';
 import { emptyState } from '../parts/empty.ts';
 import { notice } from '../parts/notice.ts';
@@ -18,10 +20,10 @@ export type ListPage<Query extends PageMembers, Row extends { readonly id: strin
   readonly noun: readonly [one: string, many: string];
   /** The query of the API's own list. */
   readonly query: z.ZodType<Query>;
+  /** The service that reads it. */
   readonly load: (
     deps: Deps,
-    visit: Visit,
-    query: Query & { readonly page: PageRequest },
+    asked: Scope & FiltersOf<Query> & { readonly page: PageRequest },
   ) => Promise<PageOf<Row>>;
   readonly columns: (visit: Visit) => readonly Column<Row>[];
   /** The fields of the filters, with what was typed and what was wrong with it. */
@@ -59,7 +61,7 @@ ${list.filters ? filterForm(list.filters(values, errors), visit.to(list.path)) :
   const query = value as Query;
   const { scope, door } = visit;
   const page = await door.readList(scope.merchantId, (deps) =>
-    list.load(deps, visit, { ...query, page: placeOf(query) }),
+    list.load(deps, { ...scope, ...filtersOf(query), page: pageOf(query) }),
   );
   return { title: list.title, body: html`${top}${rowsOf(visit, list, { page, query, values })}` };
 }
@@ -133,9 +135,4 @@ function timeOf(name: string, value: unknown): unknown {
 
 function limitOf({ limit }: Values): Values {
   return limit === undefined ? {} : { limit };
-}
-
-function placeOf(query: PageMembers): PageRequest {
-  const { limit = DEFAULT_LIMIT, page, starting_after: startingAfter, ending_before: endingBefore } = query;
-  return { limit, page, startingAfter, endingBefore };
 }

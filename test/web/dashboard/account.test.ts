@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { TOTP } from 'otpauth';
-import type { Browser } from 'playwright-core';
-import { startBrowser } from '../../../dev/support/browser.ts';
 import { enableTotp } from '../../../src/services/access/users.ts';
-import { startTestApi, type TestApi, UNKNOWN_ID } from '../../support/gateway.ts';
+import { UNKNOWN_ID } from '../../support/gateway.ts';
 import { readText } from '../../support/http/browser.ts';
 import { openDashboard, unexpected } from '../../support/http/dashboard.ts';
 import { formPerson } from '../../support/http/form-person.ts';
+import { browserStage } from '../../support/http/stage.ts';
 import { newUser, postLogin, signIn } from '../../support/sign-in.ts';
 
 const STEP_MS = 30_000;
@@ -15,32 +14,21 @@ const NEXT = 'a wholly new battery';
 
 describe('the own sign-in in the dashboard', function () {
   this.timeout(60_000);
-  let api: TestApi;
-  let browser: Browser;
   const clock = { ms: Date.now() };
-  before(async () => {
-    [api, browser] = await Promise.all([
-      startTestApi({ deps: { now: () => new Date(clock.ms) } }),
-      startBrowser(),
-    ]);
-  });
-  after(async () => {
-    await browser?.close();
-    await api?.stop();
-  });
+  const the = browserStage({ deps: { now: () => new Date(clock.ms) } });
 
   const actions = async (userId: string): Promise<string[]> => {
-    const rows: { action: string }[] = await api.deps.orm.em
+    const rows: { action: string }[] = await the.api.deps.orm.em
       .fork()
       .execute('select action from operator_actions where user_id = ? order by at, id', [userId]);
     return rows.map(({ action }) => action);
   };
 
   it('gets another password, goes on here and ends everywhere else', async () => {
-    const { id: merchantId } = await api.newMerchant();
-    const signedIn = await openDashboard(browser, api, { merchantId, path: '/dashboard/settings' });
+    const { id: merchantId } = await the.api.newMerchant();
+    const signedIn = await openDashboard(the.browser, the.api, { merchantId, path: '/dashboard/settings' });
     const { page, context, user } = signedIn;
-    const elsewhere = await signIn(api, user);
+    const elsewhere = await signIn(the.api, user);
     await page.getByRole('link', { name: 'Your own sign-in' }).click();
     await page.getByRole('link', { name: 'Change your password' }).click();
     const change = async (present: string, again = NEXT) => {
@@ -60,21 +48,21 @@ describe('the own sign-in in the dashboard', function () {
     clock.ms += STEP_MS;
     await page.reload();
     expect(await readText(page.locator('h1')), 'signed in still').to.equal('Your own sign-in');
-    const old = await fetch(`${api.origin}/dashboard/account`, {
+    const old = await fetch(`${the.api.origin}/dashboard/account`, {
       redirect: 'manual',
       headers: { Cookie: elsewhere },
     });
     expect(old.status).to.equal(303);
-    expect((await postLogin(api, user)).status).to.equal(401);
-    expect((await postLogin(api, { ...user, password: NEXT })).status).to.equal(200);
+    expect((await postLogin(the.api, user)).status).to.equal(401);
+    expect((await postLogin(the.api, { ...user, password: NEXT })).status).to.equal(200);
     expect(await actions(user.id)).to.deep.equal(['user.change-password']);
     await context.close();
     expect(unexpected(signedIn, 400)).to.deep.equal([]);
   });
 
   it('changes a password once, however often the form is posted, and is not signed out by a lost answer', async () => {
-    const user = await newUser(api);
-    const person = await formPerson(api, user);
+    const user = await newUser(the.api);
+    const person = await formPerson(the.api, user);
     const path = '/dashboard/account/password';
     const members = { once: await person.onceOf(path), present: user.password, password: NEXT, again: NEXT };
     const answers = [await person.postRaw(path, members), await person.postRaw(path, members)];
@@ -88,8 +76,11 @@ describe('the own sign-in in the dashboard', function () {
   });
 
   it('asks for codes of an app once it gave one, takes another app, and asks for none again', async () => {
-    const { id: merchantId } = await api.newMerchant();
-    const signedIn = await openDashboard(browser, api, { merchantId, path: '/dashboard/account/totp' });
+    const { id: merchantId } = await the.api.newMerchant();
+    const signedIn = await openDashboard(the.browser, the.api, {
+      merchantId,
+      path: '/dashboard/account/totp',
+    });
     const { page, context, user } = signedIn;
     await page.getByLabel('Your password').fill(user.password);
     await page.getByRole('button', { name: 'Set up an app' }).click();
@@ -100,11 +91,11 @@ describe('the own sign-in in the dashboard', function () {
     await page.getByLabel('Code that your app shows now').fill(wrong);
     await page.getByRole('button', { name: 'Ask for codes from now on' }).click();
     expect(await readText(page.locator('#code-error'))).to.include('not a code of the new secret');
-    expect((await postLogin(api, user)).status, 'not yet').to.equal(200);
+    expect((await postLogin(the.api, user)).status, 'not yet').to.equal(200);
     await page.getByLabel('Code that your app shows now').fill(code());
     await page.getByRole('button', { name: 'Ask for codes from now on' }).click();
     expect(await readText(page.locator('main'))).to.include('From now on a code of your app is asked for');
-    expect((await postLogin(api, user)).status).to.equal(401);
+    expect((await postLogin(the.api, user)).status).to.equal(401);
     clock.ms += STEP_MS;
     await page.getByRole('link', { name: 'Change it' }).click();
     await page.getByRole('link', { name: 'Ask for no code any more' }).click();
@@ -112,17 +103,17 @@ describe('the own sign-in in the dashboard', function () {
     await page.getByLabel('Code from your authenticator app').fill(code());
     await page.getByRole('button', { name: 'Ask for no code any more' }).click();
     expect(await readText(page.locator('main'))).to.include('No code is asked for any more');
-    expect((await postLogin(api, user)).status).to.equal(200);
+    expect((await postLogin(the.api, user)).status).to.equal(200);
     expect(await actions(user.id)).to.deep.equal(['user.totp', 'user.totp']);
     await context.close();
     expect(unexpected(signedIn, 400)).to.deep.equal([]);
   });
 
   it('ends codes once, by one form with password and code, however often it is posted', async () => {
-    const user = await newUser(api);
-    const { secret } = await enableTotp(api.deps, { email: user.email });
+    const user = await newUser(the.api);
+    const { secret } = await enableTotp(the.api.deps, { email: user.email });
     const code = () => new TOTP({ secret }).generate({ timestamp: clock.ms });
-    const person = await formPerson(api, user, { totp: code() });
+    const person = await formPerson(the.api, user, { totp: code() });
     clock.ms += STEP_MS;
     const path = '/dashboard/account/totp/end';
     const proof = { confirm_password: user.password, confirm_code: code() };
@@ -138,14 +129,18 @@ describe('the own sign-in in the dashboard', function () {
   });
 
   it('ends one or all of its other sign-ins, and none of anybody else', async () => {
-    const user = await newUser(api);
-    const [phone, tablet] = [await signIn(api, user), await signIn(api, user)];
-    const other = await newUser(api);
-    const stranger = await formPerson(api, other);
-    const person = await formPerson(api, user);
+    const user = await newUser(the.api);
+    const [phone, tablet] = [await signIn(the.api, user), await signIn(the.api, user)];
+    const other = await newUser(the.api);
+    const stranger = await formPerson(the.api, other);
+    const person = await formPerson(the.api, user);
     const isIn = async (cookie: string) =>
-      (await fetch(`${api.origin}/dashboard/account`, { redirect: 'manual', headers: { Cookie: cookie } }))
-        .status;
+      (
+        await fetch(`${the.api.origin}/dashboard/account`, {
+          redirect: 'manual',
+          headers: { Cookie: cookie },
+        })
+      ).status;
     const ends = [...(await person.get('/dashboard/account')).text.matchAll(/action="([^"]+\/end)"/g)].map(
       ([, path = '']) => path,
     );
@@ -166,9 +161,9 @@ describe('the own sign-in in the dashboard', function () {
   });
 
   it('stays open where the subscription has lapsed, and says so', async () => {
-    const { id: merchantId } = await api.newMerchant();
-    const person = await formPerson(api, await newUser(api, merchantId));
-    await api.deps.orm.em
+    const { id: merchantId } = await the.api.newMerchant();
+    const person = await formPerson(the.api, await newUser(the.api, merchantId));
+    await the.api.deps.orm.em
       .fork()
       .execute('update merchants set subscription_active = false where id = ?', [merchantId]);
     for (const path of ['/account', '/settings', '/settings/withdraw', '/settings/team', '/settings/audit']) {

@@ -1,27 +1,17 @@
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
-import { startBrowser } from '../../../dev/support/browser.ts';
-import { startTestApi, type TestApi } from '../../support/gateway.ts';
 import { barriers } from '../../support/http/axe.ts';
 import { overflowOf, readText } from '../../support/http/browser.ts';
 import { openDashboard, unexpected } from '../../support/http/dashboard.ts';
+import { browserStage } from '../../support/http/stage.ts';
 
 describe('customers in the dashboard', function () {
   this.timeout(60_000);
-  let api: TestApi;
-  let browser: Browser;
-  before(async () => {
-    [api, browser] = await Promise.all([startTestApi(), startBrowser()]);
-  });
-  after(async () => {
-    await browser?.close();
-    await api?.stop();
-  });
+  const the = browserStage();
 
   for (const javaScriptEnabled of [true, false]) {
     it(`are made, found and shown ${javaScriptEnabled ? 'with' : 'without'} script`, async () => {
-      const { id: merchantId } = await api.newMerchant();
-      const signedIn = await openDashboard(browser, api, {
+      const { id: merchantId } = await the.api.newMerchant();
+      const signedIn = await openDashboard(the.browser, the.api, {
         merchantId,
         path: '/dashboard/test/customers',
         javaScriptEnabled,

@@ -1,36 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
-import { startBrowser } from '../../../dev/support/browser.ts';
 import { createCustomer, createEndpoint, simulateDeposit } from '../../../dev/support/use-cases.ts';
-import { startTestApi, type TestApi } from '../../support/gateway.ts';
+import type { TestApi } from '../../support/gateway.ts';
 import { barriers } from '../../support/http/axe.ts';
 import { overflowOf, readText } from '../../support/http/browser.ts';
 import { openDashboard, unexpected } from '../../support/http/dashboard.ts';
 import { errorAt, signedInPages } from '../../support/http/pages.ts';
+import { browserStage } from '../../support/http/stage.ts';
 
 /** Nothing listens there. */
 const NOWHERE = 'http://127.0.0.1:9/hook';
 
 describe('deliveries in the dashboard', function () {
   this.timeout(60_000);
-  let api: TestApi;
-  let browser: Browser;
-  before(async () => {
-    [api, browser] = await Promise.all([startTestApi(), startBrowser()]);
-  });
-  after(async () => {
-    await browser?.close();
-    await api?.stop();
-  });
+  const the = browserStage();
 
   const sql = <Row = Record<string, unknown>>(text: string, params: unknown[] = []) =>
-    api.deps.orm.em.fork().execute<Row[]>(text, params);
+    the.api.deps.orm.em.fork().execute<Row[]>(text, params);
 
   it('show each attempt with its answer, and send one or all that failed again', async () => {
-    const { id: merchantId } = await api.newMerchant();
-    const { id, delivery } = await busyEndpoint(api, merchantId, NOWHERE);
-    const pages = await signedInPages(api, merchantId);
+    const { id: merchantId } = await the.api.newMerchant();
+    const { id, delivery } = await busyEndpoint(the.api, merchantId, NOWHERE);
+    const pages = await signedInPages(the.api, merchantId);
     const log = `/dashboard/test/endpoints/${id}/deliveries`;
     expect((await pages.get(log)).text).to.include('Send what failed again');
     const failed = await pages.get(`${log}?status=failed&event=deposit.confirming`);
@@ -76,10 +67,10 @@ describe('deliveries in the dashboard', function () {
   });
 
   it('are shown in every state, for eyes, ears and a narrow screen alike', async () => {
-    const { id: merchantId } = await api.newMerchant();
+    const { id: merchantId } = await the.api.newMerchant();
     const long = `http://127.0.0.1:9/${'x'.repeat(300)}`;
-    const { id, delivery } = await busyEndpoint(api, merchantId, long);
-    const off = await createEndpoint(api.deps, {
+    const { id, delivery } = await busyEndpoint(the.api, merchantId, long);
+    const off = await createEndpoint(the.api.deps, {
       merchantId,
       mode: 'test',
       url: NOWHERE,
@@ -92,7 +83,7 @@ describe('deliveries in the dashboard', function () {
       [off.id],
     );
     await sql('update webhook_endpoints set consecutive_failures = 3 where id = ?', [id]);
-    const signedIn = await openDashboard(browser, api, {
+    const signedIn = await openDashboard(the.browser, the.api, {
       merchantId,
       path: '/dashboard/test/endpoints',
       viewport: { width: 320, height: 640 },
@@ -113,14 +104,14 @@ describe('deliveries in the dashboard', function () {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       for (const path of paths) {
-        await page.goto(`${api.origin}/dashboard/test/${path}`);
+        await page.goto(`${the.api.origin}/dashboard/test/${path}`);
         expect(await barriers(page), path).to.deep.equal([]);
         expect(await overflowOf(page), path).to.equal(0);
       }
     }
-    await page.goto(`${api.origin}/dashboard/test/endpoints/${off.id}`);
+    await page.goto(`${the.api.origin}/dashboard/test/endpoints/${off.id}`);
     expect(await readText(page.getByRole('note'))).to.include('it answered 410 Gone ten times');
-    await page.goto(`${api.origin}/dashboard/test/endpoints/${id}/deliveries`);
+    await page.goto(`${the.api.origin}/dashboard/test/endpoints/${id}/deliveries`);
     await sql("update webhook_deliveries set status = 'pending', finished_at = null where id = ?", [
       delivery('deposit.confirming'),
     ]);

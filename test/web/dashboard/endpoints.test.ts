@@ -1,30 +1,21 @@
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
-import { startBrowser } from '../../../dev/support/browser.ts';
 import { createEndpoint } from '../../../dev/support/use-cases.ts';
 import { listActions } from '../../../src/services/audit/list.ts';
-import { startTestApi, type TestApi } from '../../support/gateway.ts';
+import { startTestApi } from '../../support/gateway.ts';
 import { readText } from '../../support/http/browser.ts';
 import { openDashboard, unexpected } from '../../support/http/dashboard.ts';
 import { errorAt, signedInPages } from '../../support/http/pages.ts';
+import { browserStage } from '../../support/http/stage.ts';
 
 /** Nothing listens there. */
 const NOWHERE = 'http://127.0.0.1:9/hook';
 
 describe('webhook endpoints in the dashboard', function () {
   this.timeout(60_000);
-  let api: TestApi;
-  let browser: Browser;
-  before(async () => {
-    [api, browser] = await Promise.all([startTestApi(), startBrowser()]);
-  });
-  after(async () => {
-    await browser?.close();
-    await api?.stop();
-  });
+  const the = browserStage();
 
   const sql = <Row = Record<string, unknown>>(text: string, params: unknown[] = []) =>
-    api.deps.orm.em.fork().execute<Row[]>(text, params);
+    the.api.deps.orm.em.fork().execute<Row[]>(text, params);
   const endpointsOf = (merchantId: string) =>
     sql<{ id: string; url: string; events: string[]; enabled: boolean; description: string | null }>(
       `select id, url, events, enabled, description from webhook_endpoints
@@ -33,8 +24,8 @@ describe('webhook endpoints in the dashboard', function () {
     );
   for (const javaScriptEnabled of [true, false]) {
     it(`are registered, changed, given a new secret and deleted ${javaScriptEnabled ? 'with' : 'without'} script`, async () => {
-      const { id: merchantId } = await api.newMerchant();
-      const signedIn = await openDashboard(browser, api, {
+      const { id: merchantId } = await the.api.newMerchant();
+      const signedIn = await openDashboard(the.browser, the.api, {
         merchantId,
         path: '/dashboard/test/endpoints',
         javaScriptEnabled,
@@ -56,7 +47,7 @@ describe('webhook endpoints in the dashboard', function () {
       expect(await readText(page.locator('main')))
         .to.include('shown already')
         .and.not.to.include(secret);
-      await page.goto(`${api.origin}/dashboard/test/endpoints`);
+      await page.goto(`${the.api.origin}/dashboard/test/endpoints`);
       await page.getByRole('link', { name: NOWHERE }).click();
       expect(await page.content()).not.to.include(secret);
       await page.getByRole('link', { name: 'Change' }).click();
@@ -90,7 +81,7 @@ describe('webhook endpoints in the dashboard', function () {
       await page.getByRole('button', { name: 'Delete the endpoint' }).click();
       expect(await readText(page.locator('main'))).to.include('No endpoints yet');
       expect(await endpointsOf(merchantId)).to.deep.equal([]);
-      const actions = await listActions(api.deps, { merchantId, limit: 20 });
+      const actions = await listActions(the.api.deps, { merchantId, limit: 20 });
       expect(actions.every(({ by }) => by === user.email)).to.equal(true);
       expect(actions.map(({ action }) => action).reverse()).to.deep.equal([
         'endpoint.create',
@@ -108,8 +99,8 @@ describe('webhook endpoints in the dashboard', function () {
   }
 
   it('refuse every wrong field at that field, and change nothing', async () => {
-    const { id: merchantId } = await api.newMerchant();
-    const pages = await signedInPages(api, merchantId);
+    const { id: merchantId } = await the.api.newMerchant();
+    const pages = await signedInPages(the.api, merchantId);
     const good = { url: NOWHERE, 'events.*': 'on' };
     const wrong: readonly [fields: Readonly<Record<string, string>>, at: string][] = [
       [{ ...good, url: '' }, 'url'],
@@ -150,8 +141,8 @@ describe('webhook endpoints in the dashboard', function () {
   });
 
   it('can be changed but for an address that was allowed once, and is forbidden by now', async () => {
-    const { id: merchantId } = await api.newMerchant();
-    const { id } = await createEndpoint(api.deps, {
+    const { id: merchantId } = await the.api.newMerchant();
+    const { id } = await createEndpoint(the.api.deps, {
       merchantId,
       mode: 'live',
       url: NOWHERE,
@@ -159,7 +150,7 @@ describe('webhook endpoints in the dashboard', function () {
       description: null,
     });
     await sql('update webhook_endpoints set url = ? where id = ?', ['http://10.0.0.1/hook', id]);
-    const pages = await signedInPages(api, merchantId);
+    const pages = await signedInPages(the.api, merchantId);
     const fields = { url: 'http://10.0.0.1/hook', 'events.deposit.failed': 'on', description: 'Old' };
     expect((await pages.post(`/dashboard/endpoints/${id}/change`, fields)).status).to.equal(303);
     const [row] = await endpointsOf(merchantId);

@@ -1,46 +1,37 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
-import { startBrowser } from '../../../dev/support/browser.ts';
 import { createPaymentLink, simulateDeposit } from '../../../dev/support/use-cases.ts';
 import { parseUnits } from '../../../src/domain/money.ts';
 import { listActions } from '../../../src/services/audit/list.ts';
-import { startTestApi, type TestApi } from '../../support/gateway.ts';
 import { barriers } from '../../support/http/axe.ts';
 import { overflowOf, readText } from '../../support/http/browser.ts';
 import { openDashboard, unexpected } from '../../support/http/dashboard.ts';
 import { errorAt, signedInPages } from '../../support/http/pages.ts';
+import { browserStage } from '../../support/http/stage.ts';
 
 const HOSTILE = '<script>window.hit = 1; alert(1)</script> "><img src=x onerror=alert(1)> \u202Egnp.exe';
 
 describe('payment links in the dashboard', function () {
   this.timeout(60_000);
-  let api: TestApi;
-  let browser: Browser;
-  before(async () => {
-    [api, browser] = await Promise.all([startTestApi(), startBrowser()]);
-  });
-  after(async () => {
-    await browser?.close();
-    await api?.stop();
-  });
+  const the = browserStage();
 
   const rows = async (table: string, merchantId: string): Promise<number> => {
-    const [row] = await api.deps.orm.em
+    const [row] = await the.api.deps.orm.em
       .fork()
       .execute<{ n: string }[]>(`select count(*) as n from ${table} where merchant_id = ?`, [merchantId]);
     return Number(row?.n);
   };
   const newLink = async (merchantId: string, more: object = {}) => {
-    const terms = { merchantId, mode: 'test' as const, amountCents: 2_500n, publicUrl: api.origin };
-    return (await createPaymentLink(api.deps, { ...terms, email: `${randomUUID()}@example.com`, ...more }))
-      .link;
+    const terms = { merchantId, mode: 'test' as const, amountCents: 2_500n, publicUrl: the.api.origin };
+    return (
+      await createPaymentLink(the.api.deps, { ...terms, email: `${randomUUID()}@example.com`, ...more })
+    ).link;
   };
 
   for (const javaScriptEnabled of [true, false]) {
     it(`are made, shown, found and cancelled ${javaScriptEnabled ? 'with' : 'without'} script`, async () => {
-      const { id: merchantId } = await api.newMerchant();
-      const signedIn = await openDashboard(browser, api, {
+      const { id: merchantId } = await the.api.newMerchant();
+      const signedIn = await openDashboard(the.browser, the.api, {
         merchantId,
         path: '/dashboard/test/links',
         javaScriptEnabled,
@@ -68,7 +59,7 @@ describe('payment links in the dashboard', function () {
       );
       expect(await readText(page.getByRole('note'))).to.include('Nothing has been paid of 25.50 USD');
       const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
-      const row = await api.deps.orm.em.fork().execute(
+      const row = await the.api.deps.orm.em.fork().execute(
         `select amount_cents, network, round(extract(epoch from expires_at - created_at)) as s, mode
              from payment_links where id = ?`,
         [id],
@@ -85,7 +76,7 @@ describe('payment links in the dashboard', function () {
       await page.getByRole('button', { name: 'Cancel the link' }).click();
       expect(await readText(page.getByRole('note'))).to.include('It was cancelled');
       expect(await page.getByRole('link', { name: 'Cancel the link' }).count()).to.equal(0);
-      const actions = await listActions(api.deps, { merchantId, limit: 10 });
+      const actions = await listActions(the.api.deps, { merchantId, limit: 10 });
       expect(actions.map(({ action, by, subject }) => ({ action, by, subject }))).to.deep.equal([
         { action: 'link.cancel', by: user.email, subject: id },
         { action: 'link.create', by: user.email, subject: id },
@@ -96,8 +87,8 @@ describe('payment links in the dashboard', function () {
   }
 
   it('show the secret of a webhook of their own once', async () => {
-    const { id: merchantId } = await api.newMerchant();
-    const pages = await signedInPages(api, merchantId);
+    const { id: merchantId } = await the.api.newMerchant();
+    const pages = await signedInPages(the.api, merchantId);
     const made = await pages.post('/dashboard/links/new', {
       email: 'bob@example.com',
       amount_usd: '20',
@@ -120,8 +111,8 @@ describe('payment links in the dashboard', function () {
   });
 
   it('take effect once for a form, and not at all for the same form with other values', async () => {
-    const { id: merchantId } = await api.newMerchant();
-    const pages = await signedInPages(api, merchantId);
+    const { id: merchantId } = await the.api.newMerchant();
+    const pages = await signedInPages(the.api, merchantId);
     const form = { once: randomUUID(), email: 'ann@example.com', amount_usd: '20', expires_in: '3600' };
     const [first, second] = [
       await pages.post('/dashboard/links/new', form),
@@ -137,10 +128,10 @@ describe('payment links in the dashboard', function () {
   });
 
   it('refuse every wrong field at that field, and make nothing', async () => {
-    const { id: merchantId } = await api.newMerchant();
-    const pages = await signedInPages(api, merchantId);
+    const { id: merchantId } = await the.api.newMerchant();
+    const pages = await signedInPages(the.api, merchantId);
     const good = { email: 'ann@example.com', amount_usd: '20', expires_in: '3600' };
-    const foreign = await newLink(api.merchant.id);
+    const foreign = await newLink(the.api.merchant.id);
     const wrong: readonly [name: string, value: string, at?: string][] = [
       ['email', 'ann'],
       ['email', ''],
@@ -186,9 +177,9 @@ describe('payment links in the dashboard', function () {
   });
 
   it('answer every wrong filter with a page that says which, and shows no row', async () => {
-    const { id: merchantId } = await api.newMerchant();
+    const { id: merchantId } = await the.api.newMerchant();
     await newLink(merchantId, { description: 'Only this one' });
-    const pages = await signedInPages(api, merchantId);
+    const pages = await signedInPages(the.api, merchantId);
     const wrong = [
       'status=paid',
       'status=pending&status=expired',
@@ -213,13 +204,13 @@ describe('payment links in the dashboard', function () {
   });
 
   it('are shown in every state, for eyes, ears and a narrow screen alike', async () => {
-    const { id: merchantId } = await api.newMerchant();
+    const { id: merchantId } = await the.api.newMerchant();
     const pay = async (
       link: Awaited<ReturnType<typeof newLink>>,
       amount: string,
       outcome: 'completed' | 'confirming',
     ) =>
-      await simulateDeposit(api.deps, {
+      await simulateDeposit(the.api.deps, {
         merchantId,
         customerId: link.customer_id,
         network: 'bsc',
@@ -249,7 +240,7 @@ describe('payment links in the dashboard', function () {
       partially_paid: '14.50 USD of 25.00 USD is missing',
       completed: 'Paid: 30.00 USD',
     };
-    const signedIn = await openDashboard(browser, api, {
+    const signedIn = await openDashboard(the.browser, the.api, {
       merchantId,
       path: '/dashboard/test/links',
       viewport: { width: 320, height: 640 },
@@ -259,21 +250,21 @@ describe('payment links in the dashboard', function () {
       await page.emulateMedia({ colorScheme });
       for (const [state, title] of Object.entries(expected)) {
         const { id } = links[state as keyof typeof links];
-        await page.goto(`${api.origin}/dashboard/test/links/${id}`);
+        await page.goto(`${the.api.origin}/dashboard/test/links/${id}`);
         expect(await readText(page.getByRole('note'))).to.include(title);
         expect(await barriers(page), state).to.deep.equal([]);
         expect(await overflowOf(page), state).to.equal(0);
       }
       for (const path of ['links', 'links/new', `links/${links.pending.id}/cancel`, 'links?status=wrong']) {
-        await page.goto(`${api.origin}/dashboard/test/${path}`);
+        await page.goto(`${the.api.origin}/dashboard/test/${path}`);
         expect(await barriers(page), path).to.deep.equal([]);
         expect(await overflowOf(page), path).to.equal(0);
       }
     }
-    await page.goto(`${api.origin}/dashboard/test/links/${links.pending.id}`);
+    await page.goto(`${the.api.origin}/dashboard/test/links/${links.pending.id}`);
     expect(await readText(page.locator('h1'))).to.include('<script>window.hit = 1');
     expect(await page.evaluate('window.hit')).to.equal(undefined);
-    await page.goto(`${api.origin}/dashboard/test/links/${links.processing.id}/cancel`);
+    await page.goto(`${the.api.origin}/dashboard/test/links/${links.processing.id}/cancel`);
     await page.getByRole('button', { name: 'Cancel the link' }).click();
     expect(await readText(page.getByRole('alert'))).to.include('is being confirmed');
     await context.close();
@@ -281,9 +272,9 @@ describe('payment links in the dashboard', function () {
   });
 
   it('are those of a customer from the customer’s own page', async () => {
-    const { id: merchantId } = await api.newMerchant();
+    const { id: merchantId } = await the.api.newMerchant();
     const { customer_id: customerId, email } = await newLink(merchantId);
-    const pages = await signedInPages(api, merchantId);
+    const pages = await signedInPages(the.api, merchantId);
     const way = `/dashboard/test/links/new?customer_id=${customerId}`;
     expect((await pages.get(`/dashboard/test/customers/${customerId}`)).text).to.include(way);
     const shown = await pages.get(way);

@@ -1,27 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { Browser, Page } from 'playwright-core';
-import { startBrowser } from '../../../dev/support/browser.ts';
-import { call, startTestApi, type TestApi, troublesOf } from '../../support/gateway.ts';
+import type { Page } from 'playwright-core';
+import { call, troublesOf } from '../../support/gateway.ts';
 import { readText } from '../../support/http/browser.ts';
 import { openDashboard, unexpected } from '../../support/http/dashboard.ts';
 import { formPerson } from '../../support/http/form-person.ts';
+import { browserStage } from '../../support/http/stage.ts';
 import { newUser } from '../../support/sign-in.ts';
 
 describe('keys, networks and the name in the settings', function () {
   this.timeout(60_000);
-  let api: TestApi;
-  let browser: Browser;
-  before(async () => {
-    [api, browser] = await Promise.all([startTestApi(), startBrowser()]);
-  });
-  after(async () => {
-    await browser?.close();
-    await api?.stop();
-  });
+  const the = browserStage();
 
   const actions = async (merchantId: string): Promise<string[]> => {
-    const rows: { action: string }[] = await api.deps.orm.em
+    const rows: { action: string }[] = await the.api.deps.orm.em
       .fork()
       .execute(
         'select action from operator_actions where merchant_id = ? and user_id is not null order by at',
@@ -29,7 +21,8 @@ describe('keys, networks and the name in the settings', function () {
       );
     return rows.map(({ action }) => action);
   };
-  const opens = async (key: string): Promise<number> => (await call(`${api.url}/customers`, { key })).status;
+  const opens = async (key: string): Promise<number> =>
+    (await call(`${the.api.url}/customers`, { key })).status;
   const takeKey = async (page: Page): Promise<string> => {
     const key = await readText(page.locator('#secret-0'));
     await page.getByRole('link', { name: 'I have copied it' }).click();
@@ -39,8 +32,8 @@ describe('keys, networks and the name in the settings', function () {
 
   for (const javaScriptEnabled of [true, false])
     it(`make, replace and end a live key ${javaScriptEnabled ? 'with' : 'without'} script`, async () => {
-      const { id: merchantId } = await api.newMerchant();
-      const signedIn = await openDashboard(browser, api, {
+      const { id: merchantId } = await the.api.newMerchant();
+      const signedIn = await openDashboard(the.browser, the.api, {
         merchantId,
         path: '/dashboard/settings',
         javaScriptEnabled,
@@ -59,7 +52,7 @@ describe('keys, networks and the name in the settings', function () {
       expect(await opens(key)).to.equal(200);
       await page.goto(shownAt);
       expect(await readText(page.locator('h1'))).to.equal('This was shown already');
-      await page.goto(`${api.origin}/dashboard/settings/keys`);
+      await page.goto(`${the.api.origin}/dashboard/settings/keys`);
       const row = page.getByRole('row').filter({ hasText: 'shop server' });
       expect(await readText(row))
         .to.include('read')
@@ -83,8 +76,8 @@ describe('keys, networks and the name in the settings', function () {
     });
 
   it('ask for no password in test mode, and reach no key of the other mode or of another merchant', async () => {
-    const user = await newUser(api);
-    const person = await formPerson(api, user);
+    const user = await newUser(the.api);
+    const person = await formPerson(the.api, user);
     const path = '/dashboard/test/settings/keys';
     const page = await person.get(`${path}/new`);
     expect(page.text).to.not.include('confirm_password');
@@ -92,9 +85,9 @@ describe('keys, networks and the name in the settings', function () {
     const made = await person.post(`${path}/new`, { once, label: 'ours', 'scopes.all': 'on' });
     expect(made.status).to.equal(303);
     expect((await person.get(made.location ?? '')).text).to.match(/sk_test_/);
-    const other = await api.newMerchant();
+    const other = await the.api.newMerchant();
     const foreign = async (): Promise<{ id: string }[]> =>
-      await api.deps.orm.em
+      await the.api.deps.orm.em
         .fork()
         .execute("select * from api_keys where merchant_id = ? or mode = 'live' order by id", [other.id]);
     const before = await foreign();
@@ -111,10 +104,10 @@ describe('keys, networks and the name in the settings', function () {
   });
 
   it('say at the field what is wrong, and make nothing then', async () => {
-    const person = await formPerson(api, await newUser(api));
+    const person = await formPerson(the.api, await newUser(the.api));
     const path = '/dashboard/test/settings/keys/new';
     const count = async () =>
-      (await api.deps.orm.em.fork().execute('select 1 from api_keys')).length as number;
+      (await the.api.deps.orm.em.fork().execute('select 1 from api_keys')).length as number;
     const before = await count();
     for (const [field, members] of [
       ['scopes', { label: 'x' }],
@@ -128,12 +121,15 @@ describe('keys, networks and the name in the settings', function () {
       expect(answer.text, JSON.stringify(members)).to.include(`id="${field}-error"`);
     }
     expect(await count()).to.equal(before);
-    expect(troublesOf(api)).to.deep.equal([]);
+    expect(troublesOf(the.api)).to.deep.equal([]);
   });
 
   it('let live keys be used from listed networks alone, and show where the person is', async () => {
-    const { id: merchantId, keys } = await api.newMerchant();
-    const signedIn = await openDashboard(browser, api, { merchantId, path: '/dashboard/settings/allowlist' });
+    const { id: merchantId, keys } = await the.api.newMerchant();
+    const signedIn = await openDashboard(the.browser, the.api, {
+      merchantId,
+      path: '/dashboard/settings/allowlist',
+    });
     const { page, context, user } = signedIn;
     expect(await readText(page.locator('main'))).to.include('Your live keys work from everywhere');
     expect(await readText(page.locator('#network-hint'))).to.include('You yourself are at 127.0.0.1.');
@@ -155,8 +151,8 @@ describe('keys, networks and the name in the settings', function () {
   });
 
   it('give the merchant another name, which every page shows', async () => {
-    const { id: merchantId } = await api.newMerchant();
-    const person = await formPerson(api, await newUser(api, merchantId));
+    const { id: merchantId } = await the.api.newMerchant();
+    const person = await formPerson(the.api, await newUser(the.api, merchantId));
     const path = '/dashboard/settings/name';
     const name = '<script>window.hit = 1</script> & Söhne';
     const empty = await person.post(path, { once: await person.onceOf(path), name: ' ' });

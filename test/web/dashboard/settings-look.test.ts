@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { Browser, Page } from 'playwright-core';
-import { startBrowser } from '../../../dev/support/browser.ts';
+import type { Page } from 'playwright-core';
 import { allowNetwork } from '../../../src/services/access/allowlist.ts';
 import { enableTotp } from '../../../src/services/access/users.ts';
 import { createKey } from '../../../src/services/merchants/keys.ts';
 import { updateMerchant } from '../../../src/services/merchants/merchants.ts';
 import { askWithdrawChange } from '../../../src/services/merchants/withdraw-changes.ts';
-import { startTestApi, type TestApi, troublesOf } from '../../support/gateway.ts';
+import { troublesOf } from '../../support/gateway.ts';
 import { barriers } from '../../support/http/axe.ts';
 import { overflowOf } from '../../support/http/browser.ts';
 import { openDashboard, unexpected } from '../../support/http/dashboard.ts';
 import { formPerson } from '../../support/http/form-person.ts';
+import { browserStage } from '../../support/http/stage.ts';
 import { newUser, signIn } from '../../support/sign-in.ts';
 
 const HOSTILE = `</td><script>window.hit = 1</script>"'\u202egnp.exe ${'w'.repeat(80)}`;
@@ -25,15 +25,7 @@ const TAKES_ANYTHING = /\/(name|end-others)$/;
 /** Every page of the settings, empty and with whatever a merchant may have, keeps nobody from using it. */
 describe('the pages of settings and of the own sign-in', function () {
   this.timeout(120_000);
-  let api: TestApi;
-  let browser: Browser;
-  before(async () => {
-    [api, browser] = await Promise.all([startTestApi(), startBrowser()]);
-  });
-  after(async () => {
-    await browser?.close();
-    await api?.stop();
-  });
+  const the = browserStage();
 
   const EMPTY = [
     '/settings',
@@ -61,7 +53,7 @@ describe('the pages of settings and of the own sign-in', function () {
       ] as const) {
         await page.emulateMedia({ colorScheme });
         await page.setViewportSize({ width, height: 800 });
-        const answer = await page.goto(`${api.origin}${base}${path}`);
+        const answer = await page.goto(`${the.api.origin}${base}${path}`);
         const where = `${path} ${colorScheme}: `;
         if (answer?.status() !== 200) wrong.push(`${where}${answer?.status()}`);
         const over = await overflowOf(page);
@@ -73,8 +65,8 @@ describe('the pages of settings and of the own sign-in', function () {
   };
 
   it('are for everybody where nothing is set yet', async () => {
-    const { id: merchantId } = await api.newMerchant();
-    const signedIn = await openDashboard(browser, api, { merchantId, path: '/dashboard/account' });
+    const { id: merchantId } = await the.api.newMerchant();
+    const signedIn = await openDashboard(the.browser, the.api, { merchantId, path: '/dashboard/account' });
     const wrong = await wrongWith(signedIn.page, EMPTY);
     const ofTests = EMPTY.filter((path) => !/withdraw|allowlist/.test(path)).slice(0, 4);
     expect([...wrong, ...(await wrongWith(signedIn.page, ofTests, '/dashboard/test'))]).to.deep.equal([]);
@@ -83,18 +75,18 @@ describe('the pages of settings and of the own sign-in', function () {
   });
 
   it('are for everybody with keys, addresses that wait, people, and texts that want to be more', async () => {
-    const { id: merchantId } = await api.newMerchant();
-    await updateMerchant(api.deps, { merchantId, name: HOSTILE, withdraw: { bsc: ADDRESS } });
-    const signedIn = await openDashboard(browser, api, { merchantId, path: '/dashboard/account' });
+    const { id: merchantId } = await the.api.newMerchant();
+    await updateMerchant(the.api.deps, { merchantId, name: HOSTILE, withdraw: { bsc: ADDRESS } });
+    const signedIn = await openDashboard(the.browser, the.api, { merchantId, path: '/dashboard/account' });
     const { page, user } = signedIn;
     const deps = {
-      ...api.deps,
+      ...the.api.deps,
       actor: { kind: 'user', userId: user.id, from: '2001:db8:1:2::/64' } as const,
     };
     const { id: keyId } = await createKey(deps, { merchantId, mode: 'live', label: HOSTILE });
     await allowNetwork(deps, { merchantId, network: '2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff' });
-    const colleague = await newUser(api, merchantId);
-    await signIn(api, user);
+    const colleague = await newUser(the.api, merchantId);
+    await signIn(the.api, user);
     const asked = { network: 'bsc', address: OTHER, contractAllowed: true } as const;
     const change = await askWithdrawChange(deps, merchantId, asked);
     const network = encodeURIComponent('2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff/128');
@@ -116,12 +108,12 @@ describe('the pages of settings and of the own sign-in', function () {
     expect(wrong).to.deep.equal([]);
     await signedIn.context.close();
     expect(unexpected(signedIn)).to.deep.equal([]);
-    expect(troublesOf(api)).to.deep.equal([]);
+    expect(troublesOf(the.api)).to.deep.equal([]);
   });
 
   it('are for everybody when something was wrong, when a secret is shown, and with a code from an app', async () => {
-    const { id: merchantId } = await api.newMerchant();
-    const signedIn = await openDashboard(browser, api, {
+    const { id: merchantId } = await the.api.newMerchant();
+    const signedIn = await openDashboard(the.browser, the.api, {
       merchantId,
       path: '/dashboard/settings/team/invite',
     });
@@ -136,13 +128,13 @@ describe('the pages of settings and of the own sign-in', function () {
     await page.getByLabel('Your password').fill(user.password);
     await page.getByRole('button', { name: 'Make the link' }).click();
     await look('a secret that is shown');
-    await page.goto(`${api.origin}/dashboard/account/totp`);
+    await page.goto(`${the.api.origin}/dashboard/account/totp`);
     await page.getByRole('button', { name: 'Set up an app' }).click();
     await look('a secret for an app');
     await page.setViewportSize({ width: 320, height: 640 });
     expect(await overflowOf(page)).to.equal(0);
-    await enableTotp(api.deps, { email: user.email });
-    await page.goto(`${api.origin}/dashboard/account`);
+    await enableTotp(the.api.deps, { email: user.email });
+    await page.goto(`${the.api.origin}/dashboard/account`);
     expect(new URL(page.url()).pathname).to.equal('/login');
     expect(wrong).to.deep.equal([]);
     await context.close();
@@ -150,13 +142,13 @@ describe('the pages of settings and of the own sign-in', function () {
   });
 
   it('refuse what is no form, what another origin sends, and what no field takes, with nothing changed', async () => {
-    const user = await newUser(api);
-    const person = await formPerson(api, user);
+    const user = await newUser(the.api);
+    const person = await formPerson(the.api, user);
     const stored = async () =>
       JSON.stringify(
         await Promise.all(
           ['merchants', 'api_keys', 'withdraw_changes', 'allowed_networks', 'users', 'password_links'].map(
-            (table) => api.deps.orm.em.fork().execute(`select * from ${table} order by 1::text`),
+            (table) => the.api.deps.orm.em.fork().execute(`select * from ${table} order by 1::text`),
           ),
         ),
       );
@@ -188,6 +180,6 @@ describe('the pages of settings and of the own sign-in', function () {
       }
     }
     expect(await stored()).to.equal(before);
-    expect(troublesOf(api)).to.deep.equal([]);
+    expect(troublesOf(the.api)).to.deep.equal([]);
   });
 });

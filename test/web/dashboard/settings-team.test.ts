@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
-import { startBrowser } from '../../../dev/support/browser.ts';
-import { startTestApi, type TestApi, UNKNOWN_ID } from '../../support/gateway.ts';
+import { UNKNOWN_ID } from '../../support/gateway.ts';
 import { openPage, readText } from '../../support/http/browser.ts';
 import { openDashboard, submitLogin, unexpected } from '../../support/http/dashboard.ts';
 import { formPerson } from '../../support/http/form-person.ts';
+import { browserStage } from '../../support/http/stage.ts';
 import { newUser } from '../../support/sign-in.ts';
 
 const PATH = '/dashboard/settings/team';
@@ -13,23 +12,12 @@ const DAY_MS = 24 * 3_600_000;
 
 describe('the team in the settings', function () {
   this.timeout(60_000);
-  let api: TestApi;
-  let browser: Browser;
   const clock = { ms: Date.now() };
-  before(async () => {
-    [api, browser] = await Promise.all([
-      startTestApi({ deps: { now: () => new Date(clock.ms) } }),
-      startBrowser(),
-    ]);
-  });
-  after(async () => {
-    await browser?.close();
-    await api?.stop();
-  });
+  const the = browserStage({ deps: { now: () => new Date(clock.ms) } });
 
   it('gets somebody by a link that is shown once and opens once, and loses them again', async () => {
-    const { id: merchantId } = await api.newMerchant();
-    const signedIn = await openDashboard(browser, api, { merchantId, path: '/dashboard/settings' });
+    const { id: merchantId } = await the.api.newMerchant();
+    const signedIn = await openDashboard(the.browser, the.api, { merchantId, path: '/dashboard/settings' });
     const { page, context, user } = signedIn;
     await page.getByRole('link', { name: 'Team' }).click();
     await page.getByRole('link', { name: 'Invite somebody' }).click();
@@ -40,7 +28,7 @@ describe('the team in the settings', function () {
     await page.getByRole('link', { name: 'I have copied it' }).click();
     expect(await readText(page.getByRole('row').filter({ hasText: 'ben@' }))).to.include('Invited');
     const ben = { email: 'ben@example.com', password: 'a wholly new battery' };
-    const other = await openPage(browser, api.origin);
+    const other = await openPage(the.browser, the.api.origin);
     const choose = async () => {
       await other.page.goto('about:blank');
       await other.page.goto(link.replace('localhost', '127.0.0.1'));
@@ -51,18 +39,18 @@ describe('the team in the settings', function () {
     await choose();
     await other.page.getByRole('link', { name: 'Sign in' }).click();
     await submitLogin(other.page, ben);
-    await other.page.goto(`${api.origin}/dashboard/test/customers`);
+    await other.page.goto(`${the.api.origin}/dashboard/test/customers`);
     expect(await readText(other.page.locator('header'))).to.include('ben@example.com');
     await choose();
     expect(await readText(other.page.getByRole('alert')), 'a second time').to.include('opens nothing');
-    await page.goto(api.origin + PATH);
+    await page.goto(the.api.origin + PATH);
     await page.getByRole('link', { name: 'Remove ben@example.com' }).click();
     await page.getByRole('button', { name: 'Remove this person' }).click();
     await page.waitForURL((url) => url.pathname === PATH);
     expect(await readText(page.locator('main'))).to.not.include('ben@');
-    await other.page.goto(`${api.origin}/dashboard/test/customers`);
+    await other.page.goto(`${the.api.origin}/dashboard/test/customers`);
     expect(new URL(other.page.url()).pathname).to.equal('/login');
-    await page.goto(`${api.origin}/dashboard/settings/audit`);
+    await page.goto(`${the.api.origin}/dashboard/settings/audit`);
     const audit = await readText(page.locator('main'));
     expect(audit).to.include('invited somebody').and.include('removed somebody from the team');
     expect(audit)
@@ -75,9 +63,9 @@ describe('the team in the settings', function () {
   });
 
   it('has no use for a link after a day, and says so in the list', async () => {
-    const { id: merchantId } = await api.newMerchant();
-    const user = await newUser(api, merchantId);
-    const person = await formPerson(api, user);
+    const { id: merchantId } = await the.api.newMerchant();
+    const user = await newUser(the.api, merchantId);
+    const person = await formPerson(the.api, user);
     const members = { email: 'late@example.com', confirm_password: user.password };
     const made = await person.post(`${PATH}/invite`, {
       once: await person.onceOf(`${PATH}/invite`),
@@ -91,7 +79,7 @@ describe('the team in the settings', function () {
       password: 'a wholly new battery',
       again: 'a wholly new battery',
     });
-    const late = await fetch(`${api.origin}/set-password`, {
+    const late = await fetch(`${the.api.origin}/set-password`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'text/html' },
       body,
@@ -101,11 +89,11 @@ describe('the team in the settings', function () {
   });
 
   it('removes nobody of another merchant, nobody twice and not oneself, and invites no email twice', async () => {
-    const { id: merchantId } = await api.newMerchant();
-    const user = await newUser(api, merchantId);
-    const colleague = await newUser(api, merchantId);
-    const stranger = await newUser(api, (await api.newMerchant()).id);
-    const person = await formPerson(api, user);
+    const { id: merchantId } = await the.api.newMerchant();
+    const user = await newUser(the.api, merchantId);
+    const colleague = await newUser(the.api, merchantId);
+    const stranger = await newUser(the.api, (await the.api.newMerchant()).id);
+    const person = await formPerson(the.api, user);
     const remove = (id: string) => `${PATH}/${id}/remove`;
     const nobodys = await person.get(remove(UNKNOWN_ID));
     for (const id of [stranger.id, user.id, 'x', '%00']) {

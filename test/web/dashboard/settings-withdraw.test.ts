@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
-import { startBrowser } from '../../../dev/support/browser.ts';
 import type { Network } from '../../../src/domain/assets.ts';
 import { countWithdrawChanges } from '../../../src/services/merchants/withdraw-count.ts';
-import { startTestApi, type TestApi, UNKNOWN_ID } from '../../support/gateway.ts';
+import { UNKNOWN_ID } from '../../support/gateway.ts';
 import { readText } from '../../support/http/browser.ts';
 import { openDashboard, submitLogin, unexpected } from '../../support/http/dashboard.ts';
 import { formPerson } from '../../support/http/form-person.ts';
+import { browserStage } from '../../support/http/stage.ts';
 import { newUser } from '../../support/sign-in.ts';
 
 const FIRST = '0x52908400098527886E0F7030069857D2E4169EE7';
@@ -19,8 +18,6 @@ const DAY_MS = 24 * 3_600_000;
 
 describe('withdraw addresses in the settings', function () {
   this.timeout(60_000);
-  let api: TestApi;
-  let browser: Browser;
   // The clock of the process; a change counts by that of the database too, so it lies in the past.
   const clock = { ms: Date.now() - 3 * DAY_MS };
   /** What a chain would say of an address: code runs at one of them, and of one nobody knows. */
@@ -28,23 +25,14 @@ describe('withdraw addresses in the settings', function () {
     ['bsc', { hasCode: async (key) => CONTRACT.toLowerCase().includes(key) }],
   ]);
 
-  before(async () => {
-    [api, browser] = await Promise.all([
-      startTestApi({
-        chains,
-        deps: { now: () => new Date(clock.ms) },
-        settings: { withdrawChangeDelayMs: DAY_MS },
-      }),
-      startBrowser(),
-    ]);
-  });
-  after(async () => {
-    await browser?.close();
-    await api?.stop();
+  const the = browserStage({
+    chains,
+    deps: { now: () => new Date(clock.ms) },
+    settings: { withdrawChangeDelayMs: DAY_MS },
   });
 
   const actions = async (merchantId: string): Promise<string[]> => {
-    const rows: { action: string }[] = await api.deps.orm.em
+    const rows: { action: string }[] = await the.api.deps.orm.em
       .fork()
       .execute(
         'select action from operator_actions where merchant_id = ? and user_id is not null order by at, id',
@@ -54,8 +42,8 @@ describe('withdraw addresses in the settings', function () {
   };
 
   it('wait for a day after they were changed, seen on every page, and then count', async () => {
-    const { id: merchantId } = await api.newMerchant();
-    const signedIn = await openDashboard(browser, api, { merchantId, path: PATH });
+    const { id: merchantId } = await the.api.newMerchant();
+    const signedIn = await openDashboard(the.browser, the.api, { merchantId, path: PATH });
     const { page, context, user } = signedIn;
     await page.getByRole('link', { name: 'Set an address on BNB Chain' }).click();
     expect(await readText(page.locator('main')))
@@ -72,10 +60,10 @@ describe('withdraw addresses in the settings', function () {
       .to.include(FIRST)
       .and.include('No address is set');
     expect(await readText(page.locator('#on-bsc'))).to.include(`Asked for by ${user.email} from 127.0.0.1`);
-    await page.goto(`${api.origin}/dashboard/test/customers`);
+    await page.goto(`${the.api.origin}/dashboard/test/customers`);
     expect(await readText(page.locator('main'))).to.include('was changed and does not count yet');
     clock.ms += DAY_MS + 1_000;
-    expect(await countWithdrawChanges(api.deps, new Map())).to.equal(1);
+    expect(await countWithdrawChanges(the.api.deps, new Map())).to.equal(1);
     await page.getByRole('link', { name: 'Look at it, or cancel it' }).click();
     // Nobody is signed in for a day.
     await submitLogin(page, user);
@@ -91,9 +79,9 @@ describe('withdraw addresses in the settings', function () {
   });
 
   it('are taken back by anybody of the team without a password, replaced, and taken away', async () => {
-    const { id: merchantId } = await api.newMerchant();
-    const user = await newUser(api, merchantId);
-    const person = await formPerson(api, user);
+    const { id: merchantId } = await the.api.newMerchant();
+    const user = await newUser(the.api, merchantId);
+    const person = await formPerson(the.api, user);
     const ask = async (network: string, members: Record<string, string>) =>
       await person.post(`${PATH}/${network}`, {
         once: await person.onceOf(`${PATH}/${network}`),
@@ -105,8 +93,8 @@ describe('withdraw addresses in the settings', function () {
     const page = await person.get(PATH);
     expect(page.text).to.include(SECOND).and.not.include(FIRST);
     const cancel = /href="([^"]+\/cancel)"/.exec(page.text)?.[1] ?? '';
-    const colleague = await formPerson(api, await newUser(api, merchantId));
-    const stranger = await formPerson(api, await newUser(api, (await api.newMerchant()).id));
+    const colleague = await formPerson(the.api, await newUser(the.api, merchantId));
+    const stranger = await formPerson(the.api, await newUser(the.api, (await the.api.newMerchant()).id));
     expect((await stranger.get(cancel)).status).to.equal(404);
     const nobodys = `${PATH}/${UNKNOWN_ID}/cancel`;
     expect((await stranger.get(cancel)).text).to.equal((await stranger.get(nobodys)).text);
@@ -126,8 +114,8 @@ describe('withdraw addresses in the settings', function () {
   });
 
   it('that may be contracts are taken only where the person says that they know', async () => {
-    const { id: merchantId } = await api.newMerchant();
-    const signedIn = await openDashboard(browser, api, { merchantId, path: `${PATH}/bsc` });
+    const { id: merchantId } = await the.api.newMerchant();
+    const signedIn = await openDashboard(the.browser, the.api, { merchantId, path: `${PATH}/bsc` });
     const { page, context, user } = signedIn;
     expect(await page.getByLabel('I hold the key of what lies there').count()).to.equal(0);
     await page.getByLabel('New address').fill(CONTRACT);
@@ -143,8 +131,8 @@ describe('withdraw addresses in the settings', function () {
   });
 
   it('are of live mode alone, and of networks that there are', async () => {
-    const user = await newUser(api, (await api.newMerchant()).id);
-    const person = await formPerson(api, user);
+    const user = await newUser(the.api, (await the.api.newMerchant()).id);
+    const person = await formPerson(the.api, user);
     for (const path of [
       `${PATH}/nowhere`,
       `${PATH}/%00`,

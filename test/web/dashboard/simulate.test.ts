@@ -1,38 +1,35 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
-import { startBrowser } from '../../../dev/support/browser.ts';
 import { createCustomer, createPaymentLink } from '../../../dev/support/use-cases.ts';
-import { startTestApi, type TestApi } from '../../support/gateway.ts';
 import { barriers } from '../../support/http/axe.ts';
 import { overflowOf, readText } from '../../support/http/browser.ts';
 import { openDashboard, unexpected } from '../../support/http/dashboard.ts';
 import { errorAt, signedInPages } from '../../support/http/pages.ts';
+import { browserStage } from '../../support/http/stage.ts';
 
 describe('simulations in the dashboard', function () {
   this.timeout(60_000);
-  let api: TestApi;
-  let browser: Browser;
-  before(async () => {
-    [api, browser] = await Promise.all([startTestApi(), startBrowser()]);
-  });
-  after(async () => {
-    await browser?.close();
-    await api?.stop();
-  });
+  const the = browserStage();
 
   const depositsOf = (merchantId: string) =>
-    api.deps.orm.em.fork().execute<Record<string, unknown>[]>(
+    the.api.deps.orm.em.fork().execute<Record<string, unknown>[]>(
       `select id, network, currency, amount_units, status, mode, payment_link_id from deposits
          where merchant_id = ? order by created_at`,
       [merchantId],
     );
   const newCustomer = (merchantId: string, mode: 'live' | 'test', name: string) =>
-    createCustomer(api.deps, { merchantId, mode, externalId: randomUUID(), email: null, name, metadata: {} });
+    createCustomer(the.api.deps, {
+      merchantId,
+      mode,
+      externalId: randomUUID(),
+      email: null,
+      name,
+      metadata: {},
+    });
 
   it('make a deposit of a chosen customer, coin, amount and outcome', async () => {
-    const { id: merchantId } = await api.newMerchant();
-    const signedIn = await openDashboard(browser, api, {
+    const { id: merchantId } = await the.api.newMerchant();
+    const signedIn = await openDashboard(the.browser, the.api, {
       merchantId,
       path: '/dashboard/test/simulate',
       viewport: { width: 320, height: 640 },
@@ -74,15 +71,15 @@ describe('simulations in the dashboard', function () {
   });
 
   it('pay the payment link that they are begun from', async () => {
-    const { id: merchantId } = await api.newMerchant();
-    const { link } = await createPaymentLink(api.deps, {
+    const { id: merchantId } = await the.api.newMerchant();
+    const { link } = await createPaymentLink(the.api.deps, {
       merchantId,
       mode: 'test',
       email: 'ann@example.com',
       amountCents: 2_550n,
-      publicUrl: api.origin,
+      publicUrl: the.api.origin,
     });
-    const pages = await signedInPages(api, merchantId);
+    const pages = await signedInPages(the.api, merchantId);
     const { text } = await pages.get(`/dashboard/test/links/${link.id}`);
     const way = /href="(\/dashboard\/test\/simulate\?[^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
     const shown = await pages.get(way);
@@ -114,11 +111,11 @@ describe('simulations in the dashboard', function () {
   });
 
   it('are refused at the field that is wrong, and make nothing; live mode has none', async () => {
-    const { id: merchantId } = await api.newMerchant();
+    const { id: merchantId } = await the.api.newMerchant();
     const customer = await newCustomer(merchantId, 'test', 'Ann');
     const live = await newCustomer(merchantId, 'live', 'Bob');
-    const foreign = await newCustomer(api.merchant.id, 'test', 'Eve');
-    const pages = await signedInPages(api, merchantId);
+    const foreign = await newCustomer(the.api.merchant.id, 'test', 'Eve');
+    const pages = await signedInPages(the.api, merchantId);
     const good = {
       customer_id: customer.id,
       coin: 'bsc:USDT',

@@ -1,16 +1,8 @@
 import type { Em } from '../../../db/orm.ts';
 import { rows, sql } from '../../../db/sql.ts';
-import {
-  assetOf,
-  type Currency,
-  type Mode,
-  NATIVE_CURRENCY,
-  NETWORKS,
-  type Network,
-} from '../../../domain/assets.ts';
+import { type Currency, NETWORKS, type Network } from '../../../domain/assets.ts';
 import { isoSeconds } from '../../../domain/events.ts';
 import { isUuid } from '../../../domain/ids.ts';
-import { formatUnits } from '../../../domain/money.ts';
 import type { WaitCode } from '../../../domain/payouts/facts.ts';
 import type { SentPurpose } from '../../../domain/payouts/purpose.ts';
 import { PAYOUT_STATES, type PayoutState, type SentState } from '../../../domain/settlement.ts';
@@ -19,6 +11,7 @@ import { type CreatedBetween, createdBetween, inOrder, listPage, type PageOf } f
 import type { PageRequest } from '../../lists/query.ts';
 import { notFound } from '../../refusal.ts';
 import type { Scope } from '../../scope.ts';
+import { decimal, type FactRow, factColumns, type PayoutFacts, presentFacts } from '../present.ts';
 import { payoutWords, purposeWords, sentWords, type WaitWords, waitWords } from './words.ts';
 
 export type PayoutListFilters = CreatedBetween & {
@@ -26,27 +19,11 @@ export type PayoutListFilters = CreatedBetween & {
   readonly network?: Network | undefined;
 };
 
-/** A payout as its merchant sees it; money as decimal strings, the fee in the network's own coin. */
-export type MerchantPayoutView = {
-  readonly id: string;
-  readonly network: Network;
-  readonly currency: Currency;
-  readonly address: string;
-  readonly destination: string;
-  readonly gross: string;
-  /** What the destination got and what it cost; null before it is settled. */
-  readonly net: string | null;
-  readonly fee: string | null;
-  readonly fee_currency: Currency;
-  readonly state: PayoutState;
+/** A payout as its merchant sees it. */
+export type MerchantPayoutView = PayoutFacts & {
   readonly words: string;
-  readonly is_live: boolean;
   readonly wait: WaitWords | null;
-  /** The transaction that paid it, or else the newest one that may pay it. */
-  readonly transaction_hash: string | null;
   readonly deposit_count: number;
-  readonly created_at: string;
-  readonly settled_at: string | null;
 };
 
 export type MerchantPayoutInFull = MerchantPayoutView & {
@@ -120,20 +97,7 @@ export async function getMerchantPayout(
   return { ...view, deposits: await depositsOf(em, view), transactions: await transactionsOf(em, view) };
 }
 
-type Row = {
-  readonly id: string;
-  readonly mode: Mode;
-  readonly network: Network;
-  readonly currency: Currency;
-  readonly address: string;
-  readonly destination: string;
-  readonly state: PayoutState;
-  readonly gross: string;
-  readonly net: string | null;
-  readonly fee: string | null;
-  readonly hash: string | null;
-  readonly createdAt: string;
-  readonly settledAt: string | null;
+type Row = FactRow & {
   readonly code: WaitCode | null;
   readonly since: string | null;
   readonly deposits: number;
@@ -145,12 +109,7 @@ export async function payoutViews(em: Em, ids: readonly string[]): Promise<Merch
   const found = await rows(
     em,
     sql<Row>`
-      select p.id, p.mode, p.network, p.currency, p.address, p.destination, p.state,
-        p.gross_units::text as gross, p.net_units::text as net, p.fee_units::text as fee,
-        coalesce(p.transaction_hash, (select s.hash from sent_transactions s where s.payout_id = p.id
-          and s.purpose = 'payout' and s.hash is not null and s.state <> 'dead'
-          order by s.block_hash is not null desc, s.attempt desc limit 1)) as hash,
-        p.created_at, p.settled_at, w.code, w.since,
+      select ${factColumns(sql`s.state <> 'dead'`)}, w.code, w.since,
         (select count(*)::int from deposits d where d.payout_id = p.id) as deposits
       from payouts p left join settlement_waits w on w.payout_id = p.id and p.state in ('planned', 'paying')
       where p.id = any(${ids})`,
@@ -159,27 +118,9 @@ export async function payoutViews(em: Em, ids: readonly string[]): Promise<Merch
 }
 
 function view(row: Row): MerchantPayoutView {
-  const { id, network, currency, address, destination, state } = row;
-  const coin = NATIVE_CURRENCY[network];
-  return {
-    id,
-    network,
-    currency,
-    address,
-    destination,
-    gross: decimal(network, currency, row.gross),
-    net: row.net === null ? null : decimal(network, currency, row.net),
-    fee: row.fee === null ? null : decimal(network, coin, row.fee),
-    fee_currency: coin,
-    state,
-    words: payoutWords(state),
-    is_live: row.mode === 'live',
-    wait: row.code === null || row.since === null ? null : waitWords(row.code, row.since),
-    transaction_hash: row.hash,
-    deposit_count: row.deposits,
-    created_at: isoSeconds(new Date(row.createdAt)),
-    settled_at: row.settledAt === null ? null : isoSeconds(new Date(row.settledAt)),
-  };
+  const facts = presentFacts(row);
+  const wait = row.code === null || row.since === null ? null : waitWords(row.code, row.since);
+  return { ...facts, words: payoutWords(facts.state), wait, deposit_count: row.deposits };
 }
 
 async function depositsOf(
@@ -245,6 +186,3 @@ async function transactionsOf(
     asked_at: isoSeconds(new Date(row.createdAt)),
   }));
 }
-
-const decimal = (network: Network, currency: Currency, units: string): string =>
-  formatUnits(BigInt(units), assetOf(network, currency).decimals);

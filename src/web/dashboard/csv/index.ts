@@ -1,6 +1,8 @@
 import type { z } from 'zod';
+import type { PageMembers } from '../../../contract/common.ts';
 import { customerQuery } from '../../../contract/customer.ts';
 import { depositQuery } from '../../../contract/deposit.ts';
+import { type FiltersOf, filtersOf } from '../../../contract/list-query.ts';
 import { paymentLinkQuery } from '../../../contract/payment-link.ts';
 import type { Deps } from '../../../services/deps.ts';
 import { type ExportOf, exportCsv } from '../../../services/export/export.ts';
@@ -14,47 +16,11 @@ import type { Download, Pages } from '../visit.ts';
 /** Each list with its filter as a file of rows, the newest first. */
 export const CSV: Pages = {
   downloads: [
-    file('deposits', depositQuery, (query, scope) => ({
-      list: 'deposits',
-      input: {
-        ...scope,
-        status: query.status,
-        network: query.network,
-        currency: query.currency,
-        customerId: query.customer_id,
-        transactionHash: query.transaction_hash,
-        ...between(query),
-      },
-    })),
-    file('customers', customerQuery, (query, scope) => ({
-      list: 'customers',
-      input: {
-        ...scope,
-        search: query.search,
-        address: query.address,
-        email: query.email,
-        externalId: query.external_id,
-        ...between(query),
-      },
-    })),
-    file('links', paymentLinkQuery, (query, scope) => ({
-      list: 'links',
-      input: {
-        ...scope,
-        status: query.status,
-        customerId: query.customer_id,
-        search: query.search,
-        ...between(query),
-      },
-    })),
-    file('payouts', payoutQuery, (query, scope) => ({
-      list: 'payouts',
-      input: { ...scope, state: query.state, network: query.network, ...between(query) },
-    })),
-    file('events', eventQuery, (query, scope) => ({
-      list: 'events',
-      input: { ...scope, type: query.type, subjectId: query.subject_id, ...between(query) },
-    })),
+    file('deposits', depositQuery, (input) => ({ list: 'deposits', input })),
+    file('customers', customerQuery, (input) => ({ list: 'customers', input })),
+    file('links', paymentLinkQuery, (input) => ({ list: 'links', input })),
+    file('payouts', payoutQuery, (input) => ({ list: 'payouts', input })),
+    file('events', eventQuery, (input) => ({ list: 'events', input })),
   ],
 };
 
@@ -62,10 +28,10 @@ export const CSV: Pages = {
 const LATER_MS = 60_000;
 
 /** A filter that is not right is refused, as the list refuses it: nobody asked for a file of all rows. */
-function file<Query>(
+function file<Query extends PageMembers>(
   name: ExportOf['list'],
   query: z.ZodType<Query>,
-  what: (query: Query, scope: Scope) => ExportOf,
+  rowsOf: (input: Scope & FiltersOf<Query>) => ExportOf,
 ): Download {
   return {
     path: `/${name}.csv`,
@@ -81,16 +47,7 @@ function file<Query>(
         waitMs = LATER_MS;
         return read;
       };
-      yield* exportCsv(turn, what(value as Query, scope), signal);
+      yield* exportCsv(turn, rowsOf({ ...scope, ...filtersOf(value as Query) }), signal);
     },
   };
-}
-
-type Between = {
-  readonly created_from?: Date | undefined;
-  readonly created_to?: Date | undefined;
-};
-
-function between({ created_from: createdFrom, created_to: createdTo }: Between) {
-  return { createdFrom, createdTo };
 }

@@ -17,17 +17,7 @@ export const CUSTOMERS_PAGE: ReadPage = {
       title: 'Customers',
       noun: ['customer', 'customers'],
       query: customerQuery,
-      load: (deps, { scope }, { page, search, address, email, external_id: externalId, ...between }) =>
-        listCustomers(deps, {
-          ...scope,
-          search,
-          address,
-          email,
-          externalId,
-          createdFrom: between.created_from,
-          createdTo: between.created_to,
-          page,
-        }),
+      load: listCustomers,
       columns: ({ to }) => [
         {
           head: 'Customer',

@@ -44,8 +44,7 @@ export async function deliveriesScreen(visit: Visit, { id, url, of, label }: Log
     title: 'Deliveries',
     noun: ['delivery', 'deliveries'],
     query: deliveryQuery,
-    load: (deps, { scope }, { page, status, event }) =>
-      listDeliveries(deps, { ...scope, id, status, event, page }),
+    load: (deps, asked) => listDeliveries(deps, { ...asked, id }),
     columns: () => deliveryColumns(visit, of),
     filters: (
       values,

@@ -19,7 +19,7 @@ export const ENDPOINTS_PAGE: ReadPage = {
       title: 'Webhook endpoints',
       noun: ['endpoint', 'endpoints'],
       query: listQuery({}),
-      load: (deps, { scope }, { page }) => listEndpoints(deps, { ...scope, page }),
+      load: listEndpoints,
       columns: ({ to }) => [
         {
           head: 'Address',

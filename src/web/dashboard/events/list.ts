@@ -29,11 +29,7 @@ export const EVENTS_PAGE: ReadPage = {
       title: 'Events',
       noun: ['event', 'events'],
       query: eventQuery,
-      load: (
-        deps,
-        { scope },
-        { page, type, subject_id: subjectId, created_from: createdFrom, created_to: createdTo },
-      ) => listEvents(deps, { ...scope, type, subjectId, createdFrom, createdTo, page }),
+      load: listEvents,
       columns: ({ to }) => [
         {
           head: 'Event',

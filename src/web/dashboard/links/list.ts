@@ -20,16 +20,7 @@ export const LINKS_PAGE: ReadPage = {
       title: 'Payment links',
       noun: ['payment link', 'payment links'],
       query: paymentLinkQuery,
-      load: (deps, { scope }, { page, status, search, customer_id: customerId, ...between }) =>
-        listPaymentLinks(deps, {
-          ...scope,
-          status,
-          customerId,
-          search,
-          createdFrom: between.created_from,
-          createdTo: between.created_to,
-          page,
-        }),
+      load: listPaymentLinks,
       columns: linkColumns,
       filters: (values, errors) => html`${textField(
         {

@@ -35,11 +35,7 @@ export const PAYOUTS_PAGE: ReadPage = {
       title: 'Payouts',
       noun: ['payout', 'payouts'],
       query: payoutQuery,
-      load: (
-        deps,
-        { scope },
-        { page, state, network: on, created_from: createdFrom, created_to: createdTo },
-      ) => listMerchantPayouts(deps, { ...scope, state, network: on, createdFrom, createdTo, page }),
+      load: listMerchantPayouts,
       columns,
       filters,
       csv: '/payouts.csv',

@@ -21,19 +21,7 @@ export const ALLOWLIST_PAGE: ReadPage = {
 };
 
 /** Lets live keys be used from one more network. */
-export const ALLOWLIST_FORM = form<string>({
-  path: PATH,
-  only: 'live',
-  withoutSubscription: true,
-  guarded: true,
-  fields: (_visit, values) => ({ input: values['network'] ?? '' }),
-  apply: async (tx, _deps, { visit, input: network }) => {
-    const { deps, scope, to } = visit;
-    await allowNetwork(deps, { merchantId: scope.merchantId, network }, guarding(tx, visit));
-    return { to: to(PATH) };
-  },
-  again: async (visit, typed) => await screen(visit, typed),
-});
+export const ALLOWLIST_FORM = listForm(PATH, allowNetwork, screen);
 
 /** Asks before a network is taken off the list. */
 export const NOT_ALLOWED_PAGE: ReadPage = {
@@ -49,19 +37,30 @@ export const NOT_ALLOWED_PAGE: ReadPage = {
 };
 
 /** Takes a network off the list. */
-export const NOT_ALLOWED_FORM = form<string>({
-  path: NOT_ALLOWED_PAGE.path,
-  only: 'live',
-  withoutSubscription: true,
-  guarded: true,
-  fields: (_visit, values) => ({ input: values['network'] ?? '' }),
-  apply: async (tx, _deps, { visit, input: network }) => {
-    const { deps, scope, to } = visit;
-    await disallowNetwork(deps, { merchantId: scope.merchantId, network }, guarding(tx, visit));
-    return { to: to(PATH) };
-  },
-  again: async (visit, typed) => await removeScreen(visit, typed, typed.values['network'] ?? ''),
-});
+export const NOT_ALLOWED_FORM = listForm(NOT_ALLOWED_PAGE.path, disallowNetwork, (visit, typed) =>
+  removeScreen(visit, typed, typed.values['network'] ?? ''),
+);
+
+/** A form that changes the list by one network. */
+function listForm(
+  path: string,
+  change: typeof allowNetwork,
+  again: (visit: Visit, typed: Typed) => Promise<Screen>,
+) {
+  return form<string>({
+    path,
+    only: 'live',
+    withoutSubscription: true,
+    guarded: true,
+    fields: (_visit, values) => ({ input: values['network'] ?? '' }),
+    apply: async (tx, _deps, { visit, input: network }) => {
+      const { deps, scope, to } = visit;
+      await change(deps, { merchantId: scope.merchantId, network }, guarding(tx, visit));
+      return { to: to(PATH) };
+    },
+    again,
+  });
+}
 
 async function networksOf({ deps, scope }: Visit): Promise<readonly string[]> {
   return (await listAllowedNetworks(deps, { merchantId: scope.merchantId })).networks;

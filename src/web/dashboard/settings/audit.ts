@@ -19,7 +19,7 @@ export const AUDIT_PAGE: ReadPage = {
       title: 'Changes',
       noun: ['change', 'changes'],
       query: listQuery({}),
-      load: async (deps, { scope }, { page }) => {
+      load: async (deps, { page, ...scope }) => {
         if ((page.page ?? 1) > 1)
           throw new Refusal('INVALID', 'This list has no page numbers: go on with “Older”.', 'page');
         return await listMerchantActions(deps, scope, page);

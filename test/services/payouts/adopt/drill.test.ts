@@ -5,7 +5,7 @@ import type { AddressKey } from '../../../../src/chains/address-key.ts';
 import { auditLedger } from '../../../../src/services/ledger/audit.ts';
 import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
 import { answer, type Env, gateway } from '../../../cli/support.ts';
-import { MERCHANTS, type SettleStage, startSettleStage, USDT } from '../settle/stage.ts';
+import { MERCHANTS, type SettleStage, startFundedStage, USDT } from '../settle/stage.ts';
 import { type Backup, backUp } from './backup.ts';
 
 const DESTINATION = MERCHANTS.slice(2).toLowerCase();
@@ -43,9 +43,7 @@ describe('the drill: a database of yesterday, the journal of today', function ()
     answer(['payout', 'adopt', '--tx', hashes.get(key) ?? '', ...WHO], env());
 
   before(async () => {
-    the = await startSettleStage();
-    await the.chain.send({ to: `0x${the.gas}`, valueUnits: 10n ** 18n });
-    await the.finish();
+    the = await startFundedStage();
   });
   after(() => the?.stop());
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { eventually } from '../../../../dev/support/eventually.ts';
 import type { AddressKey } from '../../../../src/chains/address-key.ts';
 import type { Spending } from '../../../../src/chains/spending.ts';
-import { type SettleStage, startSettleStage, USDT } from '../settle/stage.ts';
+import { type SettleStage, startFundedStage, USDT } from '../settle/stage.ts';
 import { isSent, says, wordsOf } from '../settle/steps.ts';
 
 const RESEND_MS = 15_000;
@@ -12,15 +12,11 @@ describe('a worker that ends between what it noted and what it sends', function 
   this.timeout(300_000);
   let the: SettleStage;
   before(async () => {
-    the = await startSettleStage({ others: 1 });
-    await the.chain.send({ to: `0x${the.gas}`, valueUnits: 10n ** 18n });
-    await the.finish();
+    the = await startFundedStage({ others: 1 });
   });
   after(() => the?.stop());
   afterEach(() => everywhere(undefined));
-  const everywhere = (fault: SettleStage['proxy']['fault']): void => {
-    for (const proxy of [the.proxy, ...the.others]) proxy.fault = fault;
-  };
+  const everywhere = (fault: SettleStage['proxy']['fault']): void => the.everywhere(fault);
   const nobodyTakesIt = (): void =>
     everywhere(({ method, id }) =>
       method === 'eth_sendRawTransaction'

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { AddressKey } from '../../../../src/chains/address-key.ts';
 import type { Spending } from '../../../../src/chains/spending.ts';
-import { MERCHANT_KEY, startTronSettleStage, TRX, type TronSettleStage } from '../settle/tron-stage.ts';
+import { MERCHANT_KEY, startFundedTronStage, TRX, type TronSettleStage } from '../settle/tron-stage.ts';
 
 const USDT = TRX;
 const MOST_TURNS = 200;
@@ -30,11 +30,7 @@ describe('a payout with lent energy whose workers and signer die at every line',
   this.timeout(300_000);
   let the: TronSettleStage;
   before(async () => {
-    the = await startTronSettleStage({ energy: 'delegate' });
-    await the.node.pay({ to: the.gas, currency: 'TRX', units: 1_000n * TRX });
-    await the.node.pay({ to: MERCHANT_KEY, currency: 'USDT', units: USDT });
-    await the.node.stake(the.gas, 400_000n * TRX);
-    await the.finish();
+    the = await startFundedTronStage({ energy: 'delegate', gasTrx: 1_000n, stakedUnits: 400_000n * TRX });
     for (const moment of MOMENTS) await the.rows(`create sequence ${sequenceOf(moment)}`);
     await the.rows(DIES);
     for (const table of ['payouts', 'sent_transactions'])

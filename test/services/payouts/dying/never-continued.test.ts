@@ -2,16 +2,14 @@ import { expect } from 'chai';
 import type { AddressKey } from '../../../../src/chains/address-key.ts';
 import { rows } from '../../../../src/db/sql.ts';
 import { payablePage } from '../../../../src/services/repair/settlements.ts';
-import { type SettleStage, startSettleStage, USDT } from '../settle/stage.ts';
+import { type SettleStage, startFundedStage, USDT } from '../settle/stage.ts';
 import { says } from '../settle/steps.ts';
 
 describe('a payout that is settled by a worker which is killed then', function () {
   this.timeout(300_000);
   let the: SettleStage;
   before(async () => {
-    the = await startSettleStage();
-    await the.chain.send({ to: `0x${the.gas}`, valueUnits: 10n ** 18n });
-    await the.finish();
+    the = await startFundedStage();
   });
   after(() => the?.stop());
 

@@ -6,7 +6,7 @@ import { rows } from '../../../../src/db/sql.ts';
 import { lentPage } from '../../../../src/services/repair/settlements.ts';
 import { stallingTron } from '../../../actors/support/stalling.ts';
 import { says, wordsOf } from '../settle/steps.ts';
-import { MERCHANT_KEY, startTronSettleStage, TRX, type TronSettleStage } from '../settle/tron-stage.ts';
+import { MERCHANT_KEY, startFundedTronStage, TRX, type TronSettleStage } from '../settle/tron-stage.ts';
 
 const USDT = TRX;
 
@@ -15,19 +15,13 @@ describe('energy that was back when finality broke', function () {
   this.timeout(300_000);
   let the: TronSettleStage;
   before(async () => {
-    the = await startTronSettleStage({ energy: 'delegate' });
-    await the.node.pay({ to: the.gas, currency: 'TRX', units: 1_000n * TRX });
-    await the.node.pay({ to: MERCHANT_KEY, currency: 'USDT', units: USDT });
-    await the.node.stake(the.gas, 400_000n * TRX);
-    await the.finish();
+    the = await startFundedTronStage({ energy: 'delegate', gasTrx: 1_000n, stakedUnits: 400_000n * TRX });
   });
   after(() => the?.stop());
 
   const backs = async (key: AddressKey): Promise<string[]> =>
     (await the.sent(key)).filter(({ purpose }) => purpose === 'reclaim').map(({ state }) => String(state));
-  const lentTo = async (key: AddressKey): Promise<bigint> =>
-    (await the.spending.lending?.lent({ lender: the.gas, borrower: key }, new AbortController().signal)) ??
-    -1n;
+  const lentTo = (key: AddressKey): Promise<bigint> => the.lentTo(key);
   /** Whether a repair would start the actor of an address. */
   const isStarted = async (key: AddressKey): Promise<boolean> =>
     (await rows(the.deps.orm.em.fork(), lentPage('tron', '' as AddressKey))).some(

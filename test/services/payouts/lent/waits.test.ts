@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { AddressKey } from '../../../../src/chains/address-key.ts';
 import { listStuckPayouts } from '../../../../src/services/payouts/stuck.ts';
 import { says } from '../settle/steps.ts';
-import { MERCHANT_KEY, startTronSettleStage, TRX, type TronSettleStage } from '../settle/tron-stage.ts';
+import { MERCHANT_KEY, startFundedTronStage, TRX, type TronSettleStage } from '../settle/tron-stage.ts';
 
 const USDT = TRX;
 const HOUR_MS = 3_600_000;
@@ -11,20 +11,13 @@ describe('energy for payouts that wait, or are over', function () {
   this.timeout(300_000);
   let the: TronSettleStage;
   before(async () => {
-    the = await startTronSettleStage({ energy: 'delegate' });
-    await the.node.pay({ to: the.gas, currency: 'TRX', units: 1_000n * TRX });
-    await the.node.pay({ to: MERCHANT_KEY, currency: 'USDT', units: USDT });
-    // Enough for one payout at a time.
-    await the.node.stake(the.gas, 14_000n * TRX);
-    await the.finish();
+    the = await startFundedTronStage({ energy: 'delegate', gasTrx: 1_000n, stakedUnits: 14_000n * TRX });
   });
   after(() => the?.stop());
 
   const purposes = async (key: AddressKey): Promise<string[]> =>
     (await the.sent(key)).map(({ purpose, state }) => `${purpose} ${state}`);
-  const lentTo = async (key: AddressKey): Promise<bigint> =>
-    (await the.spending.lending?.lent({ lender: the.gas, borrower: key }, new AbortController().signal)) ??
-    -1n;
+  const lentTo = (key: AddressKey): Promise<bigint> => the.lentTo(key);
 
   it('is lent only when the limit of the signer leaves room for the transfer, and others are lent it meanwhile', async () => {
     const large = await the.paid(['USDT', 100n * USDT]);

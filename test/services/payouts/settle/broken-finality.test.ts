@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { eventually } from '../../../../dev/support/eventually.ts';
 import { auditLedger } from '../../../../src/services/ledger/audit.ts';
 import { stallingBsc } from '../../../actors/support/stalling.ts';
-import { MERCHANTS, type SettleStage, startSettleStage, USDT } from './stage.ts';
+import { MERCHANTS, type SettleStage, startFundedStage, USDT } from './stage.ts';
 
 const DESTINATION = MERCHANTS.slice(2).toLowerCase();
 const UNITS = 5n * USDT;
@@ -12,9 +12,7 @@ describe('a settled deposit under which finality breaks', function () {
   this.timeout(300_000);
   let the: SettleStage;
   before(async () => {
-    the = await startSettleStage();
-    await the.chain.send({ to: `0x${the.gas}`, valueUnits: 10n ** 18n });
-    await the.finish();
+    the = await startFundedStage();
   });
   after(() => the?.stop());
   afterEach(() => {

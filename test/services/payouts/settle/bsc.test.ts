@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { GWEI, MERCHANTS, type SettleStage, startSettleStage, USDT } from './stage.ts';
+import { GWEI, MERCHANTS, type SettleStage, startFundedStage, USDT } from './stage.ts';
 
 const DESTINATION = MERCHANTS.slice(2).toLowerCase();
 
@@ -7,9 +7,7 @@ describe('paying out on BNB Chain', function () {
   this.timeout(300_000);
   let the: SettleStage;
   before(async () => {
-    the = await startSettleStage();
-    await the.chain.send({ to: `0x${the.gas}`, valueUnits: 10n ** 18n });
-    await the.finish();
+    the = await startFundedStage();
   });
   after(() => the?.stop());
 

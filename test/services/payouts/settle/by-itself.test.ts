@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { AddressKey } from '../../../../src/chains/address-key.ts';
 import { acceptForeign } from '../../../../src/services/payouts/foreign.ts';
 import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
-import { GWEI, MERCHANTS, type SettleStage, startSettleStage, USDT } from './stage.ts';
+import { GWEI, MERCHANTS, type SettleStage, startFundedStage, USDT } from './stage.ts';
 import { says } from './steps.ts';
 
 const DESTINATION = MERCHANTS.slice(2).toLowerCase();
@@ -13,9 +13,7 @@ describe('a payout that something stands in the way of', function () {
   this.timeout(300_000);
   let the: SettleStage;
   before(async () => {
-    the = await startSettleStage();
-    await the.chain.send({ to: `0x${the.gas}`, valueUnits: 10n ** 18n });
-    await the.finish();
+    the = await startFundedStage();
   });
   after(() => the?.stop());
   afterEach(() => {

@@ -1,15 +1,13 @@
 import { expect } from 'chai';
 import { eventually } from '../../../../dev/support/eventually.ts';
 import { setPaused } from '../../../../src/services/payouts/pauses.ts';
-import { type SettleStage, startSettleStage, USDT } from './stage.ts';
+import { type SettleStage, startFundedStage, USDT } from './stage.ts';
 
 describe('payouts that are paused', function () {
   this.timeout(300_000);
   let the: SettleStage;
   before(async () => {
-    the = await startSettleStage();
-    await the.chain.send({ to: `0x${the.gas}`, valueUnits: 10n ** 18n });
-    await the.finish();
+    the = await startFundedStage();
   });
   after(() => the?.stop());
   afterEach(() => pause(false));

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts';
 import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
-import { MERCHANTS, type SettleStage, startSettleStage, USDT } from './stage.ts';
+import { MERCHANTS, type SettleStage, startFundedStage, USDT } from './stage.ts';
 import { overtaken, standingStill } from './standing-still.ts';
 
 const DESTINATION = MERCHANTS.slice(2).toLowerCase();
@@ -14,15 +14,11 @@ describe('a payout whose block is replaced, or whose answer is lost', function (
   this.timeout(300_000);
   let the: SettleStage;
   before(async () => {
-    the = await startSettleStage({ others: 1 });
-    await the.chain.send({ to: `0x${the.gas}`, valueUnits: 10n ** 18n });
-    await the.finish();
+    the = await startFundedStage({ others: 1 });
   });
   after(() => the?.stop());
   afterEach(() => everywhere(undefined));
-  const everywhere = (fault: SettleStage['proxy']['fault']): void => {
-    for (const proxy of [the.proxy, ...the.others]) proxy.fault = fault;
-  };
+  const everywhere = (fault: SettleStage['proxy']['fault']): void => the.everywhere(fault);
   const nobodyTakesIt = (): void =>
     everywhere(({ method, id }) =>
       method === 'eth_sendRawTransaction' ? { json: { jsonrpc: '2.0', id, result: '0x' } } : undefined,

@@ -90,11 +90,23 @@ export async function startSettleStage({ payouts, others = 0, signs = true }: Op
     /** The same, by a worker that sends and asks over something else. */
     settleOver: (over: Spending) => settling((key) => step(key, false, over), live),
     ...rowsOfPayouts(live),
+    /** What every endpoint answers; undefined: what the node says. */
+    everywhere(fault: Live['proxy']['fault']): void {
+      for (const proxy of [live.proxy, ...live.others]) proxy.fault = fault;
+    },
     async stop() {
       await signer.stop();
       await live.stop();
     },
   };
+}
+
+/** The same with a coin for gas in the wallet. */
+export async function startFundedStage(options: Options = {}): Promise<SettleStage> {
+  const the = await startSettleStage(options);
+  await the.chain.send({ to: `0x${the.gas}`, valueUnits: 10n ** 18n });
+  await the.finish();
+  return the;
 }
 
 type Live = Awaited<ReturnType<typeof startTestWatcher>>;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startTronSettleStage, TRX, type TronSettleStage } from './tron-stage.ts';
+import { startFundedTronStage, TRX, type TronSettleStage } from './tron-stage.ts';
 
 const USDT = TRX;
 
@@ -7,9 +7,7 @@ describe('payouts on Tron that fail on the chain', function () {
   this.timeout(300_000);
   let the: TronSettleStage;
   before(async () => {
-    the = await startTronSettleStage();
-    await the.node.pay({ to: the.gas, currency: 'TRX', units: 10_000n * TRX });
-    await the.finish();
+    the = await startFundedTronStage();
   });
   afterEach(() => {
     the.node.rules.isTooSlow = () => false;

@@ -10,7 +10,7 @@ import { lacksCoins } from '../../../../src/services/payouts/settle/top-up.ts';
 import { settlementResult } from '../../../../workflows/results.ts';
 import { shown } from '../stage.ts';
 import { says, wordsOf } from './steps.ts';
-import { MERCHANT_KEY, startTronSettleStage, TRX, type TronSettleStage } from './tron-stage.ts';
+import { MERCHANT_KEY, startFundedTronStage, TRX, type TronSettleStage } from './tron-stage.ts';
 
 const USDT = TRX;
 
@@ -20,12 +20,7 @@ describe('paying out on Tron with energy from a stake', function () {
   /** Enough for several payouts at a time. */
   const STAKED = 400_000n * TRX;
   before(async () => {
-    the = await startTronSettleStage({ energy: 'delegate' });
-    await the.node.pay({ to: the.gas, currency: 'TRX', units: 1_000n * TRX });
-    // His first balance takes twice as much as every other one.
-    await the.node.pay({ to: MERCHANT_KEY, currency: 'USDT', units: USDT });
-    await the.node.stake(the.gas, STAKED);
-    await the.finish();
+    the = await startFundedTronStage({ energy: 'delegate', gasTrx: 1_000n, stakedUnits: STAKED });
   });
   after(() => the?.stop());
 
@@ -33,9 +28,7 @@ describe('paying out on Tron with energy from a stake', function () {
     (await the.sent(key)).map(({ purpose, state }) => `${purpose} ${state}`);
   const states = async (key: AddressKey): Promise<unknown[]> =>
     (await the.payouts(key)).map(({ state }) => state);
-  const lentTo = async (key: AddressKey): Promise<bigint> =>
-    (await the.spending.lending?.lent({ lender: the.gas, borrower: key }, new AbortController().signal)) ??
-    -1n;
+  const lentTo = (key: AddressKey): Promise<bigint> => the.lentTo(key);
   /** What its transfer itself burnt. */
   const feeOf = async (key: AddressKey): Promise<bigint> => {
     const paid = (await the.sent(key)).find(({ purpose }) => purpose === 'payout');

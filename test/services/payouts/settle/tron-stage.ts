@@ -86,6 +86,12 @@ export async function startTronSettleStage({ payouts, others = 0, signs = true, 
     /** The same, by a worker that sends and asks over something else. */
     settleOver: (over: Spending) => settling((key) => step(key, false, over), live),
     ...rowsOfPayouts(live),
+    /** What an address is lent of the gas wallet's stake; -1 where nobody can say. */
+    async lentTo(borrower: AddressKey): Promise<bigint> {
+      const lending = (spending as Spending).lending;
+      const lender = TRON_ADDRESSES.key(signer.gas.tron);
+      return (await lending?.lent({ lender, borrower }, new AbortController().signal)) ?? -1n;
+    },
     /** The chain's clock and ours go on by more than a transaction may live; blocks are read up to then. */
     async letItsTimePass(): Promise<void> {
       const { timestampMs } = live.node.head().header;
@@ -100,6 +106,29 @@ export async function startTronSettleStage({ payouts, others = 0, signs = true, 
       await live.stop();
     },
   };
+}
+
+type Funded = Options & {
+  /** Whole TRX for gas. */
+  readonly gasTrx?: bigint;
+  /** What the gas wallet has staked for energy; the merchant has tokens then: a first balance costs twice as much. */
+  readonly stakedUnits?: bigint;
+};
+
+/** The same with coins for gas in the wallet, and energy where it is staked. */
+export async function startFundedTronStage({
+  gasTrx = 10_000n,
+  stakedUnits,
+  ...options
+}: Funded = {}): Promise<TronSettleStage> {
+  const the = await startTronSettleStage(options);
+  await the.node.pay({ to: the.gas, currency: 'TRX', units: gasTrx * TRX });
+  if (stakedUnits !== undefined) {
+    await the.node.pay({ to: MERCHANT_KEY, currency: 'USDT', units: TRX });
+    await the.node.stake(the.gas, stakedUnits);
+  }
+  await the.finish();
+  return the;
 }
 
 function paymentsOf({ node, newAddress, rows, finish }: TronWatcher, deps: TronWatcher['deps']) {

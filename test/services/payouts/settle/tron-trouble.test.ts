@@ -3,7 +3,7 @@ import { ANSWERS, always } from '../../../../dev/tron/faults.ts';
 import { TRON_ADDRESSES } from '../../../../src/chains/tron/addresses.ts';
 import { updateMerchant } from '../../../../src/services/merchants/merchants.ts';
 import { isSent, reasonOf } from './steps.ts';
-import { MERCHANT_KEY, startTronSettleStage, TRX, type TronSettleStage } from './tron-stage.ts';
+import { MERCHANT_KEY, startFundedTronStage, TRX, type TronSettleStage } from './tron-stage.ts';
 
 const USDT = TRX;
 
@@ -11,9 +11,7 @@ describe('trouble with payouts on Tron', function () {
   this.timeout(300_000);
   let the: TronSettleStage;
   before(async () => {
-    the = await startTronSettleStage({ others: 1 });
-    await the.node.pay({ to: the.gas, currency: 'TRX', units: 10_000n * TRX });
-    await the.finish();
+    the = await startFundedTronStage({ others: 1 });
   });
   after(() => the?.stop());
 

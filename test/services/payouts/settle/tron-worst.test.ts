@@ -4,7 +4,7 @@ import type { Block } from '../../../../dev/tron/types.ts';
 import type { AddressKey } from '../../../../src/chains/address-key.ts';
 import { rescan } from '../../../../src/services/watcher/rescan.ts';
 import { isPaid, isSent, reasonOf, says, wordsOf } from './steps.ts';
-import { MERCHANT_KEY, startTronSettleStage, TRX, type TronSettleStage } from './tron-stage.ts';
+import { MERCHANT_KEY, startFundedTronStage, TRX, type TronSettleStage } from './tron-stage.ts';
 
 const USDT = TRX;
 
@@ -12,9 +12,7 @@ describe('payouts on Tron with one of two endpoints that lies', function () {
   this.timeout(300_000);
   let the: TronSettleStage;
   before(async () => {
-    the = await startTronSettleStage({ others: 1 });
-    await the.node.pay({ to: the.gas, currency: 'TRX', units: 10_000n * TRX });
-    await the.finish();
+    the = await startFundedTronStage({ others: 1 });
   });
   after(() => the?.stop());
   afterEach(() => nobodyLies());

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { formatUnits } from '../../../../src/domain/money.ts';
 import { noteGasLevels, readGasLevels } from '../../../../src/services/payouts/gas-levels.ts';
 import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
-import { MERCHANT_KEY, startTronSettleStage, TRX, type TronSettleStage } from './tron-stage.ts';
+import { MERCHANT_KEY, startFundedTronStage, TRX, type TronSettleStage } from './tron-stage.ts';
 
 const USDT = TRX;
 const isSettled = (step: SettlementStep): boolean => step.kind === 'went' && step.state === 'settled';
@@ -11,9 +11,7 @@ describe('paying out on Tron', function () {
   this.timeout(300_000);
   let the: TronSettleStage;
   before(async () => {
-    the = await startTronSettleStage();
-    await the.node.pay({ to: the.gas, currency: 'TRX', units: 1_000n * TRX });
-    await the.finish();
+    the = await startFundedTronStage({ gasTrx: 1_000n });
   });
   after(() => the?.stop());
 

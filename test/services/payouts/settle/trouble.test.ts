@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
-import { MERCHANTS, type SettleStage, startSettleStage, USDT } from './stage.ts';
+import { MERCHANTS, type SettleStage, startFundedStage, USDT } from './stage.ts';
 
 const DESTINATION = MERCHANTS.slice(2).toLowerCase();
 
@@ -8,9 +8,7 @@ describe('a payout that meets trouble', function () {
   this.timeout(300_000);
   let the: SettleStage;
   before(async () => {
-    the = await startSettleStage({ others: 1 });
-    await the.chain.send({ to: `0x${the.gas}`, valueUnits: 10n ** 18n });
-    await the.finish();
+    the = await startFundedStage({ others: 1 });
   });
   after(() => the?.stop());
   afterEach(() => {
@@ -25,9 +23,7 @@ describe('a payout that meets trouble', function () {
         raw: string;
       }[]
     ).map(({ raw }) => raw);
-  const everywhere = (fault: SettleStage['proxy']['fault']): void => {
-    for (const proxy of [the.proxy, ...the.others]) proxy.fault = fault;
-  };
+  const everywhere = (fault: SettleStage['proxy']['fault']): void => the.everywhere(fault);
   /** What the destination gets of an address, all its steps taken. */
   const paysOnce = async (key: string, units: bigint, act: () => Promise<unknown>): Promise<void> => {
     const had = await the.tokensOf(DESTINATION);

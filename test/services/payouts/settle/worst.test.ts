@@ -6,7 +6,7 @@ import { publishGasWallets } from '../../../../src/services/payouts/gas-wallets.
 import { gasWalletOf } from '../../../../src/services/payouts/settle/coins.ts';
 import { holdStep } from '../../../../src/services/payouts/settle/living.ts';
 import { shown } from '../stage.ts';
-import { MERCHANTS, type SettleStage, startSettleStage, USDT } from './stage.ts';
+import { MERCHANTS, type SettleStage, startFundedStage, USDT } from './stage.ts';
 import { isPaid, isSent, says } from './steps.ts';
 
 const hostOf = ({ url }: { readonly url: string }): string => new URL(url).host;
@@ -15,9 +15,7 @@ describe('a payout at the worst of moments', function () {
   this.timeout(300_000);
   let the: SettleStage;
   before(async () => {
-    the = await startSettleStage({ others: 1 });
-    await the.chain.send({ to: `0x${the.gas}`, valueUnits: 10n ** 18n });
-    await the.finish();
+    the = await startFundedStage({ others: 1 });
   });
   after(() => the?.stop());
   afterEach(async () => {
@@ -25,9 +23,7 @@ describe('a payout at the worst of moments', function () {
     await the.signer.stop();
     await the.signer.start();
   });
-  const everywhere = (fault: SettleStage['proxy']['fault']): void => {
-    for (const proxy of [the.proxy, ...the.others]) proxy.fault = fault;
-  };
+  const everywhere = (fault: SettleStage['proxy']['fault']): void => the.everywhere(fault);
   const nobodyTakesIt = (): void =>
     everywhere(({ method, id }) =>
       method === 'eth_sendRawTransaction'

@@ -1,29 +1,19 @@
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
-import { startBrowser } from '../../../../dev/support/browser.ts';
-import { startTestApi, type TestApi } from '../../../support/gateway.ts';
 import { barriers } from '../../../support/http/axe.ts';
 import { overflowOf } from '../../../support/http/browser.ts';
 import { busyMerchant } from '../../../support/http/busy-merchant.ts';
 import { openDashboard, unexpected } from '../../../support/http/dashboard.ts';
+import { browserStage } from '../../../support/http/stage.ts';
 
 /** No page is larger: nobody waits for a table. */
 const MOST_BYTES = 100_000;
 
 describe('what the dashboard shows', function () {
   this.timeout(120_000);
-  let api: TestApi;
-  let browser: Browser;
-  before(async () => {
-    [api, browser] = await Promise.all([startTestApi(), startBrowser()]);
-  });
-  after(async () => {
-    await browser?.close();
-    await api?.stop();
-  });
+  const the = browserStage();
 
   it('is there for everybody: empty, full and refused, light and dark, on a phone and a wide desk', async () => {
-    const busy = await busyMerchant(api);
+    const busy = await busyMerchant(the.api);
     const settled = await busy.eventOf(busy.deposits.settled, 'deposit.settled');
     const created = await busy.eventOf(busy.customerId, 'customer.created');
     const lists = ['', '/deposits', '/payouts', '/payouts/balances', '/events'];
@@ -43,14 +33,14 @@ describe('what the dashboard shows', function () {
       ['light', 320],
       ['dark', 1280],
     ] as const) {
-      const signedIn = await openDashboard(browser, api, {
+      const signedIn = await openDashboard(the.browser, the.api, {
         merchantId: busy.merchantId,
         colorScheme,
         viewport: { width, height: 800 },
       });
       const { page, context } = signedIn;
       for (const path of paths) {
-        const answer = await page.goto(`${api.origin}/dashboard${path}`);
+        const answer = await page.goto(`${the.api.origin}/dashboard${path}`);
         const at = `${path} ${colorScheme} ${width}`;
         expect((await answer?.body())?.length, at).to.be.lessThan(MOST_BYTES);
         expect(await overflowOf(page), at).to.equal(0);

@@ -1,28 +1,19 @@
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
-import { startBrowser } from '../../../../dev/support/browser.ts';
-import { call, startTestApi, type TestApi } from '../../../support/gateway.ts';
+import { call } from '../../../support/gateway.ts';
 import { readText } from '../../../support/http/browser.ts';
 import { busyMerchant } from '../../../support/http/busy-merchant.ts';
 import { openDashboard, unexpected } from '../../../support/http/dashboard.ts';
 import { signedInPages } from '../../../support/http/pages.ts';
+import { browserStage } from '../../../support/http/stage.ts';
 import { pay } from '../../../support/payment-shop.ts';
 
 describe('the overview of the dashboard', function () {
   this.timeout(60_000);
-  let api: TestApi;
-  let browser: Browser;
-  before(async () => {
-    [api, browser] = await Promise.all([startTestApi(), startBrowser()]);
-  });
-  after(async () => {
-    await browser?.close();
-    await api?.stop();
-  });
+  const the = browserStage();
 
   it('says to a new merchant that nothing is there, and what to do first', async () => {
-    const { id: merchantId } = await api.newMerchant();
-    const pages = await signedInPages(api, merchantId);
+    const { id: merchantId } = await the.api.newMerchant();
+    const pages = await signedInPages(the.api, merchantId);
     for (const [path, first] of [
       ['/dashboard', '/dashboard/customers'],
       ['/dashboard/test', '/dashboard/test/simulate'],
@@ -39,8 +30,8 @@ describe('the overview of the dashboard', function () {
   });
 
   it('shows balances as the API has them, what waits for whom, each day, and the endpoint that fails', async () => {
-    const busy = await busyMerchant(api);
-    const signedIn = await openDashboard(browser, api, { merchantId: busy.merchantId });
+    const busy = await busyMerchant(the.api);
+    const signedIn = await openDashboard(the.browser, the.api, { merchantId: busy.merchantId });
     const { page, context } = signedIn;
     const balance = await readText(page.locator('#balance'));
     expect(balance).to.include('19.50 USD').and.to.include('16.00 USD available, 3.50 USD pending');
@@ -72,11 +63,11 @@ describe('the overview of the dashboard', function () {
   });
 
   it('counts nothing of another merchant or mode, and nothing that is over', async () => {
-    const busy = await busyMerchant(api);
-    const { id: merchantId, keys } = await api.newMerchant();
-    const made = await call(`${api.url}/customers`, { key: keys.live, body: { external_id: 'one' } });
-    await pay(api.deps, made.body['id'], { coins: '5', state: 'settled' });
-    const pages = await signedInPages(api, merchantId);
+    const busy = await busyMerchant(the.api);
+    const { id: merchantId, keys } = await the.api.newMerchant();
+    const made = await call(`${the.api.url}/customers`, { key: keys.live, body: { external_id: 'one' } });
+    await pay(the.api.deps, made.body['id'], { coins: '5', state: 'settled' });
+    const pages = await signedInPages(the.api, merchantId);
     const { text } = await pages.get('/dashboard');
     expect(text).to.include('Nothing waits at the moment').and.not.to.include('An endpoint fails');
     for (const id of [busy.customerId, busy.endpointId, ...Object.values(busy.deposits)])
