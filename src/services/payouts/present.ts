@@ -43,7 +43,7 @@ export type FactRow = {
   readonly settledAt: string | null;
 };
 
-/** The columns of the payout `p` of which {@link presentFacts} is made. `which`: its transactions that may be named. */
+/** The columns of payout `p` that {@link presentFacts} reads. `which`: its transactions that may be named. */
 export function factColumns(which: Statement<unknown> = sql`true`): Statement<FactRow> {
   return sql<FactRow>`p.id, p.mode, p.network, p.currency, p.address, p.destination, p.state,
     p.gross_units::text as gross, p.net_units::text as net, p.fee_units::text as fee,

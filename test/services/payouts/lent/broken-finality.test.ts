@@ -6,7 +6,7 @@ import { rows } from '../../../../src/db/sql.ts';
 import { lentPage } from '../../../../src/services/repair/settlements.ts';
 import { stallingTron } from '../../../actors/support/stalling.ts';
 import { says, wordsOf } from '../settle/steps.ts';
-import { MERCHANT_KEY, startFundedTronStage, TRX, type TronSettleStage } from '../settle/tron-stage.ts';
+import { startFundedTronStage, TRX, type TronSettleStage } from '../settle/tron-stage.ts';
 
 const USDT = TRX;
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { AddressKey } from '../../../../src/chains/address-key.ts';
 import { listStuckPayouts } from '../../../../src/services/payouts/stuck.ts';
 import { says } from '../settle/steps.ts';
-import { MERCHANT_KEY, startFundedTronStage, TRX, type TronSettleStage } from '../settle/tron-stage.ts';
+import { startFundedTronStage, TRX, type TronSettleStage } from '../settle/tron-stage.ts';
 
 const USDT = TRX;
 const HOUR_MS = 3_600_000;

@@ -41,15 +41,7 @@ export async function startTronSettleStage({ payouts, others = 0, signs = true, 
       payouts: { networks: ['tron'], minUnits: new Map(), maxFeeBasisPoints: 10_000n, ...payouts },
     },
   });
-  const prices = {
-    price: async (currency: string) => ({
-      usd8: currency === 'TRX' ? 3n * 10n ** 7n : 10n ** 8n,
-      source: 'test',
-      at: now(),
-      stale: false,
-    }),
-  };
-  const deps = { ...live.deps, prices };
+  const deps = { ...live.deps, prices: pricesAt(now) };
   const usdtContract = TRON_ADDRESSES.format(live.node.usdt.key);
   const spendingBy = (how: 'burn' | 'delegate') =>
     live.newSpending({
@@ -86,12 +78,7 @@ export async function startTronSettleStage({ payouts, others = 0, signs = true, 
     /** The same, by a worker that sends and asks over something else. */
     settleOver: (over: Spending) => settling((key) => step(key, false, over), live),
     ...rowsOfPayouts(live),
-    /** What an address is lent of the gas wallet's stake; -1 where nobody can say. */
-    async lentTo(borrower: AddressKey): Promise<bigint> {
-      const lending = (spending as Spending).lending;
-      const lender = TRON_ADDRESSES.key(signer.gas.tron);
-      return (await lending?.lent({ lender, borrower }, new AbortController().signal)) ?? -1n;
-    },
+    lentTo: lentFrom(TRON_ADDRESSES.key(signer.gas.tron), spending),
     /** The chain's clock and ours go on by more than a transaction may live; blocks are read up to then. */
     async letItsTimePass(): Promise<void> {
       const { timestampMs } = live.node.head().header;
@@ -108,10 +95,24 @@ export async function startTronSettleStage({ payouts, others = 0, signs = true, 
   };
 }
 
+const pricesAt = (now: () => Date) => ({
+  price: async (currency: string) => ({
+    usd8: currency === 'TRX' ? 3n * 10n ** 7n : 10n ** 8n,
+    source: 'test',
+    at: now(),
+    stale: false,
+  }),
+});
+
+/** What an address is lent of the gas wallet's stake; -1 where nobody can say. */
+function lentFrom(lender: AddressKey, { lending }: Spending): (borrower: AddressKey) => Promise<bigint> {
+  return async (borrower) => (await lending?.lent({ lender, borrower }, new AbortController().signal)) ?? -1n;
+}
+
 type Funded = Options & {
   /** Whole TRX for gas. */
   readonly gasTrx?: bigint;
-  /** What the gas wallet has staked for energy; the merchant has tokens then: a first balance costs twice as much. */
+  /** Staked by the gas wallet. The merchant has tokens then: a first balance costs twice as much. */
   readonly stakedUnits?: bigint;
 };
 
