@@ -1,11 +1,19 @@
-// A receiver for Express 4 or 5. It needs `npm install express` in your own project, and Node 24
-// for the TypeScript file that it imports. Run: WEBHOOK_SECRET=whsec_… PORT=3000 node express.mjs
+// A receiver for Express 4 or 5 on Node 18 or newer. Copy this file and credit.mjs, then:
+// npm install express https://GATEWAY/sdk/deposit-gateway-sdk-0.1.0.tgz
+// WEBHOOK_SECRET=whsec_… PORT=3000 node express.mjs
+import { verifyWebhook, WebhookVerificationError } from 'deposit-gateway-sdk';
 import express from 'express';
-import { verifyWebhook, WebhookVerificationError } from '../src/sdk/webhook.ts';
 import { creditOnce } from './credit.mjs';
 
 // During a rotation the old secret stays valid for 24 hours: put the new one here within that time.
-const secret = process.env.WEBHOOK_SECRET;
+const secret = process.env.WEBHOOK_SECRET ?? '';
+// A 400 is final: a receiver that cannot verify anything must not answer at all.
+if (!secret.startsWith('whsec_')) {
+  console.error(
+    'Set WEBHOOK_SECRET to the secret of your endpoint (whsec_…): the gateway showed it when the endpoint was made.',
+  );
+  process.exit(1);
+}
 const app = express();
 
 // The raw bytes are what is signed: express.json() must not have run before this route.

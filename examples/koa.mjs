@@ -1,12 +1,20 @@
-// A receiver for Koa 3 (`npm install koa`), without any body parser. Node 24 for the
-// TypeScript file that it imports. Run: WEBHOOK_SECRET=whsec_… PORT=3000 node koa.mjs
+// A receiver for Koa 3 on Node 18 or newer, without any body parser. Copy this file and credit.mjs, then:
+// npm install koa https://GATEWAY/sdk/deposit-gateway-sdk-0.1.0.tgz
+// WEBHOOK_SECRET=whsec_… PORT=3000 node koa.mjs
+import { verifyWebhook, WebhookVerificationError } from 'deposit-gateway-sdk';
 import Koa from 'koa';
-import { verifyWebhook, WebhookVerificationError } from '../src/sdk/webhook.ts';
 import { creditOnce } from './credit.mjs';
 
 const MAX_BODY_BYTES = 1_048_576;
 // During a rotation the old secret stays valid for 24 hours: put the new one here within that time.
-const secret = process.env.WEBHOOK_SECRET;
+const secret = process.env.WEBHOOK_SECRET ?? '';
+// A 400 is final: a receiver that cannot verify anything must not answer at all.
+if (!secret.startsWith('whsec_')) {
+  console.error(
+    'Set WEBHOOK_SECRET to the secret of your endpoint (whsec_…): the gateway showed it when the endpoint was made.',
+  );
+  process.exit(1);
+}
 
 /** The body as it arrived. A body parser would give an object, and its JSON has another signature. */
 async function rawBodyOf(context) {

@@ -2,9 +2,8 @@
 // SDK. One order is one payment link. How to run it: ../README.md.
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
+import { createClient, type PaymentLink, verifyWebhook, WebhookVerificationError } from 'deposit-gateway-sdk';
 import Koa, { type Context } from 'koa';
-import { createClient, type PaymentLink } from '../../src/sdk/client.ts';
-import { verifyWebhook, WebhookVerificationError } from '../../src/sdk/webhook.ts';
 
 const {
   GATEWAY_URL = '',
@@ -15,6 +14,13 @@ const {
 } = process.env;
 const PRICE_USD = '25.50';
 const MAX_BODY_BYTES = 1_048_576;
+
+if (GATEWAY_URL === '' || GATEWAY_KEY === '') {
+  console.error(
+    'Set GATEWAY_URL to the URL of the API, which ends in /api/v1, and GATEWAY_KEY to a key of it.',
+  );
+  process.exit(1);
+}
 
 const gateway = createClient({ baseUrl: GATEWAY_URL, apiKey: GATEWAY_KEY });
 

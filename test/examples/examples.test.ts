@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { join } from 'node:path';
+import { copyFile, mkdir, symlink } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
+import { eventually } from '../../dev/support/eventually.ts';
 import { tempDir } from '../../dev/support/parts.ts';
 import { closedPort } from '../../dev/support/receiver.ts';
-import { signTestEvent } from '../../src/sdk/webhook.ts';
+import { signTestEvent } from '../../packages/sdk/src/index.ts';
 
-const EXAMPLES = join(import.meta.dirname, '../../examples');
+const ROOT = join(import.meta.dirname, '../..');
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const OTHER_SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 const STARTS_WITHIN_MS = 15_000;
@@ -24,26 +26,37 @@ type Example = {
   readonly command: string;
   /** Debian's package with the command. */
   readonly package?: string;
+  /** What its reader copies, by the paths from the root of the repository. */
+  readonly files: readonly string[];
   readonly args: (port: number) => readonly string[];
 };
 
 const RECEIVERS: readonly Example[] = [
-  { name: 'Koa', command: process.execPath, args: () => [join(EXAMPLES, 'koa.mjs')] },
+  {
+    name: 'Koa',
+    command: process.execPath,
+    files: ['examples/koa.mjs', 'examples/credit.mjs'],
+    args: () => ['koa.mjs'],
+  },
   {
     name: 'Express',
     command: process.execPath,
-    args: () => [
-      '--import',
-      `data:text/javascript,${encodeURIComponent(EXPRESS_HOOK)}`,
-      join(EXAMPLES, 'express.mjs'),
-    ],
+    files: ['examples/express.mjs', 'examples/credit.mjs'],
+    args: () => ['--import', `data:text/javascript,${encodeURIComponent(EXPRESS_HOOK)}`, 'express.mjs'],
   },
-  { name: 'Python', command: 'python3', package: 'python3', args: () => [join(EXAMPLES, 'receiver.py')] },
+  {
+    name: 'Python',
+    command: 'python3',
+    package: 'python3',
+    files: ['examples/receiver.py', 'packages/sdk/python/gateway_webhook.py'],
+    args: () => ['receiver.py'],
+  },
   {
     name: 'PHP',
     command: 'php',
     package: 'php-cli',
-    args: (port) => ['-S', `127.0.0.1:${port}`, join(EXAMPLES, 'receiver.php')],
+    files: ['examples/receiver.php', 'packages/sdk/php/GatewayWebhook.php'],
+    args: (port) => ['-S', `127.0.0.1:${port}`, 'receiver.php'],
   },
 ];
 
@@ -60,11 +73,22 @@ const EVENT = {
 
 type Signed = { readonly rawBody: string; readonly headers: Record<string, string> };
 
+/** A folder with what the reader of an example copies, and with what they install. */
+async function copied({ files }: Example): Promise<string> {
+  const folder = await tempDir('example');
+  for (const file of files) await copyFile(join(ROOT, file), join(folder, basename(file)));
+  await mkdir(join(folder, 'node_modules'));
+  for (const name of ['koa', 'deposit-gateway-sdk'])
+    await symlink(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
+  return folder;
+}
+
 for (const example of RECEIVERS) {
   describe(`the example for ${example.name}`, function () {
     this.timeout(30_000);
     let child: ChildProcess;
     let port: number;
+    let folder: string;
     let output = '';
 
     before(async () => {
@@ -73,7 +97,7 @@ for (const example of RECEIVERS) {
           `${example.command} is not on this machine. Install it: apt-get install -y ${example.package}`,
         );
       port = await closedPort();
-      const folder = await tempDir('example');
+      folder = await copied(example);
       const env = {
         ...process.env,
         WEBHOOK_SECRET: SECRET,
@@ -209,9 +233,52 @@ for (const example of RECEIVERS) {
       });
     }
 
+    if (example.command !== 'php')
+      it('does not start without a secret, and says which', () => {
+        const { WEBHOOK_SECRET: _, ...env } = process.env;
+        for (const known of [{}, { WEBHOOK_SECRET: '' }, { WEBHOOK_SECRET: 'secret' }]) {
+          const { status, stdout, stderr } = spawnSync(example.command, example.args(port), {
+            cwd: folder,
+            env: { ...env, ...known },
+            encoding: 'utf8',
+            timeout: STARTS_WITHIN_MS,
+          });
+          expect([status, stdout]).to.deep.equal([1, '']);
+          expect(stderr.trim().split('\n')).to.have.length(1);
+          expect(stderr).to.match(/^Set WEBHOOK_SECRET to the secret of your endpoint/);
+        }
+      });
+
     it('is still there afterwards, and shows no secret', async () => {
       expect((await send(signed())).text).to.equal('credited before');
       expect(output).not.to.contain(SECRET);
     });
   });
 }
+
+describe('the example for PHP without a secret', function () {
+  this.timeout(30_000);
+
+  it('answers 500, after which the gateway sends again, and says in its log what is missing', async () => {
+    const [php] = RECEIVERS.filter(({ command }) => command === 'php');
+    if (!php) throw new Error('there is none');
+    const port = await closedPort();
+    const { WEBHOOK_SECRET: _, ...env } = process.env;
+    const child = spawn('php', php.args(port), { cwd: await copied(php), env, stdio: 'pipe' });
+    let log = '';
+    child.stderr.on('data', (text) => (log += text));
+    try {
+      const answer = await eventually('the first answer', () =>
+        fetch(`http://127.0.0.1:${port}/webhooks`, { method: 'POST', body: '{}' }).catch(() => undefined),
+      );
+      expect(answer.status).to.equal(500);
+      await eventually('the line in the log', async () =>
+        log.includes('Set WEBHOOK_SECRET to the secret of your endpoint'),
+      );
+    } finally {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill();
+      await ended;
+    }
+  });
+});

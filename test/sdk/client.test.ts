@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { closedPort } from '../../dev/support/receiver.ts';
+import { type ClientOptions, createClient } from '../../packages/sdk/src/client.ts';
 import { ROUTES } from '../../src/api/routes/index.ts';
-import { type ClientOptions, createClient } from '../../src/sdk/client.ts';
 import { startTestApi, type TestApi } from '../support/gateway.ts';
 import { type AnswerProxy, startAnswerProxy } from '../support/http/answer-proxy.ts';
 import { checkedFetch, failure } from './support.ts';
@@ -45,6 +45,8 @@ describe('the client for merchants', function () {
       customer,
     ]);
     expect(await client.customers.get(customer.id)).to.deep.equal(customer);
+    const page = await client.customers.addressPage(customer.id);
+    expect((await client.customers.replaceAddressPage(customer.id)).url).to.not.equal(page.url);
     const { secret, ...endpoint } = await client.endpoints.create({ url: HOOK, events: '*' });
     expect(await client.endpoints.get(endpoint.id)).to.deep.equal(endpoint);
     expect((await client.endpoints.list()).data).to.deep.equal([endpoint]);
@@ -56,6 +58,9 @@ describe('the client for merchants', function () {
       .and.not.equal(secret);
     const event = await client.endpoints.test(endpoint.id);
     expect((await client.events.get(event.id)).event).to.equal('webhook.test');
+    expect((await client.events.list({ type: 'webhook.test' })).data.map(({ id }) => id)).to.deep.equal([
+      event.id,
+    ]);
     const [delivery] = (await client.endpoints.deliveries(endpoint.id, { event: 'webhook.test' })).data;
     expect((await failure(client.deliveries.resend(delivery?.id ?? ''))).code).to.equal('VALIDATION_ERROR');
     expect(await client.endpoints.resendFailed(endpoint.id, new Date(0))).to.deep.equal({
@@ -85,6 +90,8 @@ describe('the client for merchants', function () {
     ]);
     const open = await client.payments.request({ customer_id: customer.id, amount_usd: 99 });
     expect((await client.paymentLinks.cancel(open.id)).status).to.equal('cancelled');
+    const late = await client.payments.request({ customer_id: customer.id, amount_usd: 98 });
+    expect((await client.test.expirePayment(late.token)).id).to.equal(late.id);
     expect((await client.balance.get()).available_usd).to.equal(12.5);
     expect((await client.merchantBalances.list()).data.map(({ currency }) => currency)).to.include('USDT');
     expect(await client.endpoints.delete(endpoint.id)).to.deep.equal({ id: endpoint.id, deleted: true });

@@ -1,8 +1,8 @@
 import Ajv2020 from 'ajv/dist/2020.js';
 import { expect } from 'chai';
+import { GatewayError } from '../../packages/sdk/src/client.ts';
 import { describeApi } from '../../src/api/openapi/document.ts';
 import { ROUTES } from '../../src/api/routes/index.ts';
-import { GatewayError } from '../../src/sdk/client.ts';
 
 /** The error that a call of the client ends with; throws where it succeeds, or ends with another one. */
 export async function failure(work: Promise<unknown>): Promise<GatewayError> {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { z } from 'zod';
+import type * as sdk from '../../packages/sdk/src/client.ts';
 import type { ErrorCode } from '../../src/api/errors.ts';
 import { renderSdkTypes } from '../../src/api/openapi/sdk-types.ts';
 import type * as balances from '../../src/contract/balance.ts';
@@ -12,7 +13,6 @@ import type * as deliveries from '../../src/contract/event.ts';
 import type * as payments from '../../src/contract/payment-link.ts';
 import type * as requests from '../../src/contract/payment-request.ts';
 import type * as events from '../../src/domain/events.ts';
-import type * as sdk from '../../src/sdk/client.ts';
 
 /** The same members with the same types, however they were put together. */
 type Flat<T> = T extends object ? { [K in keyof T]: Flat<T[K]> } : T;
@@ -36,6 +36,8 @@ const ANSWERS: {
   deleted: Same<sdk.Deleted, z.output<typeof endpoints.endpointDeleted>>;
   delivery: Same<sdk.Delivery, z.output<typeof deliveries.delivery>>;
   event: Same<sdk.StoredEvent, z.output<typeof deliveries.event>>;
+  events: Same<sdk.EventPage, z.output<typeof deliveries.eventList>>;
+  lateLink: Same<sdk.LatePaymentLink, z.output<typeof payments.lateLink>>;
   resentFailed: Same<sdk.ResentFailed, z.output<typeof deliveries.resentFailed>>;
   link: Same<sdk.PaymentLink, z.output<typeof payments.paymentLink>>;
   newLink: Same<sdk.NewPaymentLink, z.output<typeof payments.newPaymentLinkAnswer>>;
@@ -55,6 +57,8 @@ const ANSWERS: {
   deleted: true,
   delivery: true,
   event: true,
+  events: true,
+  lateLink: true,
   resentFailed: true,
   link: true,
   newLink: true,
@@ -77,6 +81,7 @@ const REQUESTS: {
   customers: Asks<sdk.CustomerQuery, z.input<typeof customers.customerQuery>>;
   deposits: Asks<sdk.DepositQuery, z.input<typeof deposits.depositQuery>>;
   links: Asks<sdk.PaymentLinkQuery, z.input<typeof payments.paymentLinkQuery>>;
+  events: Asks<sdk.EventQuery, z.input<typeof deliveries.eventQuery>>;
   deliveries: Asks<sdk.DeliveryQuery, z.input<typeof deliveries.deliveryQuery>>;
 } = {
   customer: true,
@@ -89,6 +94,7 @@ const REQUESTS: {
   customers: true,
   deposits: true,
   links: true,
+  events: true,
   deliveries: true,
 };
 

@@ -7,7 +7,7 @@ import {
   type VerifyWebhook,
   verifyWebhook,
   WebhookVerificationError,
-} from '../../src/sdk/webhook.ts';
+} from '../../packages/sdk/src/index.ts';
 import { buildHeaders, generateSecret } from '../../src/services/webhooks/http/signature.ts';
 
 const secret = generateSecret((size) => Buffer.alloc(size, 3));

@@ -47,6 +47,7 @@ const TYPES: Readonly<Record<string, Named>> = {
     says: 'At least one of `external_id` and `email`.',
   },
   CustomerExists: { schema: customers.existsAnswer },
+  AddressPage: { schema: customers.addressPageLink },
   Deposit: { schema: deposits.deposit },
   Simulation: {
     schema: deposits.simulationRequest,
@@ -62,10 +63,16 @@ const TYPES: Readonly<Record<string, Named>> = {
   EndpointMaybeSecret: { schema: endpoints.endpointMaybeSecret, beside: 'Endpoint' },
   Deleted: { schema: endpoints.endpointDeleted },
   Delivery: { schema: events.delivery },
-  StoredEvent: { schema: events.event },
+  ListedEvent: { schema: events.listedEvent },
+  StoredEvent: { schema: events.event, beside: 'ListedEvent' },
   ResentFailed: { schema: events.resentFailed },
   PaymentTransaction: { schema: links.linkTransaction },
   PaymentLink: { schema: links.paymentLink },
+  LatePaymentLink: {
+    schema: links.lateLink,
+    beside: 'PaymentLink',
+    says: 'What `payment.late` carries.',
+  },
   NewPaymentLink: {
     schema: links.newPaymentLinkAnswer,
     beside: 'PaymentLink',
@@ -84,8 +91,8 @@ const TYPES: Readonly<Record<string, Named>> = {
 };
 
 /**
- * The texts of the types in `src/sdk` by their paths: shared words, what is sent, and what is answered, which
- * has the other two in it as well. Throws for a kind of schema that it does not know.
+ * The texts of the types in `packages/sdk/src` by their paths: shared words, what is sent, and what is
+ * answered, which has the other two in it as well. Throws for a kind of schema that it does not know.
  */
 export function renderSdkTypes(): Readonly<Record<string, string>> {
   const words = Object.entries(WORDS).map(([name, values]) =>
@@ -96,9 +103,9 @@ export function renderSdkTypes(): Readonly<Record<string, string>> {
   const answered = named.filter(([, { of }]) => of !== 'request').map(textOf);
   const all = "export type * from './bodies.ts';\nexport type * from './words.ts';";
   return {
-    'src/sdk/words.ts': fileOf([words.join('\n')]),
-    'src/sdk/bodies.ts': fileOf([wordsIn(sent), ...sent]),
-    'src/sdk/types.ts': fileOf([`${wordsIn(answered)}\n${all}`, ...answered]),
+    'packages/sdk/src/words.ts': fileOf([words.join('\n')]),
+    'packages/sdk/src/bodies.ts': fileOf([wordsIn(sent), ...sent]),
+    'packages/sdk/src/types.ts': fileOf([`${wordsIn(answered)}\n${all}`, ...answered]),
   };
 }
 

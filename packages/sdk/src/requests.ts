@@ -3,6 +3,7 @@ import type {
   DeliveryStatus,
   DepositStatus,
   EventType,
+  ListedEvent,
   Network,
   PaymentLinkStatus,
 } from './types.ts';
@@ -38,13 +39,20 @@ export type DepositQuery = CreatedBetween & {
   network?: Network;
   currency?: Currency;
   customer_id?: string;
+  external_id?: string;
+  email?: string;
+  address?: string;
   transaction_hash?: string;
 };
 export type PaymentLinkQuery = CreatedBetween & {
   status?: PaymentLinkStatus;
   customer_id?: string;
+  external_id?: string;
   search?: string;
 };
+export type EventQuery = CreatedBetween & { type?: EventType | 'webhook.test'; subject_id?: string };
+/** A page of events. Nothing with a `created_at` before `complete_before` can appear any more. */
+export type EventPage = Page<ListedEvent> & { complete_before: string };
 export type DeliveryQuery = { status?: DeliveryStatus; event?: EventType | 'webhook.test' };
 
 export type NewEndpoint = { url: string; events: (EventType | '*')[] | '*'; description?: string | null };

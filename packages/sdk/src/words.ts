@@ -22,4 +22,8 @@ export type EventType =
   | 'deposit.settled'
   | 'deposit.failed'
   | 'customer.created'
-  | 'payment.completed';
+  | 'payment.completed'
+  | 'payment.partially_paid'
+  | 'payment.late'
+  | 'payment.expired'
+  | 'payment.cancelled';

@@ -50,6 +50,12 @@ export type CustomerExists = {
   } | null;
 };
 
+export type AddressPage = {
+  customer_id: string;
+  token: string;
+  url: string;
+};
+
 export type Deposit = {
   id: string;
   customer_id: string;
@@ -134,13 +140,18 @@ export type Delivery = {
   created_at: string;
 };
 
-export type StoredEvent = {
+export type ListedEvent = {
   id: string;
   event: string;
+  subject_id: string;
+  sequence: number;
   data: Record<string, unknown>;
+  payload: string;
   timestamp: string;
-  deliveries: Delivery[];
+  created_at: string;
 };
+
+export type StoredEvent = ListedEvent & { deliveries: Delivery[] };
 
 export type ResentFailed = {
   resent: number;
@@ -178,11 +189,20 @@ export type PaymentLink = {
   paid_currency: 'USDT' | null;
   transaction_hash: string | null;
   transactions: PaymentTransaction[];
+  sequence: number;
   expires_at: string;
   created_at: string;
   completed_at: string | null;
   is_live: boolean;
 };
+
+/** What `payment.late` carries. */
+export type LatePaymentLink = PaymentLink & { late_payment: {
+    deposit_id: string;
+    transaction_hash: string;
+    network: Network;
+    amount: string;
+  } };
 
 /** `webhook_secret` is shown this once; it signs what is sent to `webhook_url`. */
 export type NewPaymentLink = PaymentLink & { webhook_secret: string };

@@ -4,6 +4,8 @@ import type {
   DeliveryQuery,
   DepositQuery,
   EndpointChange,
+  EventPage,
+  EventQuery,
   NewEndpoint,
   Page,
   PageQuery,
@@ -11,6 +13,7 @@ import type {
 } from './requests.ts';
 import { type CallOptions, type ClientOptions, createSend, type Send } from './transport.ts';
 import type {
+  AddressPage,
   Balance,
   Customer,
   CustomerExists,
@@ -19,6 +22,7 @@ import type {
   Deposit,
   Endpoint,
   EndpointWithSecret,
+  ListedEvent,
   MerchantBalance,
   NewCustomer,
   NewPaymentLink,
@@ -51,7 +55,10 @@ export function createClient(options: ClientOptions) {
   return {
     customers: customersOf(send),
     endpoints: endpointsOf(send),
-    events: { get: (id: string, call?: CallOptions) => send<StoredEvent>(get('/events/', id), call) },
+    events: {
+      ...listOf<ListedEvent, EventQuery, EventPage>(send, '/events'),
+      get: (id: string, call?: CallOptions) => send<StoredEvent>(get('/events/', id), call),
+    },
     deliveries: {
       resend: (id: string, call?: CallOptions) =>
         send<Delivery>(post(`/webhook-deliveries/${seg(id)}/resend`), call),
@@ -79,6 +86,9 @@ export function createClient(options: ClientOptions) {
       /** For test keys only. */
       simulateDeposit: (body: Simulation, call?: CallOptions) =>
         send<Deposit>(post('/test/simulate-deposit', body), call),
+      /** Lets the time of a test link be over; its status becomes `expired` a moment later. */
+      expirePayment: (token: string, call?: CallOptions) =>
+        send<PaymentLink>(post('/test/expire-payment', { token }), call),
     },
   };
 }
@@ -91,6 +101,12 @@ function customersOf(send: Send) {
       send<CustomerExists>({ ...get('/customers/exists'), query }, call),
     create: (body: NewCustomer, call?: CallOptions) => send<Customer>(post('/customers', body), call),
     get: (id: string, call?: CallOptions) => send<Customer>(get('/customers/', id), call),
+    /** The page with the customer's addresses and deposits: for this customer alone. */
+    addressPage: (id: string, call?: CallOptions) =>
+      send<AddressPage>(get(`/customers/${seg(id)}/address-page`), call),
+    /** Gives that page another address; there is nothing under the one before. */
+    replaceAddressPage: (id: string, call?: CallOptions) =>
+      send<AddressPage>(post(`/customers/${seg(id)}/address-page`), call),
   };
 }
 
@@ -134,9 +150,12 @@ function endpointsOf(send: Send) {
 }
 
 /** A list by pages, and every row of it by cursor. */
-function listOf<Row extends { id: string }, Query extends object>(send: Send, path: string) {
+function listOf<Row extends { id: string }, Query extends object, Rows extends Page<Row> = Page<Row>>(
+  send: Send,
+  path: string,
+) {
   const list = (query: Partial<Query> & PageQuery = {}, call?: CallOptions) =>
-    send<Page<Row>>({ ...get(path), query: { ...query } }, call);
+    send<Rows>({ ...get(path), query: { ...query } }, call);
   return {
     /** One page, newest first. */
     list,

@@ -1,5 +1,3 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-
 /** The body of every webhook. */
 export type WebhookEvent<Data = Record<string, unknown>> = {
   readonly event: string;
@@ -45,30 +43,6 @@ export type VerifyWebhook = {
   readonly now?: () => number;
 };
 
-/**
- * Verifies one webhook and returns its event. Either signature is enough:
- * `X-Webhook-Signature`, or the Standard Webhooks headers, which during a
- * rotation also carry the old secret's signature. Compares in constant time.
- *
- * A genuine webhook can arrive more than once: use `data.id`
- * (or `transaction_hash`) as the key when you credit.
- * @throws WebhookVerificationError
- */
-export function verifyWebhook<Data = Record<string, unknown>>(input: VerifyWebhook): WebhookEvent<Data> {
-  if (typeof input.rawBody !== 'string' && !(input.rawBody instanceof Uint8Array)) {
-    fail('RAW_BODY_REQUIRED', 'rawBody must be the bytes or the text as received, not parsed JSON');
-  }
-  // An empty or cut-off secret must not verify anything: everybody knows that key.
-  if (typeof input.secret !== 'string' || input.secret.trim().length < MIN_SECRET_CHARACTERS) {
-    fail('SECRET_REQUIRED', 'the signing secret is missing or incomplete');
-  }
-  const body = Buffer.from(input.rawBody as string);
-  const proof = ownProof(input, body) ?? standardProof(input, body);
-  if (!proof) fail('HEADER_MISSING', 'the webhook has no signature headers');
-  if (!proof.matches) fail('SIGNATURE_MISMATCH', 'the signature does not match the body and the secret');
-  return parseEvent<Data>(body);
-}
-
 export type TestEvent = {
   readonly secret: string;
   readonly event: string;
@@ -78,70 +52,92 @@ export type TestEvent = {
   readonly now?: () => number;
 };
 
-/** A signed event as the gateway would send it, for the tests of a receiver. */
-export function signTestEvent(input: TestEvent): {
+export type SignedEvent = {
   readonly rawBody: string;
   readonly headers: Record<string, string>;
-} {
+};
+
+/** An HMAC-SHA256 that the rules ask the platform for. */
+export type Digest = { readonly key: Uint8Array; readonly message: Uint8Array };
+/** Rules that stop wherever they need a digest: the platform gives it at once, or later. */
+export type Rules<Result> = Generator<Digest, Result, Uint8Array>;
+
+const MIN_SECRET_CHARACTERS = 16;
+/** The least that Standard Webhooks allows. */
+const MIN_KEY_BYTES = 24;
+/** Far more than a rotation ever needs; an attacker's long list costs no time. */
+const MAX_SIGNATURES = 16;
+
+/** What makes a webhook genuine. Ends with the event, or throws a {@link WebhookVerificationError}. */
+export function* verifying<Data>(input: VerifyWebhook): Rules<WebhookEvent<Data>> {
+  if (typeof input.rawBody !== 'string' && !(input.rawBody instanceof Uint8Array)) {
+    fail('RAW_BODY_REQUIRED', 'rawBody must be the bytes or the text as received, not parsed JSON');
+  }
+  // An empty or cut-off secret must not verify anything: everybody knows that key.
+  if (typeof input.secret !== 'string' || input.secret.trim().length < MIN_SECRET_CHARACTERS) {
+    fail('SECRET_REQUIRED', 'the signing secret is missing or incomplete');
+  }
+  const body = typeof input.rawBody === 'string' ? utf8(input.rawBody) : input.rawBody;
+  const matches = (yield* ownProof(input, body)) ?? (yield* standardProof(input, body));
+  if (matches === undefined) fail('HEADER_MISSING', 'the webhook has no signature headers');
+  if (!matches) fail('SIGNATURE_MISMATCH', 'the signature does not match the body and the secret');
+  return parseEvent<Data>(body);
+}
+
+/** An event signed as the gateway signs it. */
+export function* signing(input: TestEvent): Rules<SignedEvent> {
   const seconds = Math.floor((input.now ?? Date.now)() / 1000);
   const timestamp = new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
   const rawBody = JSON.stringify({ event: input.event, data: input.data, timestamp });
   const id = input.id ?? '00000000-0000-4000-8000-000000000000';
-  const body = Buffer.from(rawBody);
+  const body = utf8(rawBody);
+  const own = hex(yield { key: utf8(input.secret), message: join(`${timestamp}.`, body) });
+  const key = standardKey(input.secret);
+  const standard = base64(yield { key, message: join(`${id}.${seconds}.`, body) });
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'Service-Webhook/1.0',
-    'x-webhook-signature': hmac(input.secret, `${timestamp}.`, body).toString('hex'),
+    'x-webhook-signature': own,
     'x-webhook-timestamp': timestamp,
     'x-webhook-id': id,
     'x-webhook-event': input.event,
     'x-webhook-attempt': '1',
     'webhook-id': id,
     'webhook-timestamp': String(seconds),
-    'webhook-signature': `v1,${hmac(standardKey(input.secret), `${id}.${seconds}.`, body).toString('base64')}`,
+    'webhook-signature': `v1,${standard}`,
   };
   return { rawBody, headers };
 }
 
-type Proof = { readonly matches: boolean };
-
 /**
- * The API's own scheme; undefined when its headers are absent, or when it fails while the
- * other scheme's headers are present: the other one decides then, by its own timestamp.
+ * Whether the API's own signature matches; undefined when its headers are absent, or when it fails while
+ * the other scheme's headers are present: the other one decides then, by its own timestamp.
  */
-function ownProof(input: VerifyWebhook, body: Buffer): Proof | undefined {
+function* ownProof(input: VerifyWebhook, body: Uint8Array): Rules<boolean | undefined> {
   const signature = header(input.headers, 'x-webhook-signature');
   const timestamp = header(input.headers, 'x-webhook-timestamp');
   const hasOther = header(input.headers, 'webhook-signature') !== undefined;
   if (signature === undefined || timestamp === undefined) return undefined;
-  const given = Buffer.from(/^[0-9a-f]{64}$/i.test(signature) ? signature : '', 'hex');
-  const matches = isEqual(hmac(input.secret, `${timestamp}.`, body), given);
+  const digest = yield { key: utf8(input.secret), message: join(`${timestamp}.`, body) };
+  const matches = isEqual(hex(digest), signature.toLowerCase());
   if (!matches && hasOther) return undefined;
   const isIso = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/.test(timestamp);
   checkTime(input, isIso ? Date.parse(timestamp) : Number.NaN);
-  return { matches };
+  return matches;
 }
 
-function standardProof(input: VerifyWebhook, body: Buffer): Proof | undefined {
+function* standardProof(input: VerifyWebhook, body: Uint8Array): Rules<boolean | undefined> {
   const id = header(input.headers, 'webhook-id');
   const timestamp = header(input.headers, 'webhook-timestamp');
   const signatures = header(input.headers, 'webhook-signature');
   if (id === undefined || timestamp === undefined || signatures === undefined) return undefined;
   const key = standardKey(input.secret);
   // The secret does not decode: an empty key would accept anybody's signature.
-  if (key.length < MIN_KEY_BYTES) return { matches: false };
+  if (key.length < MIN_KEY_BYTES) return false;
   checkTime(input, /^\d{1,12}$/.test(timestamp) ? Number(timestamp) * 1000 : Number.NaN);
-  const expected = hmac(key, `${id}.${timestamp}.`, body);
-  const given = signatures.split(' ', MAX_SIGNATURES).filter((entry) => entry.startsWith('v1,'));
-  return { matches: given.some((entry) => isEqual(expected, Buffer.from(entry.slice(3), 'base64'))) };
+  const expected = `v1,${base64(yield { key, message: join(`${id}.${timestamp}.`, body) })}`;
+  return signatures.split(' ', MAX_SIGNATURES).some((given) => isEqual(expected, given));
 }
-
-const MIN_SECRET_CHARACTERS = 16;
-/** The least that Standard Webhooks allows. */
-const MIN_KEY_BYTES = 24;
-
-/** Far more than a rotation ever needs; an attacker's long list costs no time. */
-const MAX_SIGNATURES = 16;
 
 function checkTime(input: VerifyWebhook, sentMs: number): void {
   if (Number.isNaN(sentMs)) fail('TIMESTAMP_INVALID', 'the timestamp header is not a time');
@@ -151,10 +147,10 @@ function checkTime(input: VerifyWebhook, sentMs: number): void {
   fail('TIMESTAMP_OUT_OF_TOLERANCE', 'the webhook was sent too long ago, or one of the clocks is wrong');
 }
 
-function parseEvent<Data>(body: Buffer): WebhookEvent<Data> {
+function parseEvent<Data>(body: Uint8Array): WebhookEvent<Data> {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(body.toString('utf8'));
+    parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body));
   } catch {
     fail('BODY_INVALID', 'the body is not JSON');
   }
@@ -179,16 +175,43 @@ function header(headers: WebhookHeaders, name: string): string | undefined {
   return value?.length === 1 ? value[0] : undefined;
 }
 
-function standardKey(secret: string): Buffer {
-  return Buffer.from(secret.startsWith('whsec_') ? secret.slice('whsec_'.length) : secret, 'base64');
+/** What follows `whsec_` in bytes; empty where it is no base64. */
+function standardKey(secret: string): Uint8Array {
+  try {
+    const text = atob(secret.startsWith('whsec_') ? secret.slice('whsec_'.length) : secret);
+    return Uint8Array.from(text, (character) => character.charCodeAt(0));
+  } catch {
+    return new Uint8Array();
+  }
 }
 
-function hmac(key: string | Buffer, prefix: string, body: Buffer): Buffer {
-  return createHmac('sha256', key).update(prefix).update(body).digest();
+function utf8(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
 }
 
-function isEqual(expected: Buffer, given: Buffer): boolean {
-  return expected.length === given.length && timingSafeEqual(expected, given);
+function join(prefix: string, body: Uint8Array): Uint8Array {
+  const head = utf8(prefix);
+  const joined = new Uint8Array(head.length + body.length);
+  joined.set(head);
+  joined.set(body, head.length);
+  return joined;
+}
+
+function hex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function base64(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes));
+}
+
+/** Takes the same time whatever differs: only the length, which is no secret, ends it early. */
+function isEqual(expected: string, given: string): boolean {
+  if (expected.length !== given.length) return false;
+  let difference = 0;
+  for (let at = 0; at < expected.length; at += 1)
+    difference |= expected.charCodeAt(at) ^ given.charCodeAt(at);
+  return difference === 0;
 }
 
 function fail(code: WebhookErrorCode, message: string): never {

@@ -23,6 +23,7 @@ export type Simulation = {
   token?: Currency;
   amount?: string | number;
   amount_usd?: string | number;
+  share?: 'full' | 'half' | 'double';
   transaction_hash?: string | null;
   from_address?: string | null;
   payment_token?: string | null;

@@ -44,6 +44,7 @@ const MAX_PAUSE_MS = 5_000;
 const MAX_RETRY_AFTER_S = 30;
 /** No answer of the API comes near this length. */
 const MAX_TEXT_PREVIEW = 200;
+const MAX_WARNINGS = 20;
 /** Answers of what is between us and the API: the request may have arrived. */
 const AWAY = new Set([502, 503, 504]);
 
@@ -58,14 +59,17 @@ export function createSend(options: ClientOptions): Send {
   const { apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, maxRetries = DEFAULT_RETRIES } = options;
   if (!/^sk_(live|test)_[!-~]+$/.test(apiKey))
     throw new TypeError('apiKey must be a key of the gateway: sk_live_… or sk_test_…');
+  // A page has a document, and everybody who opens it has what stands in it.
+  if (apiKey.startsWith('sk_live_') && 'document' in globalThis)
+    throw new TypeError('a live key must never reach a browser: call the gateway from your server');
   if (!Number.isInteger(maxRetries) || maxRetries < 0 || maxRetries > MAX_RETRIES)
     throw new TypeError(`maxRetries must be a whole number from 0 to ${MAX_RETRIES}`);
   if (!(timeoutMs > 0) || !Number.isFinite(timeoutMs)) throw new TypeError('timeoutMs must be more than 0');
   const ask = options.fetch ?? fetch;
+  const warned = new Set<string>();
 
   return async <T>(request: Request, call: CallOptions = {}): Promise<T> => {
-    const idempotencyKey =
-      request.method === 'POST' ? (call.idempotencyKey ?? crypto.randomUUID()) : undefined;
+    const idempotencyKey = request.method === 'POST' ? (call.idempotencyKey ?? newKey()) : undefined;
     const url = `${base}${request.path}${queryOf(request.query)}`;
     const init: RequestInit = {
       method: request.method,
@@ -81,7 +85,7 @@ export function createSend(options: ClientOptions): Send {
     };
     for (let attempt = 1; ; attempt += 1) {
       const sent: Sent = { request, idempotencyKey, attempts: attempt };
-      const outcome = await attemptOnce(ask, url, init, { sent, timeoutMs, signal: call.signal });
+      const outcome = await attemptOnce(ask, url, init, { sent, timeoutMs, signal: call.signal, warned });
       if (!(outcome instanceof GatewayError)) return outcome as T;
       const pauseMs = attempt > maxRetries ? undefined : pauseAfter(outcome, attempt);
       if (pauseMs === undefined) throw outcome;
@@ -95,36 +99,65 @@ type Sent = {
   readonly idempotencyKey: string | undefined;
   readonly attempts: number;
 };
-type Limits = { readonly sent: Sent; readonly timeoutMs: number; readonly signal: AbortSignal | undefined };
+type Limits = {
+  readonly sent: Sent;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+  readonly warned: Set<string>;
+};
 
 async function attemptOnce(
   ask: typeof fetch,
   url: string,
   init: RequestInit,
-  { sent, timeoutMs, signal }: Limits,
+  { sent, timeoutMs, signal, warned }: Limits,
 ): Promise<unknown> {
   signal?.throwIfAborted();
-  const timeout = AbortSignal.timeout(timeoutMs);
+  // Not AbortSignal.any: Node 18 has none.
+  const ending = new AbortController();
+  const end = (): void => ending.abort(signal?.reason);
+  signal?.addEventListener('abort', end, { once: true });
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    ending.abort();
+  }, timeoutMs);
   let response: Response;
   let text: string;
   try {
-    response = await ask(url, { ...init, signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
+    response = await ask(url, { ...init, signal: ending.signal });
     text = await response.text();
   } catch (cause) {
     signal?.throwIfAborted();
     const { method, path } = sent.request;
-    const late = timeout.aborted;
-    const what = late ? `no answer within ${timeoutMs} ms` : 'the connection broke';
+    const what = late ? `no answer within ${timeoutMs} ms` : `the connection broke${reasonOf(cause)}`;
     return new GatewayError(`${method} ${path}: ${what}`, {
       ...told(sent),
       status: 0,
       code: late ? 'TIMEOUT' : 'NO_ANSWER',
       cause,
     });
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', end);
   }
+  warn(`${sent.request.path}: the gateway ignored`, response.headers.get('x-ignored-parameters'), warned);
   const body = parse(text);
   if (response.ok && body) return body;
   return errorOf(response, body, text, sent);
+}
+
+/** A misspelt filter lets everything through: what the gateway did not know is said, once. */
+function warn(what: string, ignored: string | null, warned: Set<string>): void {
+  if (!ignored || warned.size >= MAX_WARNINGS || warned.has(ignored)) return;
+  warned.add(ignored);
+  console.warn(`deposit-gateway-sdk: ${what} ${ignored}`);
+}
+
+/** The platform's own word, such as ENOTFOUND, which lies below what `fetch` throws. */
+function reasonOf(error: unknown): string {
+  const { code } = (error as { cause?: { code?: unknown } } | undefined)?.cause ?? {};
+  return typeof code === 'string' ? ` (${code})` : '';
 }
 
 function errorOf(
@@ -194,10 +227,25 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
 }
 
 function baseOf(baseUrl: string): string {
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  const url = urlOf(baseUrl);
   if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '')
     throw new TypeError('baseUrl must be an http or https URL that ends in /api/v1');
   return url.href.replace(/(?<!\/)\/+$/, '');
+}
+
+/** Not URL.canParse: the first versions of Node 18 have none. */
+function urlOf(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A key that no other request has. It is no secret, so without `crypto` (Node 18) other numbers do. */
+function newKey(): string {
+  const part = (): string => Math.random().toString(36).slice(2);
+  return globalThis.crypto?.randomUUID?.() ?? `${Date.now().toString(36)}-${part()}${part()}${part()}`;
 }
 
 function queryOf(query: Readonly<Record<string, unknown>> = {}): string {
