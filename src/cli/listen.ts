@@ -1,12 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { verifyWebhook } from '../../packages/sdk/src/index.ts';
 import { pause } from '../base/async/pause.ts';
 import { OperatorError } from '../base/errors.ts';
-import { verifyWebhook } from '../sdk/webhook.ts';
-import { jsonLine } from './run.ts';
+import { jsonLine } from '../base/terminal.ts';
 import { plain } from './table.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_SHOWN = 4_096;
+const REFUSED = 400;
 
 export type ListenOptions = {
   readonly port: number;
@@ -85,11 +86,16 @@ async function receive(
   const seen = describe(options, request, body);
   print(options, seen);
   if (options.delayMs > 0) await pause(options.delayMs, stop);
-  if (options.reset) request.socket.resetAndDestroy();
+  if (seen.answered === 'reset') request.socket.resetAndDestroy();
   else
     response
-      .writeHead(options.status, { 'content-type': 'application/json' })
+      .writeHead(seen.answered, { 'content-type': 'application/json' })
       .end(`{"received":${body !== undefined}}\n`);
+}
+
+/** What is not from the gateway gets the answer of every receiver, whatever else is asked for. */
+function answerOf({ status }: ListenOptions, verified: boolean | null): number {
+  return verified === false ? REFUSED : status;
 }
 
 /** Undefined for a body larger than a webhook can be. */
@@ -109,15 +115,16 @@ function describe(options: ListenOptions, request: IncomingMessage, body: Buffer
     const value = request.headers[name];
     return typeof value === 'string' ? value : null;
   };
+  const judged = verdict(options, request, body);
   return {
     at: new Date().toISOString(),
     method: request.method ?? '',
     path: request.url ?? '',
-    ...verdict(options, request, body),
+    ...judged,
     event: header('x-webhook-event'),
     event_id: header('x-webhook-id'),
     attempt: header('x-webhook-attempt'),
-    answered: options.reset ? 'reset' : options.status,
+    answered: options.reset ? 'reset' : answerOf(options, judged.verified),
     body: body === undefined ? '' : body.toString('utf8').slice(0, MAX_SHOWN),
   };
 }
@@ -150,5 +157,19 @@ function print(options: ListenOptions, seen: Seen): void {
         : `NOT VALID: ${plain(seen.problem)}`;
   const attempt = seen.attempt === null ? '' : `  attempt ${plain(seen.attempt)}`;
   const head = `${seen.at}  ${plain(seen.method)} ${plain(seen.path)}  ${plain(seen.event)}${attempt}  ${signature}  → ${seen.answered}`;
-  process.stdout.write(`${head}\n${seen.body === '' ? '' : `  ${plain(seen.body)}\n`}`);
+  process.stdout.write(`${head}\n${seen.body === '' ? '' : shown(seen.body)}`);
+}
+
+/** The body on one line; for a person at a terminal it is laid out, where it is JSON. */
+function shown(body: string): string {
+  const lines = process.stdout.isTTY ? laidOut(body).split('\n') : [body];
+  return lines.map((line) => `  ${plain(line)}\n`).join('');
+}
+
+function laidOut(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
 }

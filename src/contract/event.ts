@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { type AnyEventType, EVENT_TYPES, TEST_EVENT } from '../domain/events.ts';
-import { id, listQuery, time, timeFilter } from './common.ts';
+import { id, idText, listOf, listQuery, time, timeFilter } from './common.ts';
 import { customerExample } from './customer.ts';
 import { depositExample } from './deposit.ts';
-import { paidLinkExample } from './payment-link.ts';
-import { ID } from './story.ts';
+import { linkExample, paidLinkExample, partialLinkExample } from './payment-link.ts';
+import { HASH, ID } from './story.ts';
 
 /** The states of a delivery. */
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const;
+const TYPES = [...EVENT_TYPES, TEST_EVENT] as const;
 const deliveryStatus = z.enum(DELIVERY_STATUSES);
 
 export const delivery = z
@@ -41,18 +42,46 @@ export type DeliveryView = z.output<typeof delivery>;
 
 export const deliveryQuery = listQuery({
   status: deliveryStatus.optional().meta({ description: 'Only deliveries in this state.' }),
-  event: z
-    .enum([...EVENT_TYPES, TEST_EVENT])
-    .optional()
-    .meta({ description: 'Only deliveries of this event.' }),
+  event: z.enum(TYPES).optional().meta({ description: 'Only deliveries of this event.' }),
+});
+
+/** What a list of events can be asked for. */
+export const eventQuery = listQuery({
+  type: z.enum(TYPES).optional().meta({ description: 'Only events of this name.' }),
+  subject_id: idText.optional().meta({
+    description: 'Only events about this deposit, customer, payment link or endpoint.',
+  }),
+  created_from: timeFilter.optional().meta({ description: 'Recorded at or after this time.' }),
+  created_to: timeFilter.optional().meta({ description: 'Recorded at or before this time.' }),
+});
+
+const eventMembers = {
+  id: id.meta({ description: 'The id of the event; the X-Webhook-Id of its deliveries.' }),
+  event: z.string().meta({ description: 'The name of the event.' }),
+  subject_id: id.meta({ description: 'What it is about: a deposit, customer, payment link or endpoint.' }),
+  sequence: z.int().meta({ description: 'Rises with each event of a deposit or payment link.' }),
+  data: z.record(z.string(), z.unknown()).meta({ description: 'What is delivered.' }),
+  payload: z.string().meta({
+    description: 'The body of its webhooks, byte by byte: in UTF-8 it is what was signed.',
+  }),
+  timestamp: time.meta({ description: 'When it happened.' }),
+  created_at: time.meta({ description: 'When it was recorded, by which events are listed.' }),
+};
+
+export const listedEvent = z.strictObject(eventMembers).meta({ id: 'ListedEvent' });
+export type ListedEventView = z.output<typeof listedEvent>;
+
+/** One page of events, and how far back it is final. */
+export const eventList = listOf(listedEvent).extend({
+  complete_before: time.meta({
+    description:
+      'No event with a created_at before this time can appear any more. Who follows events reads again from here, and leaves out the ids that it has.',
+  }),
 });
 
 export const event = z
   .strictObject({
-    id: id.meta({ description: 'The id of the event; the X-Webhook-Id of its deliveries.' }),
-    event: z.string().meta({ description: 'The name of the event.' }),
-    data: z.record(z.string(), z.unknown()).meta({ description: 'Exactly what is delivered.' }),
-    timestamp: time.meta({ description: 'When it happened.' }),
+    ...eventMembers,
     deliveries: z.array(delivery).meta({ description: 'To whom it is sent.' }),
   })
   .meta({ id: 'Event' });
@@ -93,21 +122,26 @@ export const deliveryExample: DeliveryView = {
   created_at: '2026-11-20T09:30:00Z',
 };
 
+/** As the documents show it in a list. */
+export const listedEventExample: ListedEventView = listed(
+  'deposit.completed',
+  { subject_id: ID.deposit, sequence: 3 },
+  { timestamp: '2026-11-20T09:30:00Z', data: depositExample },
+);
+
 /** As the documents show it. */
-export const eventExample: EventView = {
-  id: ID.event,
-  event: 'deposit.completed',
-  data: depositExample,
-  timestamp: '2026-11-20T09:30:00Z',
-  deliveries: [deliveryExample],
-};
+export const eventExample: EventView = { ...listedEventExample, deliveries: [deliveryExample] };
 
 /** The event of a test. */
 export const testEventExample: EventView = {
-  id: ID.event,
-  event: 'webhook.test',
-  timestamp: '2026-11-20T09:05:00Z',
-  data: { endpoint_id: ID.endpoint, message: 'This is a test.', is_live: false },
+  ...listed(
+    'webhook.test',
+    { subject_id: ID.endpoint, sequence: 1 },
+    {
+      timestamp: '2026-11-20T09:05:00Z',
+      data: { endpoint_id: ID.endpoint, message: 'This is a test.', is_live: false },
+    },
+  ),
   deliveries: [
     {
       ...deliveryExample,
@@ -153,8 +187,35 @@ export const EXAMPLE_EVENTS: Readonly<
   }),
   'customer.created': eventOf('customer.created', '2026-11-20T09:00:00Z', customerExample),
   'payment.completed': eventOf('payment.completed', '2026-11-20T10:12:00Z', paidLinkExample),
+  'payment.partially_paid': eventOf('payment.partially_paid', '2026-11-20T10:12:00Z', partialLinkExample),
+  'payment.late': eventOf('payment.late', '2026-11-20T11:09:00Z', {
+    ...linkExample,
+    status: 'expired',
+    amount_status: 'late',
+    sequence: 2,
+    late_payment: { deposit_id: ID.deposit, transaction_hash: HASH, network: 'bsc', amount: '25.5' },
+  }),
+  'payment.expired': eventOf('payment.expired', '2026-11-20T11:00:09Z', {
+    ...linkExample,
+    status: 'expired',
+    sequence: 1,
+  }),
+  'payment.cancelled': eventOf('payment.cancelled', '2026-11-20T10:05:00Z', {
+    ...linkExample,
+    status: 'cancelled',
+    sequence: 1,
+  }),
   'webhook.test': eventOf('webhook.test', '2026-11-20T09:05:00Z', testEventExample.data),
 };
+
+function listed(
+  name: AnyEventType,
+  about: { subject_id: string; sequence: number },
+  { timestamp, data }: { timestamp: string; data: Record<string, unknown> },
+): ListedEventView {
+  const payload = JSON.stringify({ event: name, data, timestamp });
+  return { id: ID.event, event: name, ...about, data, payload, timestamp, created_at: timestamp };
+}
 
 function eventOf(event: AnyEventType, timestamp: string, data: object) {
   return { event, data, timestamp };

@@ -16,6 +16,7 @@ import {
 import { ADDRESS_BSC, ID, LINK_HASH, TOKEN, USDT_BSC } from './story.ts';
 
 const MAX_SEARCH = 320;
+const MAX_EXTERNAL_ID = 255;
 
 const status = z.enum(LINK_STATUSES).meta({
   description:
@@ -76,14 +77,34 @@ const linkMembers = {
   paid_currency: z.literal(LINK_CURRENCY).nullable().meta({ description: 'In which coin.' }),
   transaction_hash: z.string().nullable().meta({ description: 'The transaction that completed the link.' }),
   transactions: z.array(linkTransaction).meta({ description: 'What has paid it so far.' }),
+  sequence: z.int().meta({
+    description: 'How many events have told of it. Ignore an event with a lower one than you have seen.',
+  }),
   expires_at: time.meta({ description: 'Until when it can be paid.' }),
   created_at: time.meta({ description: 'When it was made.' }),
   completed_at: time.nullable().meta({ description: 'When it was paid.' }),
   is_live: isLive,
 };
 
-/** A payment link as its merchant sees it, and as `payment.completed` carries it. */
+/** A payment link as its merchant sees it, and as its events carry it. */
 export const paymentLink = z.strictObject(linkMembers).meta({ id: 'PaymentLink' });
+
+/** What `payment.late` carries: the link, and the money that came too late for it. */
+export const lateLink = z
+  .strictObject({
+    ...linkMembers,
+    late_payment: z
+      .strictObject({
+        deposit_id: id.meta({ description: 'The deposit; its own events tell what becomes of it.' }),
+        transaction_hash: z.string().meta({ description: 'The transaction.' }),
+        network: network.meta({ description: 'Where it is.' }),
+        amount: coinAmount.meta({ description: 'What came, in coins.' }),
+      })
+      .meta({
+        description: 'The money that came too late. It is a deposit of its own, and not in transactions.',
+      }),
+  })
+  .meta({ id: 'LatePaymentLink' });
 export type PaymentLinkView = z.output<typeof paymentLink>;
 
 export const newPaymentLinkAnswer = z
@@ -150,9 +171,22 @@ export const tokenParams = z.object({
     .meta({ description: 'The token of the link.', example: 'pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ' }),
 });
 
+/** The body of a request to let a test link expire. */
+export const expiryRequest = z
+  .object({
+    token: text(64).meta({
+      description: 'The token of a payment link of the test mode.',
+      example: 'pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ',
+    }),
+  })
+  .meta({ id: 'Expiry' });
+
 export const paymentLinkQuery = listQuery({
   status: z.enum(LINK_STATUSES).optional().meta({ description: 'Only links in this state.' }),
   customer_id: idText.optional().meta({ description: 'Only links of this customer.' }),
+  external_id: text(MAX_EXTERNAL_ID).optional().meta({
+    description: 'Only links with exactly this external_id; more than one where it was used again.',
+  }),
   search: text(MAX_SEARCH).optional().meta({
     description:
       'Part of the description, external_id, email or token, in any case. Without three letters or digits in a row: among the newest 10,000 links only.',
@@ -187,6 +221,7 @@ export const linkExample: PaymentLinkView = {
   paid_currency: null,
   transaction_hash: null,
   transactions: [],
+  sequence: 0,
   expires_at: '2026-11-20T11:00:00Z',
   created_at: '2026-11-20T10:00:00Z',
   completed_at: null,
@@ -203,9 +238,23 @@ export const paidLinkExample: PaymentLinkView = {
   paid_network: 'bsc',
   paid_currency: 'USDT',
   transaction_hash: LINK_HASH,
+  sequence: 1,
   completed_at: '2026-11-20T10:12:00Z',
   transactions: [
     { transaction_hash: LINK_HASH, network: 'bsc', amount: '25.5', confirmations: 15, status: 'completed' },
+  ],
+};
+
+/** The same, paid in part. */
+export const partialLinkExample: PaymentLinkView = {
+  ...linkExample,
+  status: 'partially_paid',
+  amount_status: 'underpaid',
+  paid_amount_usd: 10,
+  remaining_amount_usd: 15.5,
+  sequence: 1,
+  transactions: [
+    { transaction_hash: LINK_HASH, network: 'bsc', amount: '10', confirmations: 15, status: 'completed' },
   ],
 };
 

@@ -1,8 +1,5 @@
-/**
- * Every event type, in the order of a deposit's life. These
- * are also the names that an endpoint may subscribe to.
- */
-export const EVENT_TYPES = [
+/** The events that `"*"` stands for, in the order of a deposit's life. It never stands for more. */
+export const COMMON_EVENTS = [
   'deposit.detected',
   'deposit.confirming',
   'deposit.completed',
@@ -11,6 +8,17 @@ export const EVENT_TYPES = [
   'customer.created',
   'payment.completed',
 ] as const;
+
+/** Events that an endpoint gets only when it names them. */
+export const NAMED_EVENTS = [
+  'payment.partially_paid',
+  'payment.late',
+  'payment.expired',
+  'payment.cancelled',
+] as const;
+
+/** Every event type. These are also the names that an endpoint may subscribe to. */
+export const EVENT_TYPES = [...COMMON_EVENTS, ...NAMED_EVENTS] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /**
@@ -19,6 +27,13 @@ export type EventType = (typeof EVENT_TYPES)[number];
  */
 export const TEST_EVENT = 'webhook.test';
 export type AnyEventType = EventType | typeof TEST_EVENT;
+
+const COMMON: ReadonlySet<string> = new Set(COMMON_EVENTS);
+
+/** Whether an endpoint that subscribes to these names or `"*"` gets the event. */
+export function isSubscribed(names: readonly string[], type: string): boolean {
+  return names.includes(type) || (names.includes('*') && COMMON.has(type));
+}
 
 /** The body of a webhook as the receiver parses it. `data` is the resource in the form the API shows it. */
 export type WebhookBody = {

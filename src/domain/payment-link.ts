@@ -215,6 +215,24 @@ export function openUnitsOf(link: Pick<LinkCandidate, 'amountUnits' | 'assignedU
   return link.assignedUnits < link.amountUnits ? link.amountUnits - link.assignedUnits : 0n;
 }
 
+/** How much of what a link still misses a simulated payment brings, in words. */
+export const PAYMENT_SHARES = ['full', 'half', 'double'] as const;
+export type PaymentShare = (typeof PAYMENT_SHARES)[number];
+
+/**
+ * This share of what the link still misses, in base units of a coin with `decimals` decimals: `full` is what
+ * a payer is asked for, `half` of it is rounded down, though never to nothing, `double` is twice as much.
+ */
+export function shareOfOpen(
+  link: Pick<LinkCandidate, 'amountUnits' | 'assignedUnits'>,
+  share: PaymentShare,
+  decimals: number,
+): bigint {
+  const units = fromLinkUnits(openUnitsOf(link), decimals);
+  if (share === 'double') return units * 2n;
+  return share === 'half' && units > 1n ? units / 2n : units;
+}
+
 /** True when nothing more has to be asked for: what is assigned reaches the amount, less the tolerance. */
 export function isCovered(link: Pick<LinkCandidate, 'leastUnits' | 'assignedUnits'>): boolean {
   return link.assignedUnits >= link.leastUnits;

@@ -9,6 +9,7 @@ import { unlessBusy } from '../busy.ts';
 import type { Deps } from '../deps.ts';
 import { type Tx, transact } from '../transact.ts';
 import { openDeliveriesOf } from '../webhooks/open-deliveries.ts';
+import { announceLinks } from './announce.ts';
 import { lockPayers } from './money.ts';
 import { moveLink, recountLink } from './recount.ts';
 
@@ -17,7 +18,7 @@ export type LinkStep =
       readonly kind: 'at';
       readonly status: LinkStatus;
       readonly since: Date;
-      /** Every delivery of the link's own event that is not finished. */
+      /** Every delivery of the link's own events that is not finished. */
       readonly deliveries: readonly string[];
       readonly note: string;
       /** How long nothing can happen unless somebody wakes the actor; null when the link is closed. */
@@ -65,7 +66,7 @@ async function close(tx: Tx, deps: Deps, linkId: string): Promise<LinkStep> {
   const behind = link.mode === 'live' ? await chainBehind(tx.em, deps, link) : undefined;
   if (behind) return { kind: 'wait', ...behind };
   moveLink(deps, link, 'expired');
-  await tx.em.flush();
+  await announceLinks(tx.em, deps, [{ link, type: 'payment.expired' }]);
   return await currentStep(tx.em, deps, link);
 }
 

@@ -7,6 +7,7 @@ import { notFound, Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
 import type { Tx } from '../transact.ts';
 import { wakePayment } from './actor-message.ts';
+import { announceLinks } from './announce.ts';
 import { paymentViews } from './present.ts';
 import { lockLink, moveLink } from './recount.ts';
 
@@ -40,7 +41,7 @@ export async function cancelPaymentLink(
   if (link.status !== 'cancelled') {
     const before = { status: link.status };
     moveLink(deps, link, 'cancelled');
-    await tx.em.flush();
+    await announceLinks(tx.em, deps, [{ link, type: 'payment.cancelled' }]);
     await recordAction(tx.em, deps, {
       action: 'link.cancel',
       merchantId,

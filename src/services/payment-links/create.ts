@@ -159,6 +159,8 @@ function newRow(deps: TxDeps, input: PermittedLink, customerId: string): Require
     stateSince: now,
     sequence: 1,
     late: false,
+    eventSequence: 0,
+    partialUnits: 0n,
     amountCents: input.amountCents,
     amountUnits,
     leastUnits,

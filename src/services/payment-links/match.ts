@@ -10,6 +10,8 @@ import {
 } from '../../domain/payment-link.ts';
 import type { TxDeps } from '../deps.ts';
 import type { Tx } from '../transact.ts';
+import { wakePayment } from './actor-message.ts';
+import { announceLinks } from './announce.ts';
 import { linkNamed, missedLinks, openLinks } from './candidates.ts';
 import { lockPayers } from './money.ts';
 import { recountLink, recountLinks, refreshAmountStatus } from './recount.ts';
@@ -68,7 +70,7 @@ export async function settleLinks(tx: Tx, deps: TxDeps, linkIds: ReadonlySet<str
 
 /**
  * Shows `late` on the closed or overdue link that this plain deposit would have paid in
- * time, if there is one. It is called for confirmed money: a payment that is only seen
+ * time, if there is one, and tells it. It is called for confirmed money: a payment that is only seen
  * may still vanish. Takes the customer's lock, which the caller should hold already.
  */
 export async function noteLate(tx: Tx, deps: TxDeps, deposit: Deposit): Promise<void> {
@@ -82,7 +84,8 @@ export async function noteLate(tx: Tx, deps: TxDeps, deposit: Deposit): Promise<
   link.late = true;
   link.updatedAt = deps.now();
   refreshAmountStatus(link);
-  await em.flush();
+  const told = await announceLinks(em, deps, [{ link, type: 'payment.late', late: deposit }]);
+  for (const one of told) await wakePayment(tx, one);
 }
 
 function moneyOf(deps: TxDeps, deposit: Assignable): IncomingMoney {

@@ -3,7 +3,7 @@ import type { Em } from '../../db/orm.ts';
 import { firstRow, literals, rows, sql } from '../../db/sql.ts';
 import { WAITING_STATES } from '../../domain/deposit.ts';
 import { isoSeconds } from '../../domain/events.ts';
-import { describeProgress, OPEN_STATUSES } from '../../domain/payment-link.ts';
+import { describeProgress, isOpenLink, type LinkStatus, OPEN_STATUSES } from '../../domain/payment-link.ts';
 import type { Deps } from '../deps.ts';
 import { chainBehind } from './advance.ts';
 
@@ -55,6 +55,37 @@ export async function listOverdueLinks(deps: Deps): Promise<OverdueLink[]> {
   }
   return found;
 }
+
+/** Why a link is where it is, and what to do: in the words of {@link listOverdueLinks} for what it lists. */
+export async function describeLink(
+  em: Em,
+  deps: Deps,
+  link: PaymentLink,
+): Promise<{ readonly why: string; readonly action: string }> {
+  const { status, expiresAt } = link;
+  if (!isOpenLink(status))
+    return {
+      why: link.late ? 'money came for it after its end: the merchant was told' : (ENDED[status] ?? status),
+      action: 'nothing to do',
+    };
+  if (expiresAt > deps.now())
+    return {
+      why:
+        status === 'processing'
+          ? 'what was paid waits for the chain'
+          : `waits for ${status === 'pending' ? 'the payer' : 'the rest'}`,
+      action: 'nothing to do: it ends by itself',
+    };
+  const { reason, action } = await whatHolds(em, deps, link);
+  const isLate = expiresAt.getTime() <= deps.now().getTime() - deps.settings.stuckAfterMs;
+  return { why: `its time is over: ${reason}`, action: isLate ? action : 'nothing to do: it ends by itself' };
+}
+
+const ENDED: Readonly<Partial<Record<LinkStatus, string>>> = {
+  completed: 'it was paid',
+  expired: 'its time was over before enough had come',
+  cancelled: 'the merchant cancelled it',
+};
 
 async function whatHolds(
   em: Em,

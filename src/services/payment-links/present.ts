@@ -39,7 +39,7 @@ export const LINK_FIELDS = [
     'paidNetwork',
     'paidCurrency',
   ] as const),
-  ...(['transactionHash', 'expiresAt', 'createdAt', 'completedAt'] as const),
+  ...(['transactionHash', 'expiresAt', 'createdAt', 'completedAt', 'eventSequence'] as const),
 ] as const;
 export type LinkRow = Pick<PaymentLink, (typeof LINK_FIELDS)[number]>;
 
@@ -73,6 +73,7 @@ export function presentPayment(row: LinkRow, more: PaymentContext): PaymentLinkV
     paid_currency: row.paidCurrency ?? null,
     transaction_hash: row.transactionHash ?? null,
     transactions: [...more.transactions],
+    sequence: row.eventSequence,
     expires_at: isoSeconds(row.expiresAt),
     created_at: isoSeconds(row.createdAt),
     completed_at: isoSecondsOrNull(row.completedAt),

@@ -15,6 +15,8 @@ import { LINK_FIELDS, paymentViews } from './present.ts';
 export type PaymentLinkFilters = CreatedBetween & {
   readonly status?: LinkStatus | undefined;
   readonly customerId?: string | undefined;
+  /** The merchant's own reference, exactly. */
+  readonly externalId?: string | undefined;
   /** A part of the description, the external_id, the token or the customer's email, in any case. */
   readonly search?: string | undefined;
 };
@@ -56,7 +58,7 @@ export async function getPaymentLink(
 function conditionsOf(filters: PaymentLinkFilters): Condition[] {
   return [
     ...createdBetween(filters),
-    ...matching({ status: filters.status, customer_id: filters.customerId }),
+    ...matching({ status: filters.status, customer_id: filters.customerId, external_id: filters.externalId }),
   ];
 }
 

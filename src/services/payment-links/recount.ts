@@ -10,10 +10,9 @@ import {
 } from '../../domain/payment-link.ts';
 import type { TxDeps } from '../deps.ts';
 import type { Tx } from '../transact.ts';
-import { recordEvent } from '../webhooks/events.ts';
 import { wakePayment } from './actor-message.ts';
+import { announceLinks, type LinkFact } from './announce.ts';
 import { lastPayment } from './money.ts';
-import { paymentViews } from './present.ts';
 
 /** A step that the table does not know: a defect, or two writers at once. Nothing was changed. */
 export class IllegalLinkTransition extends Error {
@@ -34,7 +33,9 @@ export async function lockLink(em: Em, linkId: string): Promise<PaymentLink> {
  * Brings a link in line with its deposits, inside the transaction that changed one of them (and
  * flushed it; the database has updated the link's sums along with it): the status, and with the
  * first sum that is enough `completed` with its event and deliveries. Only an open link changes its
- * status, so it is completed once. Wakes the link's actor when the status changed. Returns the link.
+ * status, so it is completed once. A link that rests with less than it asks for says so, once for each sum
+ * of what counts. Wakes the link's actor when the status changed or there is something to send. Returns the
+ * link.
  */
 export async function recountLink(tx: Tx, deps: TxDeps, linkId: string): Promise<PaymentLink> {
   const link = await lockLink(tx.em, linkId);
@@ -44,8 +45,8 @@ export async function recountLink(tx: Tx, deps: TxDeps, linkId: string): Promise
 
 /**
  * {@link recountLink} for any number of links, in a number of statements that
- * does not depend on how many there are, except that links which are completed
- * by it are done one by one. The caller holds the locks of their customers.
+ * does not depend on how many there are, except that the last payment of
+ * links which are completed by it is read one by one. The caller holds the locks of their customers.
  */
 export async function recountLinks(tx: Tx, deps: TxDeps, linkIds: ReadonlySet<string>): Promise<void> {
   if (linkIds.size === 0) return;
@@ -69,9 +70,24 @@ async function settle(tx: Tx, deps: TxDeps, links: readonly PaymentLink[]): Prom
     link.paidCurrency = last ? LINK_CURRENCY : null;
     link.transactionHash = last?.transactionHash ?? null;
   }
-  await tx.em.flush();
-  for (const link of completed) await announceCompleted(tx.em, deps, link);
-  for (const link of moved) await wakePayment(tx, link);
+  const partial = links.filter((link) => isNewPart(deps, link));
+  const facts: LinkFact[] = [
+    ...completed.map((link) => ({ link, type: 'payment.completed' as const })),
+    ...partial.map((link) => ({ link, type: 'payment.partially_paid' as const })),
+  ];
+  const told = await announceLinks(tx.em, deps, facts);
+  for (const link of new Set([...moved, ...told])) await wakePayment(tx, link);
+}
+
+/**
+ * Whether a link rests with a part of its money that was not told yet; then it counts as told. What was taken
+ * back, by a block that was replaced, is forgotten: the same sum of other payments is told again.
+ */
+function isNewPart(deps: TxDeps, link: PaymentLink): boolean {
+  const isNew = link.status === 'partially_paid' && link.paidUnits !== link.partialUnits;
+  if (isNew) link.updatedAt = deps.now();
+  if (isNew || link.paidUnits < link.partialUnits) link.partialUnits = link.paidUnits;
+  return isNew;
 }
 
 /**
@@ -92,18 +108,4 @@ export function moveLink(deps: TxDeps, link: PaymentLink, to: LinkStatus): void 
 /** Sets how the money compares with the amount. */
 export function refreshAmountStatus(link: PaymentLink): void {
   link.amountStatus = amountStatusOf(link);
-}
-
-async function announceCompleted(em: Em, deps: TxDeps, link: PaymentLink): Promise<void> {
-  const [view] = await paymentViews(em, [link]);
-  await recordEvent(em, deps, {
-    merchantId: link.merchantId,
-    mode: link.mode,
-    type: 'payment.completed',
-    subjectId: link.id,
-    sequence: 1,
-    data: { ...view },
-    occurredAt: link.completedAt ?? link.stateSince,
-    alsoEndpointId: link.webhookUrl == null ? undefined : link.id,
-  });
 }

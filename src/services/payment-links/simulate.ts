@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
 import { Customer, PaymentLink } from '../../db/entities/index.ts';
 import { assetOf, type Network } from '../../domain/assets.ts';
-import { fromLinkUnits, isCovered, isOpenLink, openUnitsOf } from '../../domain/payment-link.ts';
+import { isCovered, isOpenLink, type PaymentShare, shareOfOpen } from '../../domain/payment-link.ts';
 import { priceSimulation, type Simulation, simulateDeposit } from '../deposits/simulate.ts';
 import { type Deps, txDeps } from '../deps.ts';
 import { answerOnce, IdempotencyConflict } from '../idempotency.ts';
@@ -11,13 +11,10 @@ import type { Tx } from '../transact.ts';
 import { TOKEN_PATTERN } from './create.ts';
 import { payableNetworks } from './networks.ts';
 
-/** What of the open amount a simulated payment brings. */
-export const SHARES = ['all', 'half', 'double'] as const;
-export type Share = (typeof SHARES)[number];
-
 export type LinkSimulation = {
   readonly token: string;
-  readonly share: Share;
+  /** Of what the link still misses. */
+  readonly share: PaymentShare;
   /** Where it arrives; one on which the link is not paid counts as none, which is the first that it has. */
   readonly network: Network | undefined;
   /** The same key does it once; 1 to 255 visible characters. */
@@ -86,12 +83,5 @@ async function moneyOf(
   const network = networks.find((one) => one === wanted) ?? networks[0];
   const takes = isOpenLink(link.status) && deps.now() <= link.expiresAt && !isCovered(link);
   if (!takes || network === undefined) return undefined;
-  const open = fromLinkUnits(openUnitsOf(link), assetOf(network, link.currency).decimals);
-  return { network, amountUnits: partOf(open, share) };
-}
-
-/** In base units, never nothing. */
-function partOf(units: bigint, share: Share): bigint {
-  if (share === 'double') return units * 2n;
-  return share === 'half' && units > 1n ? units / 2n : units;
+  return { network, amountUnits: shareOfOpen(link, share, assetOf(network, link.currency).decimals) };
 }

@@ -1,5 +1,5 @@
-import { rows, type Statement, sql } from '../../db/sql.ts';
-import { WAITING_STATES } from '../../domain/deposit.ts';
+import { rows, sql } from '../../db/sql.ts';
+import { versionOfShown } from '../deposits/shown-version.ts';
 import type { Deps } from '../deps.ts';
 import { MAX_TRANSACTIONS_SHOWN } from './present.ts';
 
@@ -16,6 +16,7 @@ export async function changedLinks(
   versions: ReadonlyMap<string, string>,
 ): Promise<ReadonlyMap<string, string>> {
   if (versions.size === 0) return new Map();
+  const ofLink = sql`where payment_link_id = l.id order by created_at, id limit ${MAX_TRANSACTIONS_SHOWN}`;
   const found = await rows(
     deps.orm.em.fork(),
     sql<{ token: string; version: string }>`
@@ -23,27 +24,9 @@ export async function changedLinks(
       from unnest(${[...versions.keys()]}::text[], ${[...versions.values()]}::text[]) as known(token, version)
       join payment_links l on l.token = known.token
       join merchants m on m.id = l.merchant_id
-      left join lateral (${shownOf(deps)}) shown on true
+      left join lateral (${versionOfShown(deps, ofLink)}) shown on true
       cross join lateral (select md5(concat_ws(' ', l.xmin, m.name, shown.deposits)) as version) now
       where now.version <> known.version`,
   );
   return new Map(found.map(({ token, version }) => [token, version]));
-}
-
-/** The deposits of the link `l` that are shown, as one text. */
-function shownOf(deps: Deps): Statement<unknown> {
-  const required = Object.entries(deps.settings.requiredConfirmations).map(
-    ([network, blocks]) => sql`(${network}::text, ${blocks}::int)`,
-  );
-  return sql`
-    select string_agg(concat_ws(' ', d.version, case when d.waits then
-        least(greatest(coalesce(c.head_number - d.block_number, 0), 0), r.required) end),
-      ',' order by d.created_at, d.id) as deposits
-    from (
-      select id, network, block_number, created_at, xmin::text as version,
-        status = any(${WAITING_STATES}) and not simulated as waits
-      from deposits where payment_link_id = l.id order by created_at, id limit ${MAX_TRANSACTIONS_SHOWN}
-    ) d
-    left join chain_cursors c on c.network = d.network
-    left join (values ${sql.join(required)}) as r(network, required) on r.network = d.network`;
 }

@@ -14,6 +14,7 @@ import { beginAttempt, type Lease } from './lease.ts';
 import { type DueDelivery, loadDelivery, type OpenAttempt, secretsOf } from './load.ts';
 import type { DeliveryReport } from './report.ts';
 import type { DeliverySlots, Slot } from './slots.ts';
+import { waitsForEarlier } from './turns.ts';
 
 export type DeliverDeps = Deps & {
   readonly transport: WebhookTransport;
@@ -124,7 +125,7 @@ async function settle(
 async function turnOf(deps: DeliverDeps, delivery: DueDelivery): Promise<number | DeliverResult> {
   const { last } = delivery;
   const now = deps.now().getTime();
-  if (!last) return waitsForResend(delivery, now) ?? 1;
+  if (!last) return waitsForResend(delivery, now) ?? (await waitsForEarlier(deps, delivery)) ?? 1;
   if (last.number >= deps.settings.webhookMaxAttempts) {
     await giveUp(deps, delivery);
     return { kind: 'done', status: 'failed', message: `all ${last.number} attempts are used up` };

@@ -1,7 +1,7 @@
 import type { Em } from '../../db/orm.ts';
 import { rows, type Statement, sql } from '../../db/sql.ts';
 import type { Mode } from '../../domain/assets.ts';
-import { type AnyEventType, isoSeconds, type WebhookBody } from '../../domain/events.ts';
+import { type AnyEventType, isoSeconds, isSubscribed, type WebhookBody } from '../../domain/events.ts';
 import type { TxDeps } from '../deps.ts';
 
 export type NewEvent = {
@@ -10,7 +10,7 @@ export type NewEvent = {
   readonly type: AnyEventType;
   /** The deposit, customer, payment link or endpoint that the event is about. */
   readonly subjectId: string;
-  /** The deposit's sequence; 1 for what happens to a subject only once; random for a test. */
+  /** The deposit's sequence, the payment link's number of events; 1 for a customer; random for a test. */
   readonly sequence: number;
   /** The resource in the form in which the API shows it. */
   readonly data: Record<string, unknown>;
@@ -64,6 +64,7 @@ function rowOf(event: NewEvent) {
     merchant_id: event.merchantId,
     mode: event.mode,
     type: event.type,
+    common: isSubscribed(['*'], event.type),
     subject_id: event.subjectId,
     sequence: event.sequence,
     // Exactly the characters of the body: the database turns them into bytes and changes nothing else.
@@ -84,7 +85,7 @@ function recordAll(
   with given as materialized (
     select distinct on (id) id_of_event(occurred_at, type, subject_id, sequence) as id, g.*, now.at
     from json_to_recordset(${events}::json) as g(place int, merchant_id uuid, mode text, type text,
-      subject_id uuid, sequence int, body text,
+      common boolean, subject_id uuid, sequence int, body text,
       occurred_at timestamptz, only_endpoint uuid, also_endpoint uuid), (select ${now}::timestamptz as at) now
     order by id, place
   ), event as (
@@ -98,7 +99,7 @@ function recordAll(
       from event join given g on g.id = event.id
       join webhook_endpoints w on w.merchant_id = g.merchant_id and w.mode = g.mode
         and w.payment_link_id is null and w.deleted_at is null
-    where g.only_endpoint is null and (w.events @> array[g.type] or w.events @> array['*'])
+    where g.only_endpoint is null and (w.events @> array[g.type] or g.common and w.events @> array['*'])
     union
     select g.id, g.type, g.at, w.id, w.enabled, case g.mode when 'test' then g.merchant_id end from event
       join given g on g.id = event.id

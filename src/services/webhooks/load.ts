@@ -17,6 +17,9 @@ export type DueDelivery = {
   readonly mode: Mode;
   readonly eventId: string;
   readonly eventType: string;
+  readonly subjectId: string;
+  /** The number of the event among those of its subject. */
+  readonly sequence: number;
   readonly body: Buffer;
   readonly endpoint: {
     readonly id: string;
@@ -42,7 +45,16 @@ export type OpenAttempt = { readonly round: number; readonly number: number; rea
 /** The row as the database writes it; the times are texts. */
 type Row = Pick<
   DueDelivery,
-  'id' | 'status' | 'round' | 'merchantId' | 'mode' | 'eventId' | 'eventType' | 'body'
+  | 'id'
+  | 'status'
+  | 'round'
+  | 'merchantId'
+  | 'mode'
+  | 'eventId'
+  | 'eventType'
+  | 'subjectId'
+  | 'sequence'
+  | 'body'
 > &
   Omit<DueDelivery['endpoint'], 'id'> & {
     endpointId: string;
@@ -68,7 +80,7 @@ export async function loadDelivery(em: Em, deliveryId: string): Promise<DueDeliv
   const row = await firstRow(
     em,
     sql<Row>`select d.id, d.status, d.round, d.next_attempt_at, d.created_at, d.event_id, d.event_type,
-       e.body, e.merchant_id, e.mode,
+       e.subject_id, e.sequence, e.body, e.merchant_id, e.mode,
        w.id as endpoint_id, ${SLOT_OWNER} as slot_owner, w.url, w.enabled,
          w.deleted_at is not null as deleted, w.secret_sealed, w.earlier_secrets,
        a.attempt

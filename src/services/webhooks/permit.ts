@@ -1,7 +1,7 @@
-import { EVENT_TYPES } from '../../domain/events.ts';
+import { COMMON_EVENTS, EVENT_TYPES, NAMED_EVENTS } from '../../domain/events.ts';
 import { WEBHOOK_LIMITS } from '../../domain/webhook.ts';
 import type { Deps } from '../deps.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal, Refusals } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
 import { createLookup, type Lookup } from './http/lookup.ts';
 import { checkTargetForSave, TargetRefused } from './http/target.ts';
@@ -35,11 +35,12 @@ export type PermittedChange = EndpointChange & { readonly url?: PermittedUrl | u
 
 /**
  * What `createEndpoint` needs to know first. Looks a name up, so it is never called inside a transaction.
- * Throws a {@link Refusal} for an unknown event name, or a URL that the target rule forbids.
+ * Throws a {@link Refusal} that names each field which is wrong: an unknown event name, or a URL that the
+ * target rule forbids.
  */
 export async function permitEndpoint(deps: EndpointDeps, input: NewEndpoint): Promise<PermittedEndpoint> {
-  const events = checkEvents(input.events);
-  return { ...input, events, url: await checkUrl(deps, input.url) };
+  const [events, url] = await both(() => checkEvents(input.events), checkUrl(deps, input.url));
+  return { ...input, events, url };
 }
 
 /**
@@ -47,8 +48,22 @@ export async function permitEndpoint(deps: EndpointDeps, input: NewEndpoint): Pr
  * wrong fields are reported before an unknown id.
  */
 export async function permitChange(deps: EndpointDeps, input: EndpointChange): Promise<PermittedChange> {
-  const events = input.events && checkEvents(input.events);
-  return { ...input, events, url: input.url === undefined ? undefined : await checkUrl(deps, input.url) };
+  const [events, url] = await both(
+    () => input.events && checkEvents(input.events),
+    input.url === undefined ? undefined : checkUrl(deps, input.url),
+  );
+  return { ...input, events, url };
+}
+
+/** What two checks found. Where both refuse, the caller is told of both. */
+async function both<A, B>(check: () => A, other: B | Promise<B>): Promise<[A, B]> {
+  const [one, two] = await Promise.allSettled([(async () => check())(), other]);
+  if (one.status === 'fulfilled' && two.status === 'fulfilled') return [one.value, two.value];
+  const reasons = [one, two].flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []));
+  const defect = reasons.find((reason) => !(reason instanceof Refusal));
+  if (defect !== undefined) throw defect;
+  const [first, second] = reasons as Refusal[];
+  throw first && second ? new Refusals([first, second]) : first;
 }
 
 /**
@@ -72,13 +87,26 @@ export async function checkUrl(deps: EndpointDeps, text: string, field = 'url'):
   }
 }
 
+const NAMES_TOLD = 3;
+const NAME_LENGTH = 40;
+
 function checkEvents(events: readonly string[]): string[] {
   const known: readonly string[] = [...EVENT_TYPES, '*'];
   const unique = [...new Set(events)];
-  if (unique.length > 0 && unique.every((name) => known.includes(name))) return unique;
+  const unknown = unique.filter((name) => !known.includes(name));
+  if (unique.length > 0 && unknown.length === 0) return unique;
+  const told = unknown.slice(0, NAMES_TOLD).map(quoted).join(', ');
+  const more = unknown.length > NAMES_TOLD ? ` and ${unknown.length - NAMES_TOLD} more` : '';
+  const wrong = unknown.length === 0 ? '' : `There is no event ${told}${more}. `;
   throw new Refusal(
     'INVALID',
-    `events must name at least one of ${EVENT_TYPES.join(', ')}, or be "*" for all.`,
+    `${wrong}events must name at least one of ${COMMON_EVENTS.join(', ')}, or be "*" for all of these; ${NAMED_EVENTS.join(', ')} are sent only where they are named.`,
     'events',
   );
+}
+
+/** A name as it was given, without what could be taken for something else on a screen. */
+function quoted(name: string): string {
+  const plain = name.slice(0, NAME_LENGTH).replace(/[^\x21-\x7e]/gu, '?');
+  return `"${plain.replaceAll('"', '?')}${name.length > NAME_LENGTH ? '…' : ''}"`;
 }

@@ -1,6 +1,6 @@
 import type { EndpointView } from '../../contract/endpoint.ts';
-import type { DeliveryView } from '../../contract/event.ts';
-import type { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from '../../db/entities/index.ts';
+import type { DeliveryView, ListedEventView } from '../../contract/event.ts';
+import type { Event, WebhookAttempt, WebhookDelivery, WebhookEndpoint } from '../../db/entities/index.ts';
 import { isoSeconds, isoSecondsOrNull } from '../../domain/events.ts';
 
 /** The endpoint without its secret: only the answers that make one carry it, and they add it themselves. */
@@ -19,6 +19,33 @@ export function presentEndpoint(row: WebhookEndpoint): EndpointView {
     disabled_reason: row.disabledReason ?? null,
     created_at: isoSeconds(row.createdAt),
     updated_at: isoSeconds(row.updatedAt),
+  };
+}
+
+/** What {@link presentEvent} reads of an event. */
+export const EVENT_FIELDS = [
+  'id',
+  'type',
+  'subjectId',
+  'sequence',
+  'occurredAt',
+  'createdAt',
+  'body',
+] as const;
+
+/** An event as the API shows it, without its deliveries. The body is UTF-8, so as text it keeps its bytes. */
+export function presentEvent(row: Pick<Event, (typeof EVENT_FIELDS)[number]>): ListedEventView {
+  const payload = new TextDecoder('utf-8', { ignoreBOM: true }).decode(row.body);
+  const { data } = JSON.parse(payload) as { data: Record<string, unknown> };
+  return {
+    id: row.id,
+    event: row.type,
+    subject_id: row.subjectId,
+    sequence: row.sequence,
+    data,
+    payload,
+    timestamp: isoSeconds(row.occurredAt),
+    created_at: isoSeconds(row.createdAt),
   };
 }
 

@@ -3,7 +3,6 @@ import { Event, WebhookDelivery } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { plainRows } from '../../db/plain-rows.ts';
 import { rows, sql } from '../../db/sql.ts';
-import { isoSeconds } from '../../domain/events.ts';
 import { idsOfMoment, isUuid } from '../../domain/ids.ts';
 import type { Deps } from '../deps.ts';
 import { inOrder, listPage, type PageOf } from '../lists/page.ts';
@@ -11,7 +10,13 @@ import { matching, type PageRequest } from '../lists/query.ts';
 import { notFound } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
 import { findTarget } from './endpoints.ts';
-import { type AttemptRow, DELIVERY_FIELDS, type DeliveryRow, presentDelivery } from './present.ts';
+import {
+  type AttemptRow,
+  DELIVERY_FIELDS,
+  type DeliveryRow,
+  presentDelivery,
+  presentEvent,
+} from './present.ts';
 
 /**
  * A delivery that is resent for ever must not make its own view endless: only the latest attempts are shown.
@@ -50,17 +55,10 @@ export async function readEvent(em: Em, input: Scope & { readonly id: string }):
   const { id, merchantId, mode } = input;
   const row = isUuid(id) ? await em.findOne(Event, { id, merchantId, mode }) : null;
   if (!row) throw notFound('event');
-  const { data } = JSON.parse(Buffer.from(row.body).toString('utf8')) as { data: Record<string, unknown> };
   const [$gte, $lte] = idsOfMoment(row.id);
   const where = { eventId: row.id, id: { $gte, $lte } };
   const deliveries = await em.find(WebhookDelivery, where, { orderBy: { createdAt: 'asc', id: 'asc' } });
-  return {
-    id: row.id,
-    event: row.type,
-    data,
-    timestamp: isoSeconds(row.occurredAt),
-    deliveries: await presentDeliveries(em, deliveries),
-  };
+  return { ...presentEvent(row), deliveries: await presentDeliveries(em, deliveries) };
 }
 
 /**

@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { idText, listQuery, timeFilter } from '../../../contract/common.ts';
+import { eventQuery } from '../../../contract/event.ts';
 import { EVENT_TYPES, TEST_EVENT } from '../../../domain/events.ts';
 import { type EventRow, listEvents } from '../../../services/webhooks/shown/event-reads.ts';
 import { type Html, html } from '../../html.ts';
@@ -11,14 +10,6 @@ import { listScreen, type Values } from '../list.ts';
 import type { ReadPage, Visit } from '../visit.ts';
 
 const TYPES = [...EVENT_TYPES, TEST_EVENT] as const;
-
-/** What the list of events, and its file, can be asked for. */
-export const eventQuery = listQuery({
-  type: z.enum(TYPES).optional(),
-  subject_id: idText.optional(),
-  created_from: timeFilter.optional(),
-  created_to: timeFilter.optional(),
-});
 
 /** Every event, whether an endpoint was to be told of it or not. */
 export const EVENTS_PAGE: ReadPage = {

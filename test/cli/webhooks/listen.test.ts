@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { eventually } from '../../dev/support/eventually.ts';
-import { signTestEvent } from '../../src/sdk/webhook.ts';
-import { gateway, running } from './support.ts';
+import { eventually } from '../../../dev/support/eventually.ts';
+import { signTestEvent } from '../../../packages/sdk/src/index.ts';
+import { gateway, running } from '../support.ts';
 
 describe('command line: webhook listen', function () {
   this.timeout(30_000);
@@ -23,8 +23,8 @@ describe('command line: webhook listen', function () {
     const right = await fetch(url, { method: 'POST', headers: event.headers, body: event.rawBody });
     expect(right.status).to.equal(503);
     expect(performance.now() - begin).to.be.at.least(990);
-    await fetch(url, { method: 'POST', headers: event.headers, body: `${event.rawBody} ` });
-    await fetch(url, { method: 'POST', headers: event.headers, body: 'x'.repeat(2 ** 20 + 1) });
+    const wrong = await fetch(url, { method: 'POST', headers: event.headers, body: `${event.rawBody} ` });
+    const large = await fetch(url, { method: 'POST', headers: event.headers, body: 'x'.repeat(2 ** 20 + 1) });
     const seen = await eventually('three lines', () => {
       const lines = listener.stderr().trimEnd().split('\n');
       return (
@@ -33,6 +33,7 @@ describe('command line: webhook listen', function () {
     });
     expect(seen.map(({ verified }) => verified)).to.deep.equal([true, false, false]);
     expect(seen[0]?.event).to.equal('deposit.completed');
+    expect([right.status, wrong.status, large.status]).to.deep.equal([503, 400, 400]);
     expect(await listener.stop()).to.equal(0);
   });
 
