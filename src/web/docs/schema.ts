@@ -1,5 +1,5 @@
-import { nameOf, type Schema } from './docs-model.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../html.ts';
+import { nameOf, type Schema } from './model.ts';
 
 /** How deep inline objects may be nested; deeper ones have a name of their own. */
 const MAX_DEPTH = 4;
@@ -14,9 +14,12 @@ export function words(text: string): Html {
   return html`${text.split('`').map((part, index) => (index % 2 === 0 ? part : html`<code>${part}</code>`))}`;
 }
 
-/** A table of an object's members; undefined for anything that has none of its own. */
-export function fields(schema: Schema): Html | undefined {
-  const rows = rowsOf(schema, '', 0);
+/**
+ * A table of an object's members; undefined for anything that has none of its own. `place` is the page on
+ * which named schemas stand.
+ */
+export function fields(schema: Schema, place: string): Html | undefined {
+  const rows = rowsOf(schema, '', { place, depth: 0 });
   if (rows.length === 0) return undefined;
   return html`<table>
 <thead><tr><th scope="col">Member</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>
@@ -25,14 +28,15 @@ ${rows}</tbody>
 </table>`;
 }
 
-function rowsOf(schema: Schema, prefix: string, depth: number): Html[] {
+function rowsOf(schema: Schema, prefix: string, at: { place: string; depth: number }): Html[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
     const full = `${prefix}${name}`;
     const required = schema.required?.includes(name) ?? false;
-    const row = html`<tr><td><code>${full}</code>${required ? null : html` <span class="muted">optional</span>`}</td><td>${typeOf(member)}</td><td>${words(meaningOf(member))}</td></tr>\n`;
+    const row = html`<tr><td><code>${full}</code>${required ? null : html` <span class="muted">optional</span>`}</td><td>${typeOf(member, at.place)}</td><td>${words(meaningOf(member))}</td></tr>\n`;
     const inner = innerOf(member);
-    return inner && depth < MAX_DEPTH
-      ? [row, ...rowsOf(inner.schema, `${full}${inner.list ? '[]' : ''}.`, depth + 1)]
+    const below = { ...at, depth: at.depth + 1 };
+    return inner && at.depth < MAX_DEPTH
+      ? [row, ...rowsOf(inner.schema, `${full}${inner.list ? '[]' : ''}.`, below)]
       : [row];
   });
 }
@@ -56,8 +60,9 @@ function innerOf(member: Schema): { schema: Schema; list: boolean } | undefined 
 }
 
 /** What a value may be, in words: "text, at most 255 characters". Named schemas are links. */
-export function typeOf(schema: Schema): Html {
-  if (schema.$ref !== undefined) return link(nameOf(schema.$ref));
+export function typeOf(schema: Schema, place: string): Html {
+  const of = (inner: Schema): Html => typeOf(inner, place);
+  if (schema.$ref !== undefined) return schemaLink(nameOf(schema.$ref), place);
   if (schema.const !== undefined) return html`<code>${JSON.stringify(schema.const)}</code>`;
   if (schema.enum)
     return html`${join(
@@ -65,9 +70,9 @@ export function typeOf(schema: Schema): Html {
       ' ',
     )}`;
   const choices = schema.anyOf ?? schema.oneOf;
-  if (choices) return html`${join(choices.map(typeOf), ' or ')}`;
-  if (schema.allOf) return html`${join(schema.allOf.map(typeOf), ' and ')}`;
-  if (schema.items) return html`list of ${typeOf(schema.items)}`;
+  if (choices) return html`${join(choices.map(of), ' or ')}`;
+  if (schema.allOf) return html`${join(schema.allOf.map(of), ' and ')}`;
+  if (schema.items) return html`list of ${of(schema.items)}`;
   const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? ['anything']);
   return html`${types.map((type) => WORD[type] ?? type).join(' or ')}${limitsOf(schema)}`;
 }
@@ -98,8 +103,9 @@ function limitsOf(schema: Schema): string {
     .join('');
 }
 
-function link(name: string): Html {
-  return html`<a href="#schema-${name}">${name}</a>`;
+/** A named schema, leading to where it stands. */
+export function schemaLink(name: string, place: string): Html {
+  return html`<a href="${place}#schema-${name}">${name}</a>`;
 }
 
 function join(parts: readonly Html[], between: string): Html[] {

@@ -94,3 +94,8 @@ export function resolve(document: ApiDocument, schema: Schema): Schema {
 export function exampleOf(content: Content | undefined): unknown {
   return Object.values(content?.['application/json']?.examples ?? {})[0]?.value;
 }
+
+/** Where the section of a tag stands on the reference. */
+export function anchorOfTag(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z]+/g, '-');
+}

@@ -1,6 +1,10 @@
-import { type ApiDocument, exampleOf, type Operation } from './docs-model.ts';
-import { prose, words } from './docs-schema.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../html.ts';
+import { type ApiDocument, exampleOf, type Operation } from './model.ts';
+import { prose, schemaLink, words } from './schema.ts';
+import { code, codeBlock } from './snippets.ts';
+
+/** The tag of what we send, which has another section than what we answer. */
+export const SENT = 'Webhooks';
 
 /** How a receiver verifies a webhook, in Node without any package. A test runs it against a signed event. */
 export const VERIFY_SNIPPET = `import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -17,20 +21,20 @@ export function isGenuine(secret, headers, rawBody) {
 `;
 
 /** What is sent to endpoints, how it is verified, and what to answer. */
-export function webhooksSection(document: ApiDocument): Html {
+export function webhooksSection(document: ApiDocument, schemas: string): Html {
   const all = Object.entries(document.webhooks);
-  const tag = document.tags.find(({ name }) => name === 'Webhooks');
+  const tag = document.tags.find(({ name }) => name === SENT);
   const [first] = all;
   return html`<section aria-labelledby="webhooks">
 <h2 id="webhooks"><a href="#webhooks">Webhooks</a></h2>
 ${prose(tag?.description ?? '')}
 <article class="card">
 <h3>Verify</h3>
-<pre data-part="verify">${VERIFY_SNIPPET}</pre>
+<div class="code" data-part="verify"><pre>${code(VERIFY_SNIPPET)}</pre></div>
 ${first ? headersTable(first[1].post) : null}
 ${first ? answersTable(first[1].post) : null}
 </article>
-${all.map(([type, { post }]) => eventCard(type, post))}
+${all.map(([type, { post }]) => eventCard(type, post, schemas))}
 </section>`;
 }
 
@@ -60,15 +64,15 @@ ${rows}</tbody>
 </table>`;
 }
 
-function eventCard(type: string, operation: Operation): Html {
+function eventCard(type: string, operation: Operation, schemas: string): Html {
   const { operationId, description = '' } = operation;
   const data = operation.requestBody?.content['application/json']?.schema.properties?.['data'];
   const named = data?.$ref?.split('/').at(-1);
   return html`<article class="card" id="${operationId}" data-event="${type}">
 <h3><a href="#${operationId}"><code>${type}</code></a></h3>
 ${prose(description)}
-${named === undefined ? null : html`<p><code>data</code>: <a href="#schema-${named}">${named}</a></p>`}
-<details><summary>Example</summary><pre>${JSON.stringify(exampleOf(operation.requestBody?.content), null, 2)}</pre></details>
+${named === undefined ? null : html`<p><code>data</code>: ${schemaLink(named, schemas)}</p>`}
+<details><summary>Example</summary>${codeBlock(JSON.stringify(exampleOf(operation.requestBody?.content), null, 2))}</details>
 </article>
 `;
 }
