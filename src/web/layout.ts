@@ -21,8 +21,8 @@ export type Page = {
   /** A script of the page asks us for more: no other page may connect to anything. */
   readonly connects?: boolean;
   /**
-   * The browser loads the page again after this long. Where a script connects it does so without script, and
-   * where that script did not come or does not run.
+   * The browser loads the page again after this long; where a script connects, only if that script did not
+   * come or does not run. Such a page has a link that stops it, for those who need longer.
    */
   readonly refreshSeconds?: number | undefined;
   /**
@@ -87,7 +87,7 @@ export function renderDocument(page: Page): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex, nofollow">
 <meta name="color-scheme" content="light dark">
-${refresh && page.connects ? html`<noscript>${refresh}</noscript>` : refresh}
+${refresh && html`<noscript>${refresh}</noscript>`}
 <title>${plainText(page.title)}</title>
 <link rel="icon" href="${ICON}">
 <style>${raw(STYLE)}</style>
@@ -129,12 +129,12 @@ export function sendRendered(ctx: Context, page: Page, document: string): void {
  * version than the page while one takes the other's place, or be too new for the browser: without it nobody
  * would learn that money has arrived. So the words of this one are older than all of them.
  */
-function inlineOf({ connects, refreshSeconds }: Powers): string[] {
-  return connects && refreshSeconds !== undefined
+function inlineOf({ refreshSeconds }: Powers): string[] {
+  return refreshSeconds !== undefined
     ? [`var again=setTimeout(function(){location.reload()},${refreshSeconds * 1_000})`]
     : [];
 }
 
-function hasPowers({ style, scripts, connects }: Powers): boolean {
-  return style !== undefined || scripts !== undefined || connects === true;
+function hasPowers({ style, scripts, connects, refreshSeconds }: Powers): boolean {
+  return style !== undefined || scripts !== undefined || connects === true || refreshSeconds !== undefined;
 }

@@ -1,14 +1,11 @@
-import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
-import type { PublicPaymentView } from '../contract/payment-link.ts';
-import { NETWORKS } from '../domain/assets.ts';
-import type { Deps } from '../services/deps.ts';
-import { SHARES, simulatePayment, testLinkOwner } from '../services/payment-links/simulate.ts';
+import { NETWORKS, type Network } from '../domain/assets.ts';
 import { Refusal } from '../services/refusal.ts';
 import { html } from './html.ts';
 import { type Page, sendPage } from './layout.ts';
 import { visitorOf } from './visitor.ts';
+import { pickLanguage, wordsOf } from './words/index.ts';
 
 /** What the form needs that only the API knows. */
 export type SimulateOptions = {
@@ -21,46 +18,47 @@ export type SimulateOptions = {
   readonly refusalOf: (ctx: Context, error: unknown) => { readonly status: number; readonly message: string };
 };
 
-/**
- * The key of the form on this page. It is made of the link's state: a rendering stays the same while
- * nothing happens, the same form posted twice does it once, and after a payment the next one is another.
- */
-export function simulationKey(view: PublicPaymentView): string {
-  const paid = view.transactions.map((row) => [row.transaction_hash, row.status]);
-  const open = view.methods.map((method) => [method.network, method.amount]);
-  return createHash('sha256')
-    .update(JSON.stringify([paid, open]))
-    .digest('base64url');
-}
+/** Money that is only played through, for what has a token in test mode. */
+export type Simulated = {
+  /** The merchant; throws the NOT_FOUND Refusal for everything that is not of the test mode. */
+  ownerOf(token: string): Promise<string>;
+  /** What a form asks for, to be done once for its key; undefined where it is not complete. */
+  take(
+    fields: Readonly<Record<string, unknown>>,
+    network: Network | undefined,
+  ): ((request: { readonly token: string; readonly key: string }) => Promise<void>) | undefined;
+};
 
 /**
- * Takes the form of `POST /pay/:token/simulate` and sends the browser back to the page. Throws the
- * NOT_FOUND {@link Refusal} for every link that is no test link. `budget` begins a new limit of time;
+ * Takes the form of `POST …/:token/simulate` and sends the browser back to the page. Throws the
+ * NOT_FOUND {@link Refusal} as `ownerOf` does. `budget` begins a new limit of time;
  * `count` counts the request like the page.
  */
-export function simulateAnswers(deps: Deps, options: SimulateOptions) {
+export function simulateAnswers(simulated: Simulated, options: SimulateOptions) {
   return async (ctx: Context, token: string, { budget, count }: Counted): Promise<void> => {
-    if (!options.isOwnOrigin(ctx.req)) return refuse(ctx, 403, 'The form did not come from this page.');
+    const { foreign, incomplete } = wordsOf(pickLanguage(ctx)).notSimulated;
+    if (!options.isOwnOrigin(ctx.req)) return refuse(ctx, 403, foreign);
     const within = budget();
     try {
       await within(() => count(ctx));
-      const merchantId = await within(() => testLinkOwner(deps, token));
+      const merchantId = await within(() => simulated.ownerOf(token));
       await within(() => options.countTest(ctx, merchantId));
-      const { share, key, network } = await options.readForm(ctx);
-      const known = SHARES.find((one) => one === share);
-      if (known === undefined || typeof key !== 'string' || !KEY.test(key))
-        return refuse(ctx, 400, 'The form is not complete.');
-      const chosen = NETWORKS.find((one) => one === network) ?? visitorOf(ctx).network;
-      await budget()(() => simulatePayment(deps, { token, share: known, network: chosen, key }));
+      const fields = await options.readForm(ctx);
+      const { key } = fields;
+      const network = NETWORKS.find((one) => one === fields['network']) ?? visitorOf(ctx).network;
+      const work = simulated.take(fields, network);
+      if (work === undefined || typeof key !== 'string' || !KEY.test(key))
+        return refuse(ctx, 400, incomplete);
+      await budget()(() => work({ token, key }));
     } catch (error) {
       if (error instanceof Refusal && error.code === 'NOT_FOUND') throw error;
       const { status, message } = options.refusalOf(ctx, error);
-      return refuse(ctx, status, message);
+      return refuse(ctx, status, wordsOf(pickLanguage(ctx)).notSimulated.refused(status, message));
     }
     ctx.status = 303;
     ctx.set('Location', backTo(ctx, token));
     ctx.type = 'text/plain';
-    ctx.body = 'Go back to the payment';
+    ctx.body = 'Go back to the page';
   };
 }
 
@@ -79,13 +77,16 @@ function backTo(ctx: Context, token: string): string {
 
 function refuse(ctx: Context, status: number, sentence: string): void {
   const token = ctx.path.split('/').at(-2) ?? '';
+  const lang = pickLanguage(ctx);
+  const { title, back } = wordsOf(lang).notSimulated;
   const page: Page = {
     status,
-    title: 'No payment was simulated',
+    title,
+    lang,
     body: html`<div class="card">
-<h1>No payment was simulated</h1>
+<h1>${title}</h1>
 <p>${sentence}</p>
-<p><a href="${backTo(ctx, encodeURIComponent(token))}">Back to the payment</a></p>
+<p><a href="${backTo(ctx, encodeURIComponent(token))}">${back}</a></p>
 </div>`,
   };
   sendPage(ctx, page);

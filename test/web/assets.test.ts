@@ -16,6 +16,7 @@ describe('the scripts of pages', function () {
   for (const [name, most] of [
     ['page', 6_144],
     ['live', 4_096],
+    ['docs', 6_144],
   ] as const)
     it(`are found by the page, kept for ever and the bytes that it names: ${name}`, async () => {
       const { src, integrity } = scriptOf(name);

@@ -51,7 +51,7 @@ describe('markup', () => {
 });
 
 describe('a document', () => {
-  const page = renderDocument({ title: '</title><script>', body: html`<h1>Hello</h1>`, refreshSeconds: 12 });
+  const page = renderDocument({ title: '</title><script>', body: html`<h1>Hello</h1>` });
 
   it('has a language, a title, and nothing that runs or that comes from elsewhere', () => {
     expect(page).to.match(/^<!doctype html>\n<html lang="en">/);
@@ -59,8 +59,14 @@ describe('a document', () => {
       .to.include('<title>&lt;/title&gt;&lt;script&gt;</title>')
       .and.include('<main>\n<h1>Hello</h1>');
     expect(page).not.to.match(/<script|javascript:|\son[a-z]+=|\sstyle=|(src|href)="(?!data:)/i);
-    expect(page).to.include('<meta http-equiv="refresh" content="12">');
-    expect(renderDocument({ title: 'x', body: html`` })).not.to.include('http-equiv');
+    expect(page).not.to.include('http-equiv');
+  });
+
+  it('loads itself again where it is asked to, with script and without', () => {
+    const again = renderDocument({ title: 'x', body: html``, refreshSeconds: 12 });
+    expect(again)
+      .to.include('<noscript><meta http-equiv="refresh" content="12"></noscript>')
+      .and.match(/<script>var again=setTimeout\(function\(\)\{location\.reload\(\)\},12000\)<\/script>/);
   });
 
   it('may use its own stylesheet, by its hash, and no other', () => {

@@ -4,7 +4,7 @@ import type { Context, Middleware, Next } from 'koa';
 import type { Script } from '../layout.ts';
 
 const PREFIX = '/assets/';
-const NAMES = ['page', 'live', 'code'] as const;
+const NAMES = ['page', 'live', 'code', 'docs'] as const;
 export type ScriptName = (typeof NAMES)[number];
 
 type Asset = { readonly file: string; readonly integrity: string; readonly bytes: Buffer };

@@ -49,14 +49,30 @@
     }, COPIED_MS);
   };
 
+  // Hours ahead of UTC, as short as the three letters whose place they take: "+1", "-5", "+5:30".
+  const offset = (minutes) =>
+    `${minutes < 0 ? '-' : '+'}${Math.floor(Math.abs(minutes) / 60)}${minutes % 60 ? `:${Math.abs(minutes % 60)}` : ''}`;
+
+  // In the form that the server chose: "2026-11-20 10:00", or as the page's language has it.
+  const local = (at, shown) => {
+    const iso = new Date(at - at.getTimezoneOffset() * 60000).toISOString();
+    const short = { dateStyle: 'medium', timeStyle: 'short' };
+    const text = /^\d{4}-/.test(shown)
+      ? `${iso.slice(0, 10)} ${iso.slice(11, 16)}`
+      : at.toLocaleString(root.lang === 'en' ? 'en-GB' : root.lang, short);
+    return `${text} ${offset(-at.getTimezoneOffset())}`;
+  };
+
   const showZones = () => {
     for (const time of document.querySelectorAll('time[data-local]')) {
       const at = new Date(time.dateTime);
-      if (Number.isNaN(at.getTime()) || at.getTimezoneOffset() === 0 || time.querySelector('.zone')) continue;
-      const zone = document.createElement('span');
-      zone.className = 'zone';
-      zone.textContent = ` (${at.toLocaleString(root.lang, { dateStyle: 'medium', timeStyle: 'short' })})`;
-      time.append(zone);
+      if (Number.isNaN(at.getTime()) || at.getTimezoneOffset() === 0 || time.title) continue;
+      // In the place of the server's words, which stay to be looked at, and as large, so that nothing is moved.
+      time.style.minWidth = `${time.offsetWidth}px`;
+      time.style.minHeight = `${time.offsetHeight}px`;
+      time.style.padding = 0;
+      time.title = time.textContent;
+      time.textContent = local(at, time.title);
     }
   };
 

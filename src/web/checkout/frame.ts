@@ -6,7 +6,8 @@ import type { Visitor } from '../visitor.ts';
 import { LANGS, type Words, wordsOf } from '../words/index.ts';
 import { countdown } from './durations.ts';
 import { ownQuery } from './own-query.ts';
-import type { PayerState } from './state.ts';
+import type { Required } from './progress.ts';
+import { BRIEF, type PayerState } from './state.ts';
 
 /** Above everything, in stripes of its own: whoever sees a part of the page sees that it is a rehearsal. */
 export function testBanner({ test }: Words): Html {
@@ -34,27 +35,72 @@ export function description({ description: what }: PublicPaymentView, words: Wor
   return card(html`<p class="description">${foreign(what)}</p>`, { id: 'what', title: words.description });
 }
 
-/** The state of the link, with the time that is left and how far the network is. */
-export function stateNotice(view: PublicPaymentView, state: PayerState, words: Words): Html {
+/** What a notice of a state is made of. */
+export type StateNotice = {
+  /** By which others know the state. */
+  readonly status: string;
+  readonly state: PayerState;
+  /** The time that is left, where it counts. */
+  readonly left?: Html | null;
+  /**
+   * The state that takes the most room of those that can be next. Its room is kept from the beginning, so
+   * that nothing below moves under a finger when money is seen.
+   */
+  readonly room?: Room | undefined;
+};
+
+type Room = Pick<PayerState, 'title' | 'bar'> & { readonly texts: readonly (string | Html)[] };
+
+/** The state, with the time that is left and how far the network is. What stays longest stands first. */
+export function stateNotice({ status, state, left, room }: StateNotice): Html {
   const { tone, title, texts, bar } = state;
-  return html`<div class="notice ${tone} state" id="state" data-status="${view.status}" data-say="${[`${title}.`, ...texts].join(' ')}">
+  return html`<div class="notice ${tone} state" id="state" data-status="${status}" data-say="${[`${title}.`, ...texts].join(' ')}">
+<div id="now-${room ? 'open' : status}">
 <strong>${title}</strong>
+${left}
 ${texts.map((text) => html`<p>${text}</p>\n`)}${
   bar
     ? html`<p id="bar"><progress max="${bar.needed}" value="${bar.done}" aria-labelledby="bar-text"></progress>
 <span id="bar-text">${bar.text}</span></p>
 `
     : null
-}${state.counts ? timeLeft(view, words) : null}
-</div>`;
+}</div>
+${room ? kept(room) : null}</div>`;
+}
+
+function kept({ title, texts, bar }: NonNullable<StateNotice['room']>): Html {
+  return html`<div class="room" aria-hidden="true"><strong>${title}</strong>${texts.map(
+    (text) => html`<p>${text}</p>`,
+  )}${bar && html`<p><progress></progress> <span>${bar.text}</span></p>`}</div>
+`;
 }
 
 const DAY_MS = 86_400_000;
 
-function timeLeft({ expires_at, server_time }: PublicPaymentView, words: Words): Html {
+/** How long still, as a clock that counts down. */
+export function timeLeft(view: PublicPaymentView, words: Words): Html {
+  const { expires_at, server_time } = view;
+  return html`<p id="left">${words.timeLeft} <time class="clock" datetime="${expires_at}" data-until="${expires_at}">${countdown(expires_at, server_time)}</time> <span class="until">(${untilWords(view, words)})</span></p>`;
+}
+
+/** What an open link may show next that takes the most room: a part is seen, and the rest still missing. */
+export function roomOfOpen(view: PublicPaymentView, required: Required, words: Words): StateNotice['room'] {
+  const [method] = view.methods;
+  if (!method) return undefined;
+  const needed = Math.max(...view.methods.map(({ network }) => required[network]));
+  return {
+    title: words.states.pending.title,
+    texts: [
+      html`${words.timeLeft} <span class="clock">0:00</span> <span class="until">(${untilWords(view, words)})</span>`,
+      words.states.missing(`${'0'.repeat(BRIEF)} ${method.currency}`),
+    ],
+    bar: { done: 0, needed, text: words.confirmations.last(needed) },
+  };
+}
+
+function untilWords({ expires_at, server_time }: PublicPaymentView, words: Words): string {
   const isToday = Date.parse(expires_at) - Date.parse(server_time) < DAY_MS;
-  const until = words.until(isToday ? words.clock(expires_at) : words.dateTime(expires_at));
-  return html`<p id="left">${words.timeLeft} <time class="clock" datetime="${expires_at}" data-until="${expires_at}">${countdown(expires_at, server_time)}</time> <span class="until">(${until})</span></p>`;
+  return words.until(isToday ? words.clock(expires_at) : words.dateTime(expires_at));
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Words } from '../words/index.ts';
 /** Confirmations that a payment needs, by network. */
 export type Required = Readonly<Record<Network, number>>;
 
-type Transaction = PublicPaymentView['transactions'][number];
+type Transaction = Pick<PublicPaymentView['transactions'][number], 'network' | 'status' | 'confirmations'>;
 
 /** How far a transaction is, as figures and in words. */
 export type Progress = { readonly done: number; readonly needed: number; readonly text: string };

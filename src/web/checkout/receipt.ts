@@ -35,18 +35,38 @@ ${rowsOf(view, required, words)}
 export function transactions(view: PublicPaymentView, required: Required, words: Words): Html | null {
   if (view.transactions.length === 0) return null;
   const arrived = arrivedSoFar(view, words);
-  const sum =
-    arrived === undefined
-      ? null
-      : html`<p id="arrived">${arrived}</p>
-`;
-  return card(html`${sum}${rowsOf(view, required, words)}`, {
+  // Below the rows, which it would move.
+  const sum = arrived === undefined ? null : html`\n<p id="arrived">${arrived}</p>`;
+  return card(html`${rowsOf(view, required, words)}${sum}`, {
     id: 'seen',
     title: words.transactions.title(view.transactions.length),
   });
 }
 
 function rowsOf({ transactions: rows }: PublicPaymentView, required: Required, words: Words): Html {
+  const shown = rows.map((row) => ({
+    ...row,
+    currency: LINK_CURRENCY,
+    text: progressOf(row, required, words).text,
+  }));
+  return html`${transactionRows(shown, words)}${rows.length < MAX_TRANSACTIONS_SHOWN ? null : html`\n<p class="muted">${words.transactions.firstOnly(rows.length)}</p>`}`;
+}
+
+/** A payment as a row shows it; `text` says how far it is. */
+export type TransactionRow = Pick<
+  PublicPaymentView['transactions'][number],
+  'transaction_hash' | 'network' | 'amount' | 'status'
+> & {
+  readonly currency: string;
+  readonly text: string;
+  /** When it was seen, where that is shown. */
+  readonly at?: string;
+  /** Why it was not counted. */
+  readonly why?: string;
+};
+
+/** Payments with what became of each. A row's place names it, so that news change it where it stands. */
+export function transactionRows(rows: readonly TransactionRow[], words: Words): Html {
   const { transactions: says, copy, copies } = words;
   const items = rows.map((row, index) => {
     const id = `transaction-${index + 1}`;
@@ -57,14 +77,14 @@ function rowsOf({ transactions: rows }: PublicPaymentView, required: Required, w
       shown: html`<span data-part="transaction">${row.transaction_hash}</span>`,
     });
     return html`<li id="row-${index + 1}">
-<div>${says.amountOn(`${row.amount} ${LINK_CURRENCY}`, chainOf(row.network).label)}</div>
-<div>${badge(toneOf(row.status), progressOf(row, required, words).text)}</div>
-<div>${shown}</div>
+<div>${says.amountOn(`${row.amount} ${row.currency}`, chainOf(row.network).label)}</div>
+${row.at === undefined ? null : html`<div><time class="muted" datetime="${row.at}" data-local>${words.dateTime(row.at)}</time></div>\n`}<div>${badge(toneOf(row.status), row.text)}</div>
+${row.why === undefined ? null : html`<div class="muted">${row.why}</div>\n`}<div>${shown}</div>
 </li>
 `;
   });
   return html`<ul class="rows">
-${items}</ul>${rows.length < MAX_TRANSACTIONS_SHOWN ? null : html`\n<p class="muted">${says.firstOnly(rows.length)}</p>`}`;
+${items}</ul>`;
 }
 
 function toneOf(status: DepositState): Tone {

@@ -15,7 +15,7 @@ export function simulation({ token }: PublicPaymentView, key: string, visitor: V
     html`<p class="muted">${simulate.text}</p>
 <form class="shares" method="post" action="${token}/simulate${ownQuery(visitor)}">
 <input type="hidden" name="key" value="${key}">
-${visitor.network === undefined ? null : html`<input type="hidden" name="network" value="${visitor.network}">\n`}<button class="quiet" name="share" value="all">${simulate.all}</button>
+${visitor.network === undefined ? null : html`<input type="hidden" name="network" value="${visitor.network}">\n`}<button class="quiet" name="share" value="full">${simulate.all}</button>
 <button class="quiet" name="share" value="half">${simulate.half}</button>
 <button class="quiet" name="share" value="double">${simulate.more}</button>
 </form>`,

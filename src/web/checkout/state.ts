@@ -19,6 +19,11 @@ export type PayerState = {
   readonly counts: boolean;
 };
 
+/** An amount with more characters than this does not stay on one line of a phone. */
+export const BRIEF = 8;
+/** Whether an amount is shown large, and on one line with what is said of it. */
+export const isBrief = (amount: string): boolean => amount.length <= BRIEF;
+
 /** What the payer has to know first. Exhaustive: each view of a link has exactly one state. */
 export function payerState(view: PublicPaymentView, required: Required, words: Words): PayerState {
   const { states } = words;
@@ -72,13 +77,17 @@ function withoutWay(view: PublicPaymentView, { states }: Words): PayerState {
 function seen(view: PublicPaymentView, required: Required, words: Words): PayerState {
   const { states } = words;
   const waiting = view.transactions.filter(({ status }) => WAITING_STATES.includes(status));
-  // The one that needs the longest decides when the payment is done.
-  const [slowest] = waiting
+  const credited = view.transactions.filter(({ status }) => CREDITED_STATES.includes(status));
+  // The one that needs the longest decides when the payment is done. Once all are, the bar stays full until
+  // the link itself is.
+  const [slowest] = (waiting.length > 0 ? waiting : credited)
     .map((row) => progressOf(row, required, words))
     .sort((a, b) => a.done / a.needed - b.done / b.needed);
   const shown = { tone: 'info', title: states.seen.title, ...(slowest && { bar: slowest }) } as const;
   const [method] = view.methods;
-  if (method) return { ...shown, texts: [missing(method, words)], counts: true };
+  // The bar takes the room of a long amount, which stands below anyway.
+  const rest = method && (isBrief(method.amount) ? missing(method, words) : states.missing(undefined));
+  if (rest) return { ...shown, texts: [rest], counts: true };
   // No way to pay is left: either enough was seen, or the time is over and it may not have been enough.
   const texts = isOver(view) ? [states.over.text] : [states.seenCovered, states.seen.wait];
   return { ...shown, texts, counts: false };

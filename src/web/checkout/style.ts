@@ -10,15 +10,17 @@ main{padding-top:var(--s3)}
 .description{max-height:none;overflow:visible}
 .asked{flex:none;font-weight:600}
 .state{padding:var(--s2) var(--s4);margin-bottom:var(--s3)}
+.state{display:grid}.state>div{grid-area:1/1;min-width:0}.room{visibility:hidden}
 .state p{margin:0}
-.state progress{appearance:none;-webkit-appearance:none;display:block;width:100%;height:.5rem;border:0;border-radius:999px;overflow:hidden;margin:var(--s2) 0;background:var(--card);color:var(--info)}
+.state progress{appearance:none;-webkit-appearance:none;display:block;width:100%;height:.5rem;border:0;border-radius:999px;overflow:hidden;margin:var(--s1) 0;background:var(--card);color:var(--info)}
 progress::-webkit-progress-bar{background:var(--card)}
 progress::-webkit-progress-value{background:var(--info)}
 progress::-moz-progress-bar{background:var(--info)}
-.clock{font-variant-numeric:tabular-nums;font-weight:600}
+.clock{display:inline-block;min-width:5.2em;font-variant-numeric:tabular-nums;font-weight:600}
 .until{display:inline-block;font-size:var(--text-s)}
 #pay{padding:var(--s3)}
 #pay h2{margin-bottom:var(--s2)}
+@media (max-width:26rem){.state{padding:var(--s1) var(--s3)}#pay{padding:var(--s2) var(--s3)}#pay h2{position:absolute;clip-path:inset(50%)}}
 .ways{display:grid;gap:var(--s2);list-style:none;margin:0 0 var(--s3);padding:0}
 .ways a{display:block;min-height:var(--target);padding:var(--s1) var(--s2);border:1px solid var(--edge);border-radius:var(--r1);text-decoration:none;color:var(--text);line-height:1.35}
 .ways strong{display:block}
@@ -29,7 +31,8 @@ progress::-moz-progress-bar{background:var(--info)}
 .send dd{margin:0 0 var(--s2)}
 .exact{font-weight:650;font-size:var(--text-l)}
 .exact .mono{font-size:var(--text-xl);line-height:1.2}
-.exact.long,.exact.long .mono{font-size:var(--text-m)}
+.exact.long,.exact.long .mono{font-size:var(--text-m);line-height:1.25}
+.send .copy{min-height:var(--target)}
 .groups span{margin-inline-end:.375em}
 .notice ul{margin:0;padding:0 0 0 1.125rem;font-size:var(--text-s)}
 .rows+p{margin-top:var(--s3)}

@@ -30,7 +30,7 @@ export function currencyField(values: Values, errors: Values): Html {
   );
 }
 
-/** A text that is written by machines: an id, a hash. */
+/** A text that is compared as it is: an id, a hash, an address. */
 export function exactField(
   { name, label, most }: { readonly name: string; readonly label: string; readonly most: number },
   values: Values,

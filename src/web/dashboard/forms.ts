@@ -34,9 +34,13 @@ export function untouched(visit: Visit): Typed {
   return { values: {}, errors: {}, problem: undefined, once: visit.deps.newId() };
 }
 
-/** What each form begins with: what is wrong with it as a whole, and the key under which it counts once. */
+/**
+ * What each form begins with: what is wrong with it as a whole, and the key under which it counts once. The
+ * page of a refused form begins at its first wrong field, or here where no field is wrong.
+ */
 export function formHead(typed: Typed): Html {
-  return html`${typed.problem === undefined ? null : notice('bad', { title: typed.problem }, 'alert')}
+  const focus = Object.keys(typed.errors).length === 0;
+  return html`${typed.problem === undefined ? null : notice('bad', { title: typed.problem }, 'alert', { focus })}
 <input type="hidden" name="${ONCE}" value="${typed.once}">`;
 }
 

@@ -4,6 +4,7 @@ import { type FiltersOf, filtersOf, pageOf } from '../../contract/list-query.ts'
 import type { Deps } from '../../services/deps.ts';
 import type { PageOf } from '../../services/lists/page.ts';
 import type { PageRequest } from '../../services/lists/query.ts';
+import { Refusal } from '../../services/refusal.ts';
 import type { Scope } from '../../services/scope.ts';
 import { type Html, html } from '../html.ts';
 import { emptyState } from '../parts/empty.ts';
@@ -50,20 +51,28 @@ export async function listScreen<Query extends PageMembers, Row extends { readon
 ): Promise<Screen> {
   const { values, members } = queryOf(visit.query);
   const { value, details } = visit.door.check(list.query, members);
-  const errors = Object.fromEntries(details.map(({ path, message }) => [path, message]));
-  const top = html`${heading(list.title, list.actions?.(visit))}
+  const top = (errors: Values) => html`${heading(list.title, list.actions?.(visit))}
 ${list.filters ? filterForm(list.filters(values, errors), visit.to(list.path)) : null}`;
+  const wrong = (errors: Values, text: string): Screen => {
+    const said = notice('bad', { title: 'Nothing is shown: the filter is not right', text });
+    return { status: 400, title: list.title, body: html`${top(errors)}${said}` };
+  };
   if (details.length > 0) {
-    const text = details.map(({ path, message }) => `${path} ${message}`.trim()).join('; ');
-    const body = html`${top}${notice('bad', { title: 'Nothing is shown: the filter is not right', text })}`;
-    return { status: 400, title: list.title, body };
+    const errors = Object.fromEntries(details.map(({ path, message }) => [path, message]));
+    return wrong(errors, details.map(({ path, message }) => `${path} ${message}`.trim()).join('; '));
   }
   const query = value as Query;
   const { scope, door } = visit;
-  const page = await door.readList(scope.merchantId, (deps) =>
-    list.load(deps, { ...scope, ...filtersOf(query), page: pageOf(query) }),
-  );
-  return { title: list.title, body: html`${top}${rowsOf(visit, list, { page, query, values })}` };
+  try {
+    const page = await door.readList(scope.merchantId, (deps) =>
+      list.load(deps, { ...scope, ...filtersOf(query), page: pageOf(query) }),
+    );
+    return { title: list.title, body: html`${top({})}${rowsOf(visit, list, { page, query, values })}` };
+  } catch (error) {
+    // What only the service can tell: that a text is no address.
+    if (!(error instanceof Refusal) || error.field === undefined || PLACE.test(error.field)) throw error;
+    return wrong({ [error.field]: error.message }, error.message);
+  }
 }
 
 type Shown<Query, Row> = { readonly page: PageOf<Row>; readonly query: Query; readonly values: Values };

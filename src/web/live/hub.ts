@@ -1,17 +1,17 @@
 import type { Deps } from '../../services/deps.ts';
-import { changedLinks } from '../../services/payment-links/versions.ts';
 import { withinTime } from '../../services/time-limit.ts';
-import type { PayerPages } from '../visitor.ts';
 import { createArrivals } from './arrivals.ts';
+import type { Shown } from './followed.ts';
 import { createOutage } from './outage.ts';
 import { createReadings, type Reader, type Watched } from './readings.ts';
+import type { Rendered } from './rendering.ts';
 
-/** How often all links together are asked whether one of them changed. */
+/** How often all together are asked whether one of them changed. */
 const LOOK_EVERY_MS = 1_000;
 const LOOK_MS = 1_500;
 
 export type Hub = {
-  /** The version of the link with this token; undefined where there is none. */
+  /** The version of what has this token; undefined where there is none. */
   versionOf(token: string): Promise<string | undefined>;
   /** From now on the reader is shown every change, first what is so now. Returns what ends that. */
   watch(token: string, version: string, reader: Reader): () => void;
@@ -20,14 +20,15 @@ export type Hub = {
 };
 
 /**
- * The links that somebody watches in this process. One statement a second asks for all of them whether they
- * changed, none while nobody watches, and only those that did are read. While the database is away readers
- * stay and are shown nothing.
+ * What somebody watches in this process, of one kind. One statement a second asks for all of them whether
+ * they changed, none while nobody watches, and only those that did are read, and those that could not be:
+ * they may be gone. While the database is away readers stay and are shown nothing.
  */
-export function createHub(deps: Deps, render: PayerPages['render']): Hub {
-  const links = new Map<string, Watched>();
-  const outage = createOutage(deps);
-  const readings = createReadings(deps, render, outage);
+export function createHub<View extends Shown>(deps: Deps, rendered: Rendered<View>): Hub {
+  const { followed } = rendered;
+  const watched = new Map<string, Watched<View>>();
+  const outage = createOutage(deps, followed.what);
+  const readings = createReadings(deps, rendered, outage);
   const arrivals = createArrivals((tokens) => look(new Map(tokens.map((token) => [token, '']))));
   let [closed, looking] = [false, false];
   let timer: NodeJS.Timeout | undefined;
@@ -36,7 +37,7 @@ export function createHub(deps: Deps, render: PayerPages['render']): Hub {
     // A limit of its own: several callers may wait for it, and one that leaves ends it for nobody.
     withinTime(
       { limitMs: LOOK_MS },
-      () => changedLinks(deps, versions),
+      () => followed.changed(versions),
       (cause) => cause,
     );
 
@@ -44,14 +45,17 @@ export function createHub(deps: Deps, render: PayerPages['render']): Hub {
     [looking, timer] = [true, undefined];
     const began = performance.now();
     try {
-      const changed = await look(new Map([...links.values()].map(({ token, version }) => [token, version])));
-      // Where a link could not be read, a look alone is no end of it: it is over once that was read.
-      if (![...links.values()].some(({ version }) => version === '')) outage.ended();
+      const changed = await look(
+        new Map([...watched.values()].map(({ token, version }) => [token, version])),
+      );
+      // Where one could not be read, a look alone is no end of it: it is over once that was read.
+      if (![...watched.values()].some(({ version }) => version === '')) outage.ended();
       const now = deps.now().getTime();
-      for (const link of links.values()) {
-        const version = changed.get(link.token);
-        link.version = version ?? link.version;
-        if (version !== undefined || isOver(link, now)) readings.next(link);
+      for (const one of watched.values()) {
+        const version = changed.get(one.token);
+        one.version = version ?? one.version;
+        const old = one.view !== undefined && followed.isOver(one.view, now);
+        if (version !== undefined || old || one.version === '') readings.next(one);
       }
     } catch (error) {
       outage.began(error);
@@ -61,37 +65,32 @@ export function createHub(deps: Deps, render: PayerPages['render']): Hub {
   };
 
   const lookAgain = (afterMs: number): void => {
-    if (closed || looking || links.size === 0) return;
+    if (closed || looking || watched.size === 0) return;
     timer ??= setTimeout(() => void lookAtAll(), afterMs);
   };
 
-  const leave = (link: Watched, reader: Reader): void => {
-    link.readers.delete(reader);
-    if (link.readers.size === 0 && links.get(link.token) === link) links.delete(link.token);
-    if (links.size > 0) return;
+  const leave = (one: Watched<View>, reader: Reader): void => {
+    one.readers.delete(reader);
+    if (one.readers.size === 0 && watched.get(one.token) === one) watched.delete(one.token);
+    if (watched.size > 0) return;
     clearTimeout(timer);
     timer = undefined;
   };
 
   return {
-    versionOf: async (token) => links.get(token)?.version ?? (await arrivals.ask(token)),
+    versionOf: async (token) => watched.get(token)?.version ?? (await arrivals.ask(token)),
     watch: (token, version, reader) => {
-      const link: Watched = links.get(token) ?? { token, version, readers: new Set() };
-      links.set(token, link);
-      link.readers.add(reader);
-      readings.welcome(link, reader);
+      const one: Watched<View> = watched.get(token) ?? { token, version, readers: new Set() };
+      watched.set(token, one);
+      one.readers.add(reader);
+      readings.welcome(one, reader);
       lookAgain(LOOK_EVERY_MS);
-      return () => leave(link, reader);
+      return () => leave(one, reader);
     },
     close: () => {
       closed = true;
       clearTimeout(timer);
-      for (const link of [...links.values()]) for (const reader of [...link.readers]) reader.end();
+      for (const one of [...watched.values()]) for (const reader of [...one.readers]) reader.end();
     },
   };
-}
-
-/** Whether a view shows ways to pay whose time is over by now: no row changes by that. */
-function isOver({ view }: Watched, now: number): boolean {
-  return view !== undefined && view.methods.length > 0 && now > Date.parse(view.expires_at);
 }

@@ -4,15 +4,15 @@ import type { Deps } from '../../services/deps.ts';
 export type Outage = { began(error: unknown): void; ended(): void };
 
 /** While it lasts streams stay open and show what they showed. */
-export function createOutage({ log }: Deps): Outage {
+export function createOutage({ log }: Deps, what: string): Outage {
   let away = false;
   return {
     began: (error) => {
-      if (!away) log.error({ err: error }, 'watched payment links cannot be read: their streams wait');
+      if (!away) log.error({ err: error }, `watched ${what}s cannot be read: their streams wait`);
       away = true;
     },
     ended: () => {
-      if (away) log.info({}, 'watched payment links are read again');
+      if (away) log.info({}, `watched ${what}s are read again`);
       away = false;
     },
   };

@@ -21,6 +21,9 @@ export class NoPlace extends Error {
   }
 }
 
+/** The places of one process. */
+export type Places = ReturnType<typeof createPlaces>;
+
 /**
  * The places for open streams. `take` returns what gives the place back, to be called any number of times, or
  * throws {@link NoPlace}. `site` is what counts as one address.

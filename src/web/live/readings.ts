@@ -1,23 +1,22 @@
 import { pause } from '../../base/async/pause.ts';
-import type { PublicPaymentView } from '../../contract/payment-link.ts';
 import { isoSeconds } from '../../domain/events.ts';
 import type { Deps } from '../../services/deps.ts';
-import { getPublicPayments } from '../../services/payment-links/public.ts';
 import { withinTime } from '../../services/time-limit.ts';
-import type { PayerPages, Visitor } from '../visitor.ts';
+import type { Visitor } from '../visitor.ts';
+import type { Shown } from './followed.ts';
 import type { Outage } from './outage.ts';
-import { type Rendering, renderingOf } from './rendering.ts';
+import { type Rendered, type Rendering, renderingOf } from './rendering.ts';
 
 const READ_MS = 1_500;
-/** So many links are read together; they are shown one after the other. */
+/** So many are read together; they are shown one after the other. */
 const AT_ONCE = 20;
 /**
  * After each piece of work the process does others' work for this many times as long: however many streams
- * are opened at once, and however many links change, requests are answered beside it.
+ * are opened at once, and however much changes, requests are answered beside it.
  */
 const REST_SHARE = 2;
 
-/** Somebody who watches a link. */
+/** Somebody who watches. */
 export type Reader = {
   readonly visitor: Visitor;
   /** Takes what the page shows now; the same text may come again. */
@@ -26,92 +25,92 @@ export type Reader = {
   end(): void;
 };
 
-/** A link that somebody watches. */
-export type Watched = {
+/** What somebody watches. */
+export type Watched<View extends Shown> = {
   readonly token: string;
   readonly readers: Set<Reader>;
   /** As it was last seen; '' makes the next look find it changed. */
   version: string;
-  view?: PublicPaymentView | undefined;
+  view?: View | undefined;
 };
 
 /**
- * Reads watched links, some together and each once for all of its readers, and shows each reader the
- * page as its visitor chose it. A link that cannot be read is read again
- * after the next look; one that is gone, or whose page cannot be made, ends its readers.
+ * Reads what is watched, some together and each once for all of its readers, and shows each reader the
+ * page as its visitor chose it. What cannot be read is read again
+ * after the next look; what is gone, or whose page cannot be made, ends its readers.
  */
-export function createReadings(deps: Deps, render: PayerPages['render'], outage: Outage) {
-  /** The links to be read, in their order. */
-  const unread = new Set<Watched>();
-  const show = createShow(deps, render);
+export function createReadings<View extends Shown>(deps: Deps, rendered: Rendered<View>, outage: Outage) {
+  /** What is to be read, in its order. */
+  const unread = new Set<Watched<View>>();
+  const show = createShow(deps, rendered);
   let reading = false;
 
   const readAll = async (): Promise<void> => {
     reading = true;
     while (unread.size > 0) {
       const next = [...unread].slice(0, AT_ONCE);
-      for (const link of next) unread.delete(link);
+      for (const one of next) unread.delete(one);
       await read(next.filter(({ readers }) => readers.size > 0));
     }
     reading = false;
   };
 
-  const read = async (some: readonly Watched[]): Promise<void> => {
+  const read = async (some: readonly Watched<View>[]): Promise<void> => {
     const rest = (): boolean => some.length > 1 || unread.size > 0;
     const tokens = some.map(({ token }) => token);
-    let views: ReadonlyMap<string, PublicPaymentView>;
+    let views: ReadonlyMap<string, View>;
     try {
       views = await restAfter(rest, () =>
         // A limit of its own: whoever opened a stream may leave, and others wait for it.
         withinTime(
           { limitMs: READ_MS },
-          () => getPublicPayments(deps, tokens),
+          () => rendered.followed.read(tokens),
           (cause) => cause,
         ),
       );
     } catch (error) {
-      for (const link of some) link.version = '';
+      for (const one of some) one.version = '';
       outage.began(error);
       return;
     }
     outage.ended();
-    for (const link of some) {
-      const view = views.get(link.token);
-      link.view = view;
-      if (!view) for (const reader of [...link.readers]) reader.end();
-      else await restAfter(rest, async () => show(view, [...link.readers]));
+    for (const one of some) {
+      const view = views.get(one.token);
+      one.view = view;
+      if (!view) for (const reader of [...one.readers]) reader.end();
+      else await restAfter(rest, async () => show(view, [...one.readers]));
     }
   };
 
-  /** Has the link read in its turn. */
-  const next = (link: Watched): void => {
-    unread.add(link);
+  /** Has it read in its turn. */
+  const next = (one: Watched<View>): void => {
+    unread.add(one);
     if (!reading) void readAll();
   };
 
   return {
     next,
-    /** A new reader is shown what is known, or what is read in the link's turn. */
-    welcome: (link: Watched, reader: Reader): void => {
-      if (link.view) show(link.view, [reader]);
-      else next(link);
+    /** A new reader is shown what is known, or what is read in its turn. */
+    welcome: (one: Watched<View>, reader: Reader): void => {
+      if (one.view) show(one.view, [reader]);
+      else next(one);
     },
   };
 }
 
 /** Shows all of these readers the page of a view; equal choices share a rendering. */
-function createShow(deps: Deps, render: PayerPages['render']) {
-  return (view: PublicPaymentView, readers: readonly Reader[]): void => {
+function createShow<View extends Shown>(deps: Deps, rendered: Rendered<View>) {
+  return (view: View, readers: readonly Reader[]): void => {
     const now = { ...view, server_time: isoSeconds(deps.now()) };
     const made = new Map<string, Rendering>();
     for (const reader of readers) {
       const choice = JSON.stringify(reader.visitor);
       try {
-        const rendering = made.get(choice) ?? renderingOf(render, now, reader.visitor);
+        const rendering = made.get(choice) ?? renderingOf(rendered, now, reader.visitor);
         made.set(choice, rendering);
         reader.show(rendering);
       } catch (error) {
-        const text = 'the page of a watched payment link could not be made: its stream ends';
+        const text = `the page of a watched ${rendered.followed.what} could not be made: its stream ends`;
         deps.log.error({ err: error }, text);
         reader.end();
       }

@@ -11,6 +11,9 @@ export type Field = {
   readonly required?: boolean;
 };
 
+// A field with an error asks for the focus. The first one in the page has it, by the browser's own rule and
+// without script.
+
 /** A line of text. `attributes` are our own constants, such as ` type="email"`. */
 export function textField(field: Field, attributes = ''): Html {
   return around(
@@ -56,7 +59,7 @@ export function checkboxes(
   field: Omit<Field, 'value'>,
   options: readonly { readonly value: string; readonly label: HtmlValue; readonly checked: boolean }[],
 ): Html {
-  return html`<fieldset class="field" id="${field.name}"${field.error === undefined ? null : html` tabindex="-1"`}${described(field)}>
+  return html`<fieldset class="field" id="${field.name}"${field.error === undefined ? null : html` tabindex="-1" autofocus`}${described(field)}>
 <legend>${field.label}</legend>
 ${hint(field)}
 ${options.map(
@@ -76,7 +79,7 @@ ${error(field)}
 }
 
 function common(field: Omit<Field, 'value'>): Html {
-  return html`${field.required ? html` required` : null}${field.error === undefined ? null : html` aria-invalid="true"`}${described(field)}`;
+  return html`${field.required ? html` required` : null}${field.error === undefined ? null : html` aria-invalid="true" autofocus`}${described(field)}`;
 }
 
 function described({ name, hint: text, error: problem }: Omit<Field, 'value'>): Html | null {

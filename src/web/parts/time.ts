@@ -2,7 +2,7 @@ import { type Html, html } from '../html.ts';
 
 /**
  * A time of the API in words that hold for every time zone of the reader: "2026-11-21 20:30 UTC". With
- * script the reader's own zone is shown beside it.
+ * script the reader's own time takes its place, with the hours ahead of UTC, and it stands in the title.
  */
 export function dateTime(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;

@@ -28,7 +28,7 @@ export const DE: Words = {
       title: 'Ein Teil ist eingegangen',
       arrived: (part, asked) => `Eingegangen: ${part} von ${asked}.`,
     },
-    missing: (rest) => `Es fehlen noch ${rest}.`,
+    missing: (rest) => (rest === undefined ? 'Es fehlt noch ein Teil.' : `Es fehlen noch ${rest}.`),
     paid: {
       title: 'Bezahlt',
       thanks: 'Die Zahlung ist bestätigt. Vielen Dank.',
@@ -81,8 +81,8 @@ export const DE: Words = {
   warnings: {
     title: (currency, network) => `Senden Sie nur ${currency} über ${network}`,
     wrong: (currency) => `Andere Coins, oder ${currency} über ein anderes Netzwerk, können verloren gehen.`,
-    exchange: (amount) =>
-      `Börsen ziehen ihre Gebühr oft vom Betrag ab. ${amount} müssen vollständig ankommen; rechnen Sie die Gebühr hinzu.`,
+    exchange:
+      'Börsen ziehen ihre Gebühr oft vom Betrag ab. Er muss vollständig ankommen; rechnen Sie die Gebühr hinzu.',
     coin: (native) => `Für die Gebühr braucht Ihre Wallet etwas ${native}.`,
   },
   details: {
@@ -113,6 +113,46 @@ export const DE: Words = {
     keep: 'Drucken oder speichern Sie diese Seite, um den Beleg zu behalten.',
   },
   description: 'Wofür',
+  address: {
+    title: 'Ihre Einzahlungsadresse',
+    yours: (network) => `Ihre Adresse auf ${network}`,
+    testYours: (network) => `Ihre Testadresse auf ${network}`,
+    or: 'oder',
+    least: (amounts) => `Senden Sie mindestens ${amounts}: Weniger wird nicht gutgeschrieben.`,
+    codeCaption: 'Dieser Code enthält die Adresse. Coin und Betrag geben Sie selbst ein.',
+    walletCaption: 'Prüfen Sie Coin und Netzwerk in Ihrer Wallet, bevor Sie senden.',
+    details: 'Zu Adresse, Coin und Dauer',
+    permanent: {
+      title: 'Wie lange sie Ihnen gehört',
+      text: 'Für immer: Sie können jederzeit wieder etwas an sie senden.',
+    },
+    states: {
+      empty: 'Es ist noch nichts eingegangen',
+      follows: 'Diese Seite zeigt eine Einzahlung, sobald das Netzwerk sie zeigt.',
+      seen: 'Einzahlung gesehen',
+      arrived: 'Eingegangen',
+      confirmed: (amount) => `${amount} sind bestätigt.`,
+      failed: 'Eine Einzahlung wurde nicht gezählt',
+      why: 'Die Liste unten sagt, warum.',
+      unwatched: 'Zurzeit kann nichts eingezahlt werden',
+    },
+    deposits: 'Bisherige Einzahlungen',
+    none: 'Es gibt noch keine.',
+    more: 'Mehr anzeigen',
+    newestOnly: (n) => `Nur die neuesten ${n} sind aufgeführt. Der Shop kennt alle.`,
+    failures: {
+      REORGED: 'Das Netzwerk hat sie zurückgenommen: Sie steht nun in keinem Block.',
+      BELOW_MINIMUM: 'Sie ist kleiner als der kleinste Betrag, der gutgeschrieben wird.',
+      other: 'Fragen Sie den Shop danach.',
+    },
+    testWarning: 'Es würde nicht gutgeschrieben: Diese Adresse ist nur eine Probe.',
+    receive: (amount) => `${amount} empfangen`,
+    unknown: {
+      title: 'Seite nicht gefunden',
+      heading: 'Diese Seite gibt es nicht',
+      text: 'Prüfen Sie, ob die Adresse vollständig ist, oder bitten Sie den Shop um eine neue.',
+    },
+  },
   test: {
     mark: 'TEST',
     title: 'Testmodus: kein echtes Geld',
@@ -140,6 +180,24 @@ export const DE: Words = {
     start: 'Von selbst neu laden',
   },
   language: 'Sprache',
+  notSimulated: {
+    title: 'Es wurde keine Zahlung simuliert',
+    foreign: 'Das Formular kam nicht von dieser Seite.',
+    incomplete: 'Das Formular ist nicht vollständig.',
+    refused: (status) => {
+      if (status === 429)
+        return 'Es waren zu viele Versuche. Warten Sie etwas und versuchen Sie es dann wieder.';
+      return status >= 500
+        ? 'Das ist zurzeit nicht möglich. Versuchen Sie es gleich noch einmal.'
+        : 'So geht es nicht: Laden Sie die Seite neu und versuchen Sie es noch einmal.';
+    },
+    back: 'Zurück zur Zahlung',
+  },
+  notPossible: {
+    title: 'Nicht möglich',
+    form: 'An diese Seite kann nur ein Formular gesendet werden',
+    read: 'Diese Seite kann nur gelesen werden',
+  },
   unknown: {
     title: 'Zahlungslink nicht gefunden',
     heading: 'Diesen Zahlungslink gibt es nicht',
@@ -148,11 +206,11 @@ export const DE: Words = {
   tooOften: {
     title: 'Einen Moment, bitte',
     heading: 'Aus Ihrem Netz kommen zu viele Anfragen',
-    text: 'Diese Seite versucht es von selbst wieder. Nichts, was Sie gesendet haben, ist verloren.',
+    text: 'Nichts, was Sie gesendet haben, ist verloren.',
   },
   unavailable: {
     title: 'Zurzeit nicht verfügbar',
     heading: 'Diese Seite ist zurzeit nicht verfügbar',
-    text: 'Sie versucht es von selbst wieder. Nichts, was Sie gesendet haben, ist verloren.',
+    text: 'Nichts, was Sie gesendet haben, ist verloren.',
   },
 };

@@ -30,7 +30,7 @@ export const EN = {
       title: 'Part of it has arrived',
       arrived: (part: string, asked: string) => `Arrived: ${part} of ${asked}.`,
     },
-    missing: (rest: string) => `${rest} is still missing.`,
+    missing: (rest: string | undefined) => `${rest ?? 'A part'} is still missing.`,
     paid: {
       title: 'Paid',
       thanks: 'The payment is confirmed. Thank you.',
@@ -87,8 +87,7 @@ export const EN = {
   warnings: {
     title: (currency: string, network: string) => `Send only ${currency} on ${network}`,
     wrong: (currency: string) => `Any other coin, or ${currency} on another network, may be lost.`,
-    exchange: (amount: string) =>
-      `Exchanges often take their fee out of the amount. ${amount} must arrive in full, so add the fee.`,
+    exchange: 'Exchanges often take their fee out of the amount. It must arrive in full, so add the fee.',
     coin: (native: string) => `Your wallet needs some ${native} for the fee.`,
   },
   details: {
@@ -118,6 +117,47 @@ export const EN = {
     keep: 'Print or save this page to keep it.',
   },
   description: 'What it is for',
+  /** The page of a customer's permanent addresses. */
+  address: {
+    title: 'Your deposit address',
+    yours: (network: string) => `Your address on ${network}`,
+    testYours: (network: string) => `Your test address on ${network}`,
+    or: 'or',
+    least: (amounts: string) => `Send at least ${amounts}: less is not credited.`,
+    codeCaption: 'This code holds the address. Enter coin and amount yourself.',
+    walletCaption: 'Check coin and network in your wallet before you send.',
+    details: 'About this address, the coin and the time',
+    permanent: {
+      title: 'How long it is yours',
+      text: 'For ever: you may send to it again whenever you like.',
+    },
+    states: {
+      empty: 'Nothing has arrived yet',
+      follows: 'This page shows a deposit as soon as the network does.',
+      seen: 'Deposit seen',
+      arrived: 'Arrived',
+      confirmed: (amount: string) => `${amount} is confirmed.`,
+      failed: 'A deposit was not counted',
+      why: 'The list below says why.',
+      unwatched: 'Nothing can be deposited at the moment',
+    },
+    deposits: 'Deposits so far',
+    none: 'There are none.',
+    more: 'Show more',
+    newestOnly: (n: number) => `Only the newest ${n} are shown. The shop knows all of them.`,
+    failures: {
+      REORGED: 'The network took it back: it is not in any block now.',
+      BELOW_MINIMUM: 'It is less than the smallest amount that is credited.',
+      other: 'Ask the shop about it.',
+    },
+    testWarning: 'It would not be credited: this address is a rehearsal.',
+    receive: (amount: string) => `Receive ${amount}`,
+    unknown: {
+      title: 'Page not found',
+      heading: 'There is no such page',
+      text: 'Check that the address is complete, or ask the shop for a new one.',
+    },
+  },
   test: {
     mark: 'TEST',
     title: 'Test mode: no real money',
@@ -145,6 +185,19 @@ export const EN = {
     start: 'Load again by itself',
   },
   language: 'Language',
+  /** For a form that was not carried out; `status` is that of the answer, `reason` what the API says. */
+  notSimulated: {
+    title: 'No payment was simulated',
+    foreign: 'The form did not come from this page.',
+    incomplete: 'The form is not complete.',
+    refused: (_status: number, reason: string) => reason,
+    back: 'Back to the payment',
+  },
+  notPossible: {
+    title: 'Not possible',
+    form: 'This page can only be sent a form',
+    read: 'This page can only be read',
+  },
   unknown: {
     title: 'Payment link not found',
     heading: 'There is no such payment link',
@@ -153,12 +206,12 @@ export const EN = {
   tooOften: {
     title: 'One moment, please',
     heading: 'Too many requests come from your network',
-    text: 'This page tries again by itself. Nothing that you have sent is lost.',
+    text: 'Nothing that you have sent is lost.',
   },
   unavailable: {
     title: 'Not available at the moment',
     heading: 'This page is not available at the moment',
-    text: 'It tries again by itself. Nothing that you have sent is lost.',
+    text: 'Nothing that you have sent is lost.',
   },
 };
 

@@ -5,7 +5,9 @@ import { USDT_UNIT } from '../../../dev/support/chain.ts';
 import { type LiveMoney, startLiveMoney } from '../../../dev/support/live-money.ts';
 import { serve } from '../../../dev/support/served.ts';
 import { createPaymentLink } from '../../../dev/support/use-cases.ts';
+import { getAddressPageLink } from '../../../src/services/address-pages/links.ts';
 import { openPage, readText } from '../../support/http/browser.ts';
+import { shiftsOf, watchShifts } from '../../support/http/shifts.ts';
 
 /** A payer who only looks: nothing on the page is loaded again or clicked while money comes in. */
 describe('the checkout while real USDT arrives', function () {
@@ -49,6 +51,7 @@ describe('the checkout while real USDT arrives', function () {
     await other.goto(url);
     await page.evaluate('window.notReloaded = true');
     await page.bringToFront();
+    await watchShifts(page);
     const shown = await readText(page.locator('[data-part="address"]'));
     expect(shown.replaceAll(/\s/g, '').toLowerCase()).to.equal(address);
     await pay(address, 10n * USDT_UNIT);
@@ -64,6 +67,7 @@ describe('the checkout while real USDT arrives', function () {
     expect(await readText(page.locator('main'))).to.include(last);
     expect(await page.locator('[data-part="address"]').count()).to.equal(0);
     expect(await page.evaluate('window.notReloaded')).to.equal(true);
+    expect(await shiftsOf(page)).to.deep.equal([]);
     await other.bringToFront();
     await turns(other, 'completed');
     expect(await page.getByRole('link', { name: /shop\.example/ }).getAttribute('href')).to.equal(
@@ -71,6 +75,40 @@ describe('the checkout while real USDT arrives', function () {
     );
     await context.close();
     expect(watched.complaints).to.deep.equal([]);
+  });
+
+  it('shows a customer’s deposit on the page of the addresses: seen, confirmed, and one that is taken back', async () => {
+    const { id, address } = await live.newCustomer();
+    const owner = { merchantId: live.merchantId, mode: 'live', id, publicUrl: served.origin } as const;
+    const { url } = await getAddressPageLink(live.gateway.deps, owner);
+    const { page, context, complaints } = await openPage(browser, served.origin);
+    await page.goto(url);
+    await turns(page, 'empty');
+    const shown = await readText(page.locator('[data-part="address"]'));
+    expect(shown.replaceAll(/\s/g, '').toLowerCase()).to.equal(address);
+    await watchShifts(page);
+    const paid = await pay(address, 10n * USDT_UNIT);
+    await live.chain.mine(1);
+    await turns(page, 'seen');
+    expect(await readText(page.locator('#state'))).to.match(/of 3/);
+    await live.chain.mine(6);
+    await turns(page, 'arrived');
+    expect(await readText(page.locator('#row-1')))
+      .to.include('10 USDT')
+      .and.include('Confirmed')
+      .and.include(paid);
+    await pay(address, 4n * USDT_UNIT);
+    await live.chain.mine(1);
+    await turns(page, 'seen');
+    await live.chain.reorg(1);
+    await live.chain.mine(7);
+    await turns(page, 'failed');
+    expect(await readText(page.locator('#row-1')))
+      .to.include('4 USDT')
+      .and.include('took it back');
+    expect(await shiftsOf(page)).to.deep.equal([]);
+    await context.close();
+    expect(complaints).to.deep.equal([]);
   });
 
   it('takes back what it said of a payment whose block was replaced', async () => {

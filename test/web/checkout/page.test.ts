@@ -203,7 +203,7 @@ describe('the page of a payment link as a text', () => {
       .and.include('name="key" value="key-of-the-state"')
       .and.include('name="network" value="tron"');
     expect([...test.matchAll(/name="share" value="(\w+)"/g)].map(([, share]) => share)).to.deep.equal([
-      'all',
+      'full',
       'half',
       'double',
     ]);
@@ -230,6 +230,13 @@ describe('the page of a payment link as a text', () => {
       expect(unknown(visitor)).to.deep.include({ status: 404, lang, refreshSeconds: undefined });
       expect(tooOften(visitor)).to.deep.include({ status: 429, lang, refreshSeconds: 15 });
       expect(unavailable(visitor)).to.deep.include({ status: 503, lang, refreshSeconds: 15 });
+      const stopped = unavailable({ ...visitor, refresh: false });
+      expect(stopped.refreshSeconds).to.equal(undefined);
+      expect(stopped.body.markup).to.include(`href="?lang=${lang}"`);
+      expect(unavailable(visitor).body.markup).to.include(`href="?lang=${lang}&amp;refresh=off"`);
+      // What answers a form cannot be loaded again.
+      expect(unavailable({ lang }).refreshSeconds).to.equal(undefined);
+      expect(unavailable({ lang }).body.markup).not.to.include('href=');
       expect(renderDocument(unknown({ ...visitor, network: 'tron' }))).to.equal(
         renderDocument(unknown(visitor)),
       );

@@ -33,12 +33,12 @@ describe('webhook endpoints in the dashboard', function () {
       const { page, context, user } = signedIn;
       await page.getByRole('link', { name: 'Register the first one' }).click();
       await page.getByLabel('Address').fill('http://10.0.0.1/');
-      await page.getByLabel('All of them').uncheck();
+      await page.getByLabel('All common ones').uncheck();
       await page.getByLabel('deposit.completed').check();
       await page.getByRole('button', { name: 'Register endpoint' }).click();
       expect(await page.locator('#url-error').count()).to.equal(1);
       expect(await page.getByLabel('deposit.completed').isChecked()).to.equal(true);
-      expect(await page.getByLabel('All of them').isChecked()).to.equal(false);
+      expect(await page.getByLabel('All common ones').isChecked()).to.equal(false);
       await page.getByLabel('Address').fill(NOWHERE);
       await page.getByRole('button', { name: 'Register endpoint' }).click();
       const secret = await readText(page.locator('#secret-0'));
@@ -52,12 +52,13 @@ describe('webhook endpoints in the dashboard', function () {
       expect(await page.content()).not.to.include(secret);
       await page.getByRole('link', { name: 'Change' }).click();
       await page.getByLabel('payment.completed').check();
+      await page.getByLabel('payment.expired').check();
       await page.getByLabel('Description').fill('Orders');
       await page.getByRole('button', { name: 'Save' }).click();
       const [changed] = await endpointsOf(merchantId);
       expect(changed).to.deep.include({
         url: NOWHERE,
-        events: ['deposit.completed', 'payment.completed'],
+        events: ['deposit.completed', 'payment.completed', 'payment.expired'],
         description: 'Orders',
       });
       await page.getByRole('link', { name: 'New secret' }).click();

@@ -44,7 +44,7 @@ describe('the form that simulates a payment', function () {
 
   it('brings all of what is open, half of it or twice as much, exactly, and goes back to the page', async () => {
     for (const [share, usd, network, amount, status] of [
-      ['all', '25.01', 'bsc', '25.01', 'completed'],
+      ['full', '25.01', 'bsc', '25.01', 'completed'],
       ['half', '25.01', 'bsc', '12.505', 'partially_paid'],
       ['half', '25.01', 'tron', '12.505', 'partially_paid'],
       ['double', '25.01', 'tron', '50.02', 'completed'],
@@ -65,7 +65,7 @@ describe('the form that simulates a payment', function () {
     const link = await make('10');
     await post(link, { share: 'half', key: await keyOf(link) }, { query: '?network=tron' });
     shop.pass(1);
-    await post(link, { share: 'all', key: await keyOf(link), network: 'bsc' });
+    await post(link, { share: 'full', key: await keyOf(link), network: 'bsc' });
     expect(await transactions(link)).to.have.length(2);
     expect(
       (await transactions(link)).map((row) => [row.amount, (row as { network?: string }).network]),
@@ -80,7 +80,7 @@ describe('the form that simulates a payment', function () {
     const link = await make('10');
     const key = await keyOf(link);
     const answers = await Promise.all(
-      ['half', 'half', 'all', 'half', 'double'].map((share) => post(link, { share, key })),
+      ['half', 'half', 'full', 'half', 'double'].map((share) => post(link, { share, key })),
     );
     answers.push(await post(link, { share: 'half', key }));
     expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 303));
@@ -92,7 +92,7 @@ describe('the form that simulates a payment', function () {
   it('never brings all of it twice, whatever keys are made up', async () => {
     const link = await make('10');
     const answers = await Promise.all(
-      Array.from({ length: 8 }, (_, index) => post(link, { share: 'all', key: `made-up-${index}` })),
+      Array.from({ length: 8 }, (_, index) => post(link, { share: 'full', key: `made-up-${index}` })),
     );
     expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 303));
     expect(await amounts(link)).to.deep.equal(['10']);
@@ -102,7 +102,7 @@ describe('the form that simulates a payment', function () {
     const live = await make('25', { mode: 'live' });
     const page = await call(`${shop.api.origin}/pay/${UNKNOWN_TOKEN}`);
     for (const token of [live.token, UNKNOWN_TOKEN, 'x', '', UNKNOWN_ID, `${live.token}%00`]) {
-      const { status, text } = await post({ token }, { share: 'all', key: 'k' });
+      const { status, text } = await post({ token }, { share: 'full', key: 'k' });
       expect([status, text]).to.deep.equal([404, page.text]);
     }
     expect(await transactions(live)).to.deep.equal([]);
@@ -119,7 +119,7 @@ describe('the form that simulates a payment', function () {
       { 'Sec-Fetch-Site': 'cross-site' },
       { 'Sec-Fetch-Site': 'same-site' },
     ] as Form[]) {
-      const { status, headers: told } = await post(link, { share: 'all', key }, { headers });
+      const { status, headers: told } = await post(link, { share: 'full', key }, { headers });
       expect([status, told.get('content-type')]).to.deep.equal([403, 'text/html; charset=utf-8']);
     }
     expect(await transactions(link)).to.deep.equal([]);
@@ -131,18 +131,18 @@ describe('the form that simulates a payment', function () {
     const forms: (Form | string)[] = [
       '',
       { key },
-      { share: 'all' },
+      { share: 'full' },
       { share: 'ALL', key },
-      { share: 'all', key: '' },
-      { share: 'all', key: 'x'.repeat(65) },
-      { share: 'all', key: 'a b' },
+      { share: 'full', key: '' },
+      { share: 'full', key: 'x'.repeat(65) },
+      { share: 'full', key: 'a b' },
       `share[]=all&key=${key}`,
     ];
     for (const form of forms) {
       const { status, text } = await post(link, form);
       expect([status, text.includes('Back to the payment')], JSON.stringify(form)).to.deep.equal([400, true]);
     }
-    const large = await post(link, { share: 'all', key, more: 'x'.repeat(9_000) });
+    const large = await post(link, { share: 'full', key, more: 'x'.repeat(9_000) });
     expect(large.status).to.equal(413);
     const typed = await post(link, '<x/>', { headers: { 'Content-Type': 'text/xml' } });
     expect(typed.status).to.equal(415);
@@ -161,8 +161,8 @@ describe('the form that simulates a payment', function () {
       method: 'POST',
     });
     shop.pass(3_601);
-    expect((await post(late, { share: 'all', key: keys[0] })).status).to.equal(303);
-    expect((await post(gone, { share: 'all', key: keys[1] })).status).to.equal(303);
+    expect((await post(late, { share: 'full', key: keys[0] })).status).to.equal(303);
+    expect((await post(gone, { share: 'full', key: keys[1] })).status).to.equal(303);
     shop.pass(-3_601);
     expect([await transactions(late), await transactions(gone)]).to.deep.equal([[], []]);
   });

@@ -1,9 +1,11 @@
 import { chainOf } from '../../../chains/index.ts';
 import type { CustomerView } from '../../../contract/customer.ts';
+import { getAddressPageLink, type PageOwner } from '../../../services/address-pages/links.ts';
 import { listDeposits } from '../../../services/deposits/reads.ts';
 import type { PageOf } from '../../../services/lists/page.ts';
 import { getCustomer } from '../../../services/merchants/customer-reads.ts';
 import { listPaymentLinks } from '../../../services/payment-links/index.ts';
+import { Refusal } from '../../../services/refusal.ts';
 import { foreign, type Html, html } from '../../html.ts';
 import { usd } from '../../parts/amount.ts';
 import { card } from '../../parts/card.ts';
@@ -25,8 +27,9 @@ const LATEST = 5;
 export const CUSTOMER_PAGE: ReadPage = {
   path: '/customers/:id',
   show: async (visit) => {
-    const { deps, scope, params, door, to } = visit;
+    const { deps, scope, params, door, to, ctx } = visit;
     const view = await getCustomer(deps, { ...scope, id: params['id'] ?? '' });
+    const page = await pageOf(visit, { ...scope, id: view.id, publicUrl: door.publicUrl(ctx) });
     const ofCustomer = { ...scope, customerId: view.id, page: { limit: LATEST } };
     const [deposits, links] = await door.readList(scope.merchantId, async (deps) => [
       await listDeposits(deps, ofCustomer),
@@ -50,11 +53,27 @@ ${latest(links, {
   columns: linkColumns(visit).filter(({ head }) => head !== 'Customer'),
   all: to('/links', { customer_id: view.id }),
 })}
+${page}
 <div class="grid">
 ${view.addresses.map(address)}</div>`,
     };
   },
 };
+
+/** The page to be sent to the customer; nothing for one who is erased. */
+async function pageOf({ deps, to }: Visit, owner: PageOwner): Promise<Html | null> {
+  const link = await getAddressPageLink(deps, owner).catch((error: unknown) => {
+    if (error instanceof Refusal && error.code === 'NOT_FOUND') return undefined;
+    throw error;
+  });
+  if (!link) return null;
+  return card(
+    html`<p>These addresses, and what has come to them, on a page for the customer. Whoever has its address sees it: send it to nobody else.</p>
+<p>${copyable(link.url, { id: 'page-url', name: 'address of the page' })}</p>
+<p><a href="${link.url}" rel="noopener noreferrer">Look at the page</a> · <a href="${to(`/customers/${owner.id}/new-page`)}">Replace its address</a></p>`,
+    { id: 'page', title: 'The page for the customer' },
+  );
+}
 
 function actions({ to, mode }: Visit, id: string): Html {
   const simulate = html`<a class="button quiet" href="${to('/simulate', { customer_id: id })}">Simulate a deposit</a>`;

@@ -72,6 +72,9 @@ function filters(values: Values, errors: Values): Html {
 ${networkField(values, errors)}
 ${currencyField(values, errors)}
 ${exactField({ name: 'customer_id', label: 'Customer id', most: 36 }, values, errors)}
+${exactField({ name: 'external_id', label: 'Your id of the customer', most: 255 }, values, errors)}
+${exactField({ name: 'email', label: 'Email of the customer', most: 320 }, values, errors)}
+${exactField({ name: 'address', label: 'Deposit address', most: 100 }, values, errors)}
 ${exactField({ name: 'transaction_hash', label: 'Transaction hash', most: 66 }, values, errors)}
 ${createdFields(values, errors)}`;
 }

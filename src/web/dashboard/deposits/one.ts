@@ -1,4 +1,4 @@
-import { chainOf } from '../../../chains/index.ts';
+import { chainOf, type ExplorerUrls, explorerLink } from '../../../chains/index.ts';
 import type { DepositView } from '../../../contract/deposit.ts';
 import { type DepositStory, depositStory } from '../../../services/deposits/story/story.ts';
 import { foreign, type Html, html } from '../../html.ts';
@@ -60,7 +60,7 @@ function progress({ status, confirmations, required_confirmations: required }: D
 <progress max="${required}" value="${reached}" aria-label="Confirmations"></progress>`;
 }
 
-function facts({ to }: Visit, deposit: DepositView): Html {
+function facts({ to, deps }: Visit, deposit: DepositView): Html {
   const { payment_token: token, rate_usd: rate, rate_at: rateAt } = deposit;
   const priced = rate === null ? null : html`${rate} USD for one ${deposit.currency}`;
   return factList([
@@ -89,12 +89,22 @@ function facts({ to }: Visit, deposit: DepositView): Html {
         : copyable(deposit.from_address, { id: 'from-address', name: 'address that sent it' }),
     ],
     ['Transaction', copyable(deposit.transaction_hash, { id: 'hash', name: 'transaction hash' })],
+    ['Look it up', lookedUp(deps.settings.explorerUrls, deposit)],
     [
       'Contract',
       deposit.contract_address && copyable(deposit.contract_address, { id: 'contract', name: 'contract' }),
     ],
     ['Id', copyable(deposit.id, { id: 'deposit-id', name: 'id' })],
   ]);
+}
+
+/** Nothing of test mode is on a chain. */
+function lookedUp(explorers: ExplorerUrls, deposit: DepositView): Html | null {
+  const { is_live: isLive, network, transaction_hash: hash } = deposit;
+  const url = isLive ? explorerLink(explorers, network, 'transaction', hash) : null;
+  return url === null
+    ? null
+    : html`<a href="${url}" rel="noopener noreferrer nofollow">The transaction in an explorer</a>`;
 }
 
 function payout({ to }: Visit, { payout: paid, deposit }: DepositStory): Html {

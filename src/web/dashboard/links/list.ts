@@ -6,7 +6,7 @@ import { emptyState } from '../../parts/empty.ts';
 import { selectField, textField } from '../../parts/field.ts';
 import type { Column } from '../../parts/table.ts';
 import { time } from '../../parts/time.ts';
-import { createdFields } from '../filters.ts';
+import { createdFields, exactField } from '../filters.ts';
 import { listScreen } from '../list.ts';
 import { LINK_STATUS_CHOICES, linkBadge } from '../states.ts';
 import type { ReadPage, Visit } from '../visit.ts';
@@ -33,7 +33,8 @@ export const LINKS_PAGE: ReadPage = {
         ' type="search" maxlength="320"',
       )}
 ${selectField({ name: 'status', label: 'State', value: values['status'], error: errors['status'] }, LINK_STATUS_CHOICES)}
-${textField({ name: 'customer_id', label: 'Customer id', value: values['customer_id'], error: errors['customer_id'] }, ' maxlength="36" spellcheck="false" autocapitalize="none"')}
+${exactField({ name: 'customer_id', label: 'Customer id', most: 36 }, values, errors)}
+${exactField({ name: 'external_id', label: 'Your reference', most: 255 }, values, errors)}
 ${createdFields(values, errors)}`,
       actions: ({ to }) => html`<a class="button" href="${to('/links/new')}">New payment link</a>`,
       csv: '/links.csv',

@@ -18,7 +18,7 @@ import { form, type ReadPage, type Screen, type Typed, type Visit } from '../vis
 const PATH = '/simulate';
 /** A simulation asks for the price first. */
 const PRICE_WAIT_MS = 2_000;
-const MEMBERS = ['customer_id', 'amount', 'payment_token', 'outcome', 'events', 'network', 'currency'];
+const MEMBERS = 'customer_id amount share payment_token outcome events network currency'.split(' ');
 
 /** What can arrive, each coin with its network: there is no other pair. */
 const COINS = ASSETS.map(({ network, currency }) => ({
@@ -53,7 +53,14 @@ export const SIMULATE_FORM = form({
     const coin = COINS.find(({ value }) => value === values['coin']);
     if (!coin) return { details: [{ path: 'coin', message: 'must be one of the list' }] };
     const { network, currency } = coin;
-    return fieldsBy(visit.door.simulation, MEMBERS)(visit, { ...values, network, currency });
+    // The amount of the form is always there: where a share is chosen, it is not what was meant.
+    const amount = (values['share'] ?? '') === '' ? values['amount'] : undefined;
+    return fieldsBy(visit.door.simulation, MEMBERS)(visit, {
+      ...values,
+      amount: amount ?? '',
+      network,
+      currency,
+    });
   },
   prepare: async ({ deps }, input) => {
     if (!isUuid(input.customerId)) unknownCustomer(notFound('test customer'), input.customerId);
@@ -76,6 +83,13 @@ const OUTCOMES: Readonly<Record<SimulatedOutcome, string>> = {
   settled: 'Completed and paid out to you',
   reorged: 'Failed: its block was replaced',
 };
+
+const SHARES = [
+  { value: '', label: 'The amount above' },
+  { value: 'full', label: 'All that is missing' },
+  { value: 'half', label: 'Half of what is missing' },
+  { value: 'double', label: 'Twice what is missing' },
+];
 
 const ANNOUNCED = [
   { value: 'final', label: 'The last state alone' },
@@ -112,6 +126,7 @@ ${selectField(
   SIMULATED_OUTCOMES.map((value) => ({ value, label: OUTCOMES[value] })),
 )}
 ${selectField({ ...at('events', 'final'), label: 'What your endpoints are told' }, ANNOUNCED)}
+${selectField({ ...at('share'), label: 'How much of a payment link' }, SHARES)}
 ${textField({ ...at('payment_token'), label: 'Token of a payment link', hint: 'Empty: the link is found by amount and age, as for real money.' }, ' maxlength="64" spellcheck="false" autocapitalize="none"')}
 <button type="submit">Simulate the deposit</button>
 </form>`)}`,

@@ -1,0 +1,16 @@
+import { changedAddressPages, getAddressPages } from '../../services/address-pages/public.ts';
+import { type AddressPageView, PAGE_TOKEN } from '../../services/address-pages/view.ts';
+import type { Deps } from '../../services/deps.ts';
+import type { Followed } from '../live/followed.ts';
+
+/** The addresses of customers, as these follow them: for ever, because money may always come. */
+export function followedAddresses(deps: Deps): Followed<AddressPageView> {
+  return {
+    what: 'address page',
+    token: PAGE_TOKEN,
+    read: (tokens) => getAddressPages(deps, tokens),
+    changed: (versions) => changedAddressPages(deps, versions),
+    isLive: () => true,
+    isOver: () => false,
+  };
+}

@@ -1,0 +1,32 @@
+import { notFound } from '../../services/refusal.ts';
+
+/** What every view has that a page is made of. */
+export type Shown = { readonly token: string; readonly server_time: string };
+
+/**
+ * A kind of thing that has a page for whoever knows its token, and that the page follows. It is asked for
+ * many of them at once; tokens of nothing are left out of every answer.
+ */
+export type Followed<View extends Shown> = {
+  /** In the singular, for sentences and the log. */
+  readonly what: string;
+  /** What every token looks like: anything else is not looked up. */
+  readonly token: RegExp;
+  read(tokens: readonly string[]): Promise<ReadonlyMap<string, View>>;
+  /**
+   * Those (version by token) that may show something else than at that version, with their version of
+   * now: '' for what had one and is gone, whose reading ends those who watch it.
+   */
+  changed(versions: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>>;
+  /** False when nothing of it can change any more: nobody has to follow it. */
+  isLive(view: View): boolean;
+  /** Whether the view is old by the clock alone, which no row tells. */
+  isOver(view: View, now: number): boolean;
+};
+
+/** One view. Throws the same NOT_FOUND Refusal for an unknown and for a malformed token. */
+export async function viewOf<View extends Shown>(followed: Followed<View>, token: string): Promise<View> {
+  const view = (await followed.read([token])).get(token);
+  if (!view) throw notFound(followed.what);
+  return view;
+}
