@@ -66,9 +66,14 @@ export function chainActivities(deps: ChainDeps) {
           progress.text = text;
         });
       } catch (error) {
-        // A worker that shuts down hands the chain over at once.
+        // A worker that shuts down hands the chain over at once; one that Temporal lost begins anew.
         if (signal.aborted)
-          throw failure({ message: 'this worker shuts down; another one goes on', nextRetryDelay: 100 });
+          throw failure({
+            message: deps.stopping.aborted
+              ? 'this worker shuts down; another one goes on'
+              : 'Temporal ended this try of watching; the next one goes on',
+            nextRetryDelay: 100,
+          });
         throw failure({ message: shortMessage(error), type: 'ChainFault' });
       } finally {
         ended.abort(new Error('this hour of watching is over'));

@@ -3,6 +3,7 @@ import { advanceDeposit as advance } from '../src/services/deposits/advance.ts';
 import { DecisionRefused } from '../src/services/deposits/decisions.ts';
 import { failDeposit as fail } from '../src/services/deposits/operator.ts';
 import type { Deps } from '../src/services/deps.ts';
+import { namesOfDeliveries } from '../src/services/webhooks/open-deliveries.ts';
 import { failure, guarded } from './faults.ts';
 
 /** Where the row stands, and what is to be sent. */
@@ -12,10 +13,15 @@ type CurrentStep = {
   generation: number;
   since: string;
   deliveries: string[];
+  /** What each of them is called in the Web UI. */
+  names: Readonly<Record<string, string>>;
 };
 
 /** The steps of the deposit actor. */
 export function depositActivities(deps: Deps) {
+  // A name is only shown: no step may fail for one.
+  const namesOf = (ids: readonly string[]) =>
+    namesOfDeliveries(deps.orm.em.fork(), ids).catch(() => ({}) as Record<string, string>);
   return {
     /**
      * One step of the deposit. While the chain does not permit it, it fails benignly with what an operator
@@ -28,7 +34,7 @@ export function depositActivities(deps: Deps) {
       generation: number;
       sequence: number;
       alarmed: boolean;
-    }): Promise<CurrentStep & { note: string; foreseen: boolean }> {
+    }): Promise<CurrentStep & { note: string; foreseen: boolean; explorer: string | null }> {
       const { depositId, alarmed, generation, sequence } = input;
       const result = await guarded(
         () => advance(deps, { depositId, alarmed, known: { generation, sequence } }),
@@ -36,9 +42,11 @@ export function depositActivities(deps: Deps) {
       );
       if (result.kind === 'at') {
         const { kind: _, since, ...at } = result;
-        return { ...at, since: since.toISOString() };
+        return { ...at, since: since.toISOString(), names: await namesOf(at.deliveries) };
       }
-      if (result.stuck) throw failure({ message: result.reason, type: 'NeedsOperator', nonRetryable: true });
+      const details = [{ action: result.action, explorer: result.explorer }];
+      if (result.stuck)
+        throw failure({ message: result.reason, type: 'NeedsOperator', nonRetryable: true, details });
       throw failure({
         message: result.reason,
         type: 'Waiting',
@@ -63,7 +71,8 @@ export function depositActivities(deps: Deps) {
           try {
             const { deposit, deliveries } = await fail(deps, input);
             const { status: state, sequence, generation } = deposit;
-            return { state, sequence, generation, since: deposit.stateSince.toISOString(), deliveries };
+            const since = deposit.stateSince.toISOString();
+            return { state, sequence, generation, since, deliveries, names: await namesOf(deliveries) };
           } catch (error) {
             if (!(error instanceof DecisionRefused)) throw error;
             throw failure({ message: error.message, type: 'DecisionRefused', nonRetryable: true });

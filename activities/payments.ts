@@ -1,6 +1,7 @@
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Deps } from '../src/services/deps.ts';
 import { advancePaymentLink as advance } from '../src/services/payment-links/advance.ts';
+import { namesOfDeliveries } from '../src/services/webhooks/open-deliveries.ts';
 import { failure, guarded } from './faults.ts';
 
 /** The steps of a payment link's actor. */
@@ -15,6 +16,7 @@ export function paymentActivities(deps: Deps) {
       status: string;
       since: string;
       deliveries: string[];
+      names: Readonly<Record<string, string>>;
       note: string;
       waitMs: number | null;
     }> {
@@ -28,7 +30,10 @@ export function paymentActivities(deps: Deps) {
       );
       if (step.kind === 'at') {
         const { status, note, waitMs } = step;
-        return { status, since: step.since.toISOString(), deliveries: [...step.deliveries], note, waitMs };
+        const deliveries = [...step.deliveries];
+        // A name is only shown: no step may fail for one.
+        const names = await namesOfDeliveries(deps.orm.em.fork(), deliveries).catch(() => ({}));
+        return { status, since: step.since.toISOString(), deliveries, names, note, waitMs };
       }
       throw failure({
         message: step.reason,

@@ -21,6 +21,8 @@ export type Deliveries = {
    * had ended by then and is still named did not end by itself, and is started again.
    */
   start(ids: readonly string[], read?: number): void;
+  /** Tells what deliveries are called from now on in the Web UI, by id. */
+  name(names: Readonly<Record<string, string>>): void;
   /** How many deliveries have ended so far. */
   ended(): number;
   /** Whether every started delivery is at its end. One that failed is a row that merchants see. */
@@ -29,19 +31,24 @@ export type Deliveries = {
   summary(): string;
 };
 
-/** A set of deliveries of one actor. `label` names them in the Web UI. */
-export function openDeliveries(label: string): Deliveries {
+/**
+ * A set of deliveries of one actor. `label` names those in the Web UI that have no name of their own, and
+ * `hear` is told of each that ended.
+ */
+export function openDeliveries(label: string, hear?: () => void): Deliveries {
   const running = new Set<string>();
   /** The deliveries that ended, each with its position in the order in which they ended. */
   const over = new Map<string, number>();
   const failures: string[] = [];
+  const known = new Map<string, string>();
   let ends = 0;
   const run = async (id: string): Promise<void> => {
-    const failure = await deliver(id, label);
+    const failure = await deliver(id, known.get(id) ?? label);
     if (failure !== undefined) failures.push(failure);
     running.delete(id);
     ends += 1;
     over.set(id, ends);
+    hear?.();
   };
   return {
     start: (ids, read = 0) => {
@@ -52,6 +59,9 @@ export function openDeliveries(label: string): Deliveries {
         // The handler is attached at once: an unhandled rejection would make the workflow hang.
         run(id).catch(() => undefined);
       }
+    },
+    name: (names) => {
+      for (const [id, name] of Object.entries(names)) known.set(id, name);
     },
     ended: () => ends,
     settled: () => running.size === 0,

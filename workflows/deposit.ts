@@ -17,12 +17,18 @@ import type { DepositActorInput } from '../src/domain/actor-message.ts';
 import { advanceActivityId, isUuid, ROW_CHANGED } from '../src/domain/ids.ts';
 import { showNeedsOperator, showStage } from './attributes.ts';
 import { type Deliveries, openDeliveries } from './deliveries.ts';
+import { asLink, asText, paragraphs } from './details.ts';
 import { type FailCommand, refuseFail } from './fail-command.ts';
 import { refuseInput } from './input.ts';
 import { type Looks, openLooks } from './looks.ts';
-import { needsOperatorSays, reasonOf } from './needs-operator.ts';
-import { areIds, type DepositResult, depositResult } from './results.ts';
-import { ADVANCE_START_TO_CLOSE_MS, CRASH_RETRY, OPERATOR_START_TO_CLOSE_MS } from './timeouts.ts';
+import { adviceOf, needsOperatorSays, reasonOf } from './needs-operator.ts';
+import { areIds, type DepositResult, depositResult, namesIn } from './results.ts';
+import {
+  ADVANCE_START_TO_CLOSE_MS,
+  CRASH_RETRY,
+  OPERATOR_START_TO_CLOSE_MS,
+  ROW_CHANGED_MEANS,
+} from './timeouts.ts';
 
 export type DepositView = {
   readonly state: string;
@@ -68,6 +74,10 @@ type Actor = {
   sequence: number;
   needsOperator: boolean;
   note: string;
+  /** What an operator can do; empty where nobody has to do anything. */
+  action: string;
+  /** Where the transaction is looked up; empty where nobody knows. */
+  explorer: string;
   /** The deposit is completed, and there is a payout to wait for. */
   foreseen: boolean;
   /** The row is in a later generation, which has an actor of its own. */
@@ -81,22 +91,37 @@ type Actor = {
 
 async function run(input: DepositActorInput): Promise<{ state: string }> {
   const { depositId, generation, state, sequence, rests: simulated } = input;
-  const deliveries = openDeliveries('deposit webhook');
+  const deliveries = openDeliveries('deposit webhook', () => show(actor));
   const looks = openLooks();
-  const flags = { needsOperator: false, note: '', foreseen: false, succeeded: false, decisions: 0 };
+  const flags = {
+    needsOperator: false,
+    note: '',
+    action: '',
+    explorer: '',
+    foreseen: false,
+    succeeded: false,
+    decisions: 0,
+  };
   const actor: Actor = { depositId, generation, simulated, deliveries, looks, state, sequence, ...flags };
-  setHandler(viewQuery, () => ({
-    state: actor.state,
-    needsOperator: actor.needsOperator,
-    note: actor.note,
-    webhooks: deliveries.summary(),
-  }));
-  setHandler(changedSignal, () => looks.news());
+  setHandler(
+    viewQuery,
+    () => ({
+      state: actor.state,
+      needsOperator: actor.needsOperator,
+      note: actor.note,
+      webhooks: deliveries.summary(),
+    }),
+    { description: 'What the actor knows of its deposit: state, why it waits, and its webhooks.' },
+  );
+  setHandler(changedSignal, () => looks.news(), { description: ROW_CHANGED_MEANS });
   // Without a scope of its own, a handler would run in the
   // one that a request to cancel has cancelled for ever.
   setHandler(failUpdate, (command) => CancellationScope.nonCancellable(() => fail(actor, command)), {
     validator: (command) => refuseFail(actor, command),
+    description:
+      'Fails the open deposit. Input: {"by": who decided, "reason": why}. Refused unless "gateway deposit fail" wrote the decision down: use that.',
   });
+  deliveries.name(namesIn(input));
   deliveries.start(input.deliveries);
   for (;;) {
     show(actor);
@@ -111,7 +136,7 @@ async function run(input: DepositActorInput): Promise<{ state: string }> {
       return await continueAsNew<typeof deposit>({ ...input, sequence: 0, deliveries: [] });
     }
   }
-  setCurrentDetails(`**${actor.state}**\n\n${deliveries.summary()}`);
+  show(actor);
   return { state: actor.state };
 }
 
@@ -143,15 +168,17 @@ async function step(actor: Actor): Promise<void> {
     if (actor.decisions !== decisions) return;
     actor.needsOperator = true;
     actor.note = reasonOf(error);
+    Object.assign(actor, adviceOf(error));
     showNeedsOperator(true);
     return;
   }
   if (!answer) return;
+  deliveries.name(answer.names);
   deliveries.start(answer.deliveries, ended);
   if (actor.decisions === decisions) learn(actor, answer);
 }
 
-function learn(actor: Actor, answer: Omit<DepositResult, 'deliveries'>): void {
+function learn(actor: Actor, answer: Omit<DepositResult, 'deliveries' | 'names'>): void {
   actor.succeeded = answer.generation !== actor.generation;
   actor.note = actor.succeeded
     ? `came back as generation ${answer.generation}, which has an actor of its own`
@@ -163,6 +190,8 @@ function learn(actor: Actor, answer: Omit<DepositResult, 'deliveries'>): void {
   actor.state = answer.state;
   actor.sequence = answer.sequence;
   actor.foreseen = answer.foreseen;
+  actor.action = '';
+  if (answer.explorer !== '') actor.explorer = answer.explorer;
 }
 
 async function fail(actor: Actor, { by, reason }: FailCommand): Promise<string> {
@@ -176,6 +205,7 @@ async function fail(actor: Actor, { by, reason }: FailCommand): Promise<string> 
   if (answer) {
     actor.decisions += 1;
     learn(actor, { ...answer, note: reason });
+    deliveries.name(answer.names);
     deliveries.start(answer.deliveries);
   }
   looks.news();
@@ -199,7 +229,16 @@ function awaitsPayout({ state, sequence, foreseen, looks }: Actor): boolean {
   return sequence !== 0 && state === 'completed' && foreseen && looks.upToDate();
 }
 
+/** What a person sees who opens the actor: the reason, what to do, where to look, and what was sent. */
 function show(actor: Actor): void {
-  const note = awaitsPayout(actor) ? 'waits for its payout' : actor.note;
-  setCurrentDetails(`**${actor.state}**${note === '' ? '' : `\n\n${note}`}`);
+  const { state, note, action, explorer, deliveries } = actor;
+  setCurrentDetails(
+    paragraphs(
+      `**${state}**`,
+      asText(awaitsPayout(actor) ? 'waits for its payout' : note),
+      action === '' ? '' : `→ ${asText(action)}`,
+      asLink('The transaction in an explorer', explorer),
+      asText(deliveries.summary()),
+    ),
+  );
 }

@@ -1,8 +1,9 @@
 import { CancellationScope, condition, setCurrentDetails } from '@temporalio/workflow';
 import type { NotifyActorInput } from '../src/domain/actor-message.ts';
 import { openDeliveries } from './deliveries.ts';
+import { asText } from './details.ts';
 import { refuseInput } from './input.ts';
-import { areIds } from './results.ts';
+import { areIds, namesIn } from './results.ts';
 
 /**
  * Delivers an event that no other actor carries: a new customer,
@@ -12,9 +13,10 @@ export async function notify(input: NotifyActorInput): Promise<{ deliveries: num
   if (!areIds(input?.deliveries)) throw refuseInput('deliveries');
   return await CancellationScope.nonCancellable(async () => {
     const deliveries = openDeliveries('webhook');
+    deliveries.name(namesIn(input));
     deliveries.start(input.deliveries);
     await condition(deliveries.settled);
-    setCurrentDetails(deliveries.summary());
+    setCurrentDetails(asText(deliveries.summary()));
     return { deliveries: input.deliveries.length };
   });
 }

@@ -14,10 +14,11 @@ import type { PaymentLinkActorInput } from '../src/domain/actor-message.ts';
 import { isUuid, ROW_CHANGED } from '../src/domain/ids.ts';
 import { showStage } from './attributes.ts';
 import { openDeliveries } from './deliveries.ts';
+import { asText, paragraphs } from './details.ts';
 import { refuseInput } from './input.ts';
 import { type Looks, openLooks } from './looks.ts';
 import { type LinkResult, linkResult } from './results.ts';
-import { ADVANCE_START_TO_CLOSE_MS, CRASH_RETRY } from './timeouts.ts';
+import { ADVANCE_START_TO_CLOSE_MS, CRASH_RETRY, ROW_CHANGED_MEANS } from './timeouts.ts';
 
 export type PaymentLinkView = { readonly status: string; readonly note: string; readonly webhooks: string };
 
@@ -44,21 +45,21 @@ async function run(input: PaymentLinkActorInput): Promise<{ status: string }> {
   const deliveries = openDeliveries('payment webhook');
   const looks = openLooks();
   const seen: Seen = { status: '', note: '' };
-  setHandler(paymentViewQuery, () => ({
-    status: seen.status,
-    note: seen.note,
-    webhooks: deliveries.summary(),
-  }));
-  setHandler(changedSignal, () => looks.news());
+  const view = () => ({ status: seen.status, note: seen.note, webhooks: deliveries.summary() });
+  setHandler(paymentViewQuery, view, {
+    description: 'What the actor knows of its payment link: status, what it waits for, and its webhooks.',
+  });
+  setHandler(changedSignal, () => looks.news(), { description: ROW_CHANGED_MEANS });
   for (;;) {
     const ended = deliveries.ended();
     const answer = await look(input, seen, looks);
     if (answer) {
+      deliveries.name(answer.names);
       deliveries.start(answer.deliveries, ended);
       if (answer.status !== seen.status) showStage(answer.status, answer.since);
       seen.status = answer.status;
       seen.note = answer.note;
-      setCurrentDetails(`**${seen.status}**\n\n${seen.note}`);
+      setCurrentDetails(paragraphs(`**${seen.status}**`, asText(seen.note)));
     }
     if (workflowInfo().continueAsNewSuggested) {
       // The new run reads the row first, and takes over every delivery that is not finished.
@@ -72,7 +73,7 @@ async function run(input: PaymentLinkActorInput): Promise<{ status: string }> {
     await condition(() => !looks.upToDate() || deliveries.settled());
     if (looks.upToDate()) break;
   }
-  setCurrentDetails(`**${seen.status}**\n\n${seen.note}; ${deliveries.summary()}`);
+  setCurrentDetails(paragraphs(`**${seen.status}**`, asText(`${seen.note}; ${deliveries.summary()}`)));
   return { status: seen.status };
 }
 

@@ -17,6 +17,9 @@ export type DepositResult = {
   readonly note: string;
   /** The deposit is completed and will be paid out, as far as is known: its actor waits for that. */
   readonly foreseen: boolean;
+  /** What the deliveries are called, and where the transaction is looked up: only shown. */
+  readonly names: Readonly<Record<string, string>>;
+  readonly explorer: string;
 };
 
 /** What a look at a payment link says. */
@@ -26,6 +29,7 @@ export type LinkResult = {
   readonly deliveries: readonly string[];
   readonly note: string;
   readonly waitMs: number | null;
+  readonly names: Readonly<Record<string, string>>;
 };
 
 /** What a step of a settlement says: that it was made, or that there is none to make. */
@@ -44,7 +48,8 @@ export function depositResult(raw: unknown): DepositResult | undefined {
     return undefined;
   if (!isTime(since) || !areIds(deliveries) || typeof note !== 'string') return undefined;
   if (typeof foreseen !== 'boolean') return undefined;
-  return { state, sequence, generation, since, deliveries, note, foreseen };
+  const shown = { names: namesIn(raw), explorer: textIn(raw, 'explorer') };
+  return { state, sequence, generation, since, deliveries, note, foreseen, ...shown };
 }
 
 /** The result of a look at a payment link, or undefined for anything else. */
@@ -55,7 +60,7 @@ export function linkResult(raw: unknown): LinkResult | undefined {
     return undefined;
   if (typeof note !== 'string' || (waitMs !== null && !(isCount(waitMs) && waitMs <= MAX_WAIT_MS)))
     return undefined;
-  return { status, since, deliveries, note, waitMs };
+  return { status, since, deliveries, note, waitMs, names: namesIn(raw) };
 }
 
 /** The result of a settlement's step, or undefined for anything else. */
@@ -76,6 +81,25 @@ export function isSucceeded(raw: unknown): boolean {
 /** Whether a value is a list of ids as rows have them. */
 export function areIds(raw: unknown): raw is readonly string[] {
   return Array.isArray(raw) && raw.every((id) => typeof id === 'string' && isUuid(id));
+}
+
+/** Names of deliveries that are no longer than Temporal takes; what else stands there is none. */
+export function namesIn(raw: unknown): Readonly<Record<string, string>> {
+  const names = isRecord(raw) ? raw['names'] : undefined;
+  if (!isRecord(names)) return {};
+  const told = Object.entries(names).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1].length <= MAX_NAME,
+  );
+  return Object.fromEntries(told);
+}
+
+/** Temporal takes 400 bytes of a summary; a host has at most 253 characters. */
+const MAX_NAME = 300;
+
+/** A member that is only shown; empty where it is no text. */
+export function textIn(raw: unknown, name: string): string {
+  const text = isRecord(raw) ? raw[name] : undefined;
+  return typeof text === 'string' ? text : '';
 }
 
 function isRecord(raw: unknown): raw is Readonly<Record<string, unknown>> {

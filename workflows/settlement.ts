@@ -18,12 +18,18 @@ import { NETWORKS } from '../src/domain/assets.ts';
 import { isAddressKey, ROW_CHANGED } from '../src/domain/ids.ts';
 import type { PayoutDecisionKind } from '../src/domain/payouts/pause.ts';
 import { showNeedsOperator, showStage } from './attributes.ts';
+import { asText, paragraphs } from './details.ts';
 import { refuseInput } from './input.ts';
 import { type Looks, openLooks } from './looks.ts';
 import { needsOperatorSays, reasonOf } from './needs-operator.ts';
 import { type PayoutCommand, refuseCommand } from './payout-command.ts';
 import { type SettlementResult, settlementResult } from './results.ts';
-import { CRASH_RETRY, OPERATOR_START_TO_CLOSE_MS, SETTLE_START_TO_CLOSE_MS } from './timeouts.ts';
+import {
+  CRASH_RETRY,
+  OPERATOR_START_TO_CLOSE_MS,
+  ROW_CHANGED_MEANS,
+  SETTLE_START_TO_CLOSE_MS,
+} from './timeouts.ts';
 
 export type SettlementView = {
   readonly state: string;
@@ -66,8 +72,10 @@ type Seen = { state: string; note: string; needsOperator: boolean };
 async function run(input: SettlementActorInput): Promise<{ note: string }> {
   const looks = openLooks();
   const seen: Seen = { state: '', note: '', needsOperator: false };
-  setHandler(settlementViewQuery, () => ({ ...seen }));
-  setHandler(changedSignal, () => looks.news());
+  setHandler(settlementViewQuery, () => ({ ...seen }), {
+    description: 'What the actor knows of the payouts of its address: state, and why nothing goes on.',
+  });
+  setHandler(changedSignal, () => looks.news(), { description: ROW_CHANGED_MEANS });
   for (const [kind, update] of [
     ['retry', retryUpdate],
     ['pause', pauseUpdate],
@@ -77,7 +85,10 @@ async function run(input: SettlementActorInput): Promise<{ note: string }> {
       update,
       // A scope of its own: the workflow's is cancelled for ever by a request to cancel.
       (command) => CancellationScope.nonCancellable(() => decide(input, kind, command, seen, looks)),
-      { validator: refuseCommand },
+      {
+        validator: refuseCommand,
+        description: `Lets the actor act on a decision at once. Input: {"by": who decided, "reason": why or null}. Refused unless "gateway payout ${kind}" wrote the decision down: use that.`,
+      },
     );
   for (;;) {
     const answer = await step(input, seen, looks);
@@ -156,5 +167,5 @@ function learn(seen: Seen, answer: SettlementResult): void {
 }
 
 function show({ state, note }: Seen): void {
-  setCurrentDetails(state === '' ? note : `**${state}**\n\n${note}`);
+  setCurrentDetails(paragraphs(state === '' ? '' : `**${state}**`, asText(note)));
 }

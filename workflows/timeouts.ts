@@ -33,3 +33,7 @@ export const WEBHOOK_TASK_QUEUE = 'webhooks';
 export const chainTaskQueue = (network: string): string => `chain-${network}`;
 export const NEEDS_OPERATOR = 'NeedsOperator';
 export const DELIVERY_FAILED = 'DeliveryFailed';
+
+/** What the signal does that every actor takes, for who finds it in the Web UI. */
+export const ROW_CHANGED_MEANS =
+  'Lets the actor read its row again at once. It carries nothing and does no harm.';

@@ -5,6 +5,7 @@ import type { AddressKey } from './address-key.ts';
 import type { RequestCount } from './pace.ts';
 import type { ChainReader } from './reader.ts';
 import type { EndpointStatus } from './rpc/types.ts';
+import type { SeenTransaction } from './seen.ts';
 import type { Spending } from './spending.ts';
 import type { Transfers } from './transfer.ts';
 
@@ -53,6 +54,22 @@ export type ChainSettings = {
   readonly chainId?: number;
   /** Absent for chains whose requests nobody counts by the day. */
   readonly requestsPerDay?: number;
+  /** Where people look it up, without a slash at the end; undefined where none is known. */
+  readonly explorerUrl?: string | undefined;
+};
+
+/** The public net on which a chain is tried with money that is worth nothing. */
+export type TestNet = {
+  /** As PRESET names it. */
+  readonly name: string;
+  /** Its name in sentences. */
+  readonly title: string;
+  /** The variables that make it this net and no other, with their only values. */
+  readonly identity: Readonly<Record<string, string>>;
+  /** Values for variables that may as well have another one there. */
+  readonly defaults: Readonly<Record<string, string>>;
+  /** What a coin counts for there, in US dollars: no feed tells prices of test money. */
+  readonly coinPrice: string;
 };
 
 /** Where an opened chain reports what happens; both texts name hosts only. */
@@ -121,6 +138,11 @@ export type OpenChain = {
   readonly hasCode?: (address: AddressKey, signal: AbortSignal) => Promise<boolean>;
   /** Absent where nothing is paid out yet. */
   readonly spending?: Spending;
+  /**
+   * Asks for one transaction, also for one that is in no block yet, beside the reading of blocks. Undefined
+   * where no endpoint that answers knows it; throws where none answers.
+   */
+  lookUp(txHash: string, signal: AbortSignal): Promise<SeenTransaction | undefined>;
 };
 
 /**
@@ -162,11 +184,14 @@ export type Chain<Settings extends ChainSettings = ChainSettings> = {
     readonly variables: Readonly<Record<string, Variable<unknown>>>;
     read(values: Readonly<Record<string, unknown>>): Settings;
   };
+  readonly testNet: TestNet;
   readonly addresses: ChainAddresses;
   /** Absent where no feeds are read on it. */
   readonly prices?: ChainPrices;
   /** Whether transaction hashes begin with 0x. */
   readonly hashHasPrefix: boolean;
+  /** What stands between the address of an explorer of this chain and what is looked up. */
+  readonly explorerPaths: { readonly transaction: string; readonly address: string };
   /**
    * A payout in test mode: what it costs, in base units of the chain's coin, and where it goes while the
    * merchant has set no withdraw address: an address that nobody can own.
@@ -174,6 +199,8 @@ export type Chain<Settings extends ChainSettings = ChainSettings> = {
   readonly simulatedPayout: { readonly feeUnits: bigint; readonly destination: string };
   /** Whether completed deposits are paid out on it. */
   readonly paysOut: boolean;
+  /** What a wallet opens to send any amount to an address. */
+  addressUri(to: Pick<PaymentRequest, 'address' | 'chainId'>): string;
   /** What a wallet reads from a QR code. */
   paymentUri(request: PaymentRequest): string;
   /** How transfers on it are built and signed, within what is configured. */

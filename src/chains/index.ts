@@ -68,3 +68,20 @@ export async function openChains(
   }
   return opened;
 }
+
+/** Where an explorer of each chain is, without a slash at the end. */
+export type ExplorerUrls = Readonly<Record<Network, string | undefined>>;
+
+/**
+ * The page of an explorer about a transaction or an address, spelled as people see it; null where no explorer
+ * is known.
+ */
+export function explorerLink(
+  urls: ExplorerUrls,
+  network: Network,
+  what: 'transaction' | 'address',
+  value: string,
+): string | null {
+  const base = urls[network];
+  return base === undefined ? null : base + chainOf(network).explorerPaths[what] + encodeURIComponent(value);
+}

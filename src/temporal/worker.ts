@@ -2,6 +2,8 @@ import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } 
 import { type ActivityDeps, createActivities } from '../../activities/index.ts';
 import { chainTaskQueue, WEBHOOK_TASK_QUEUE } from '../../workflows/timeouts.ts';
 import { pause } from '../base/async/pause.ts';
+import { outageOf } from '../base/outage-of.ts';
+import { reasonOf } from '../base/reason.ts';
 import type { Logger } from '../services/deps.ts';
 import { TASK_QUEUE } from './client.ts';
 import { connectionOptions, type TemporalPlace } from './place.ts';
@@ -15,6 +17,7 @@ export type RunningWorker = {
 };
 
 const CONNECT_RETRY_MS = 1_000;
+const GRPC_UNAVAILABLE = 14;
 const CACHED_WORKFLOWS = 1_500;
 /**
  * How many steps of deposits run at the same time: as many as they have connections
@@ -35,9 +38,11 @@ function installRuntime(log: Logger): void {
   if (runtimeInstalled) return;
   runtimeInstalled = true;
   const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
+    const detail = meta ? String(meta['error'] ?? meta['failure'] ?? '') : '';
+    const isAway = outageOf(meta?.['error']) ?? outageOf(new Error(`${message} ${detail}`));
     const fields = {
       component: 'temporal',
-      ...(meta ? { detail: String(meta['error'] ?? meta['failure'] ?? '') } : {}),
+      ...(isAway ? { err: meta?.['error'] ?? new Error(detail || message) } : meta ? { detail } : {}),
     };
     if (level === 'ERROR') log.error(fields, message);
     else log.warn(fields, message);
@@ -138,13 +143,15 @@ async function connectWhenThere(
   signal: AbortSignal,
   log: Logger,
 ): Promise<NativeConnection> {
-  for (let tries = 1; ; tries += 1) {
+  for (;;) {
     signal.throwIfAborted();
     try {
       return await NativeConnection.connect(connectionOptions(place));
     } catch (error) {
-      if (tries % 10 === 1)
-        log.warn({ err: error, address: place.address }, 'Temporal does not answer; waiting for it');
+      // An error that says that nobody answers is one line of the outage; any other is said as it is.
+      const isAway = outageOf(error) !== undefined;
+      const unwell = new Error(`it does not answer as it should: ${reasonOf(error)}`, { cause: error });
+      log.warn({ err: isAway ? error : Object.assign(unwell, { code: GRPC_UNAVAILABLE }) }, 'waiting');
       await pause(CONNECT_RETRY_MS, signal);
     }
   }

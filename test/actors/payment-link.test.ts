@@ -9,6 +9,7 @@ import {
   createCustomer,
   createEndpoint,
   createPaymentLink,
+  expirePaymentLink,
   simulateDeposit,
 } from '../../dev/support/use-cases.ts';
 import type { PaymentLinkView } from '../../src/contract/payment-link.ts';
@@ -161,6 +162,30 @@ describe('the actor of a payment link', function () {
     await eventually('the actor', async () => (await statusOf(link.id)) === 'RUNNING');
     await cancelPaymentLink(deps(), { merchantId: live.merchantId, mode: 'live', id: link.id });
     await ends(link.id, 15_000);
+  });
+
+  it('ends a test link whose time is made over, once and at once, and tells nobody that it was paid', async () => {
+    const scope = { merchantId: live.merchantId, mode: 'test' as const };
+    const { link } = await createPaymentLink(deps(), {
+      ...scope,
+      email: 'late@example.com',
+      amountCents: 2_500n,
+      publicUrl: '',
+      webhookUrl: own.url,
+    });
+    await eventually('the actor', async () => (await statusOf(link.id)) === 'RUNNING');
+    const asked = { merchantId: live.merchantId, token: link.token };
+    const answers = await Promise.all([1, 2, 3].map(() => expirePaymentLink(deps(), asked)));
+    expect(new Set(answers.map((one) => one.expires_at)).size).to.equal(1);
+    await eventually('its end', async () => (await view(link.id, 'test')).status === 'expired', 15_000);
+    await ends(link.id, 15_000);
+    const after = await expirePaymentLink(deps(), asked);
+    expect([after.status, after.expires_at]).to.deep.equal(['expired', answers[0]?.expires_at]);
+    const rows = await deps()
+      .orm.em.fork()
+      .execute('select sequence from payment_links where id = ?', [link.id]);
+    expect(rows).to.deep.equal([{ sequence: 2 }]);
+    expect(bodies(own, link.id)).to.have.length(0);
   });
 
   it('tells of links paid in test mode on either network', async () => {

@@ -3,6 +3,7 @@ import { CHAIN_NAMES } from '../names.ts';
 import { BSC_ADDRESSES } from './addresses.ts';
 import { BSC_PACE } from './pace.ts';
 import { BSC_SETTINGS, type BscSettings } from './settings.ts';
+import { BSC_TEST_NET } from './test-net.ts';
 
 /**
  * Chainlink's USD feeds (8 decimals) on BNB Chain's main net, as data.chain.link lists them. BNB is written
@@ -34,14 +35,17 @@ export const BSC: Chain<BscSettings> = {
   watchedBy: 'BSC_RPC_URLS',
   identifiedBy: 'BSC_RPC_URLS, BSC_CHAIN_ID or BSC_USDT_CONTRACT',
   settings: BSC_SETTINGS,
+  testNet: BSC_TEST_NET,
   addresses: BSC_ADDRESSES,
   prices: BSC_PRICES,
   hashHasPrefix: true,
+  explorerPaths: { transaction: '/tx/', address: '/address/' },
   simulatedPayout: {
     feeUnits: 50_000_000_000_000n,
     destination: '0x000000000000000000000000000000000000dEaD',
   },
   paysOut: true,
+  addressUri: ({ address, chainId }) => `ethereum:${address}@${chainId}`,
   paymentUri: ({ address, contract, units, chainId }) =>
     `ethereum:${contract}@${chainId}/transfer?address=${address}&uint256=${units}`,
   transfers: async (settings) => (await import('./transfer.ts')).bscTransfers(settings),

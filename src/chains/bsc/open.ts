@@ -5,6 +5,7 @@ import { createRpcPool } from '../rpc/json-rpc.ts';
 import { callContractOver } from './contract-call.ts';
 import { hasCodeOver } from './contract-code.ts';
 import { describeBsc } from './describe.ts';
+import { lookUpOver } from './look-up.ts';
 import { createBscReader } from './reader.ts';
 import type { BscSettings } from './settings.ts';
 import { createBscSpending } from './spending/spending.ts';
@@ -23,6 +24,7 @@ export function openBsc(settings: BscSettings, io: ChainIo): OpenChain {
     describe: (input) => describeBsc({ settings, rpc, reader }, input),
     callContract: callContractOver(rpc),
     hasCode: hasCodeOver(rpc),
+    lookUp: lookUpOver(rpc),
     spending: createBscSpending(rpc, settings),
   };
 }

@@ -4,6 +4,12 @@ import { type ValuesOf, variable } from '../../config/variable.ts';
 import { addressVariable } from '../address-variable.ts';
 import { BSC_ADDRESSES } from './addresses.ts';
 
+/** By chain id. */
+const EXPLORERS: ReadonlyMap<number, string> = new Map([
+  [56, 'https://bscscan.com'],
+  [97, 'https://testnet.bscscan.com'],
+]);
+
 const VARIABLES = {
   BSC_RPC_URLS: variable({
     group: 'bsc',
@@ -45,6 +51,13 @@ const VARIABLES = {
     example: '15',
     about: 'Blocks until a deposit completes; the finalized height must have passed it as well.',
   }),
+  BSC_EXPLORER_URL: variable({
+    group: 'bsc',
+    parser: urls.publicUrl,
+    example: 'https://bscscan.com',
+    about:
+      'Where people look this chain up: links of pages, of `find` and of the Web UI lead below it (/tx/…, /address/…). Unset: bscscan.com for chain 56, testnet.bscscan.com for chain 97, else no links.',
+  }),
   BSC_MAX_GAS_PRICE_GWEI: variable({
     group: 'bsc',
     parser: parse.decimal(9, '0.000000001', '10000'),
@@ -82,5 +95,6 @@ function read(values: ValuesOf<typeof VARIABLES>) {
     confirmations: values.BSC_CONFIRMATIONS,
     maxGasPriceWei: values.BSC_MAX_GAS_PRICE_GWEI,
     maxGasLimit: values.BSC_MAX_GAS_LIMIT,
+    explorerUrl: values.BSC_EXPLORER_URL ?? EXPLORERS.get(values.BSC_CHAIN_ID),
   };
 }

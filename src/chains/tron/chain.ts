@@ -3,6 +3,7 @@ import { CHAIN_NAMES } from '../names.ts';
 import { TRON_ADDRESSES } from './addresses.ts';
 import { TRON_PACE } from './pace.ts';
 import { TRON_SETTINGS, type TronSettings } from './settings.ts';
+import { TRON_TEST_NET } from './test-net.ts';
 
 /** 25 hours: no feed of Chainlink is written more rarely than once a day. */
 const LONGEST_MS = 90_000_000;
@@ -38,11 +39,14 @@ export const TRON: Chain<TronSettings> = {
   watchedBy: 'TRON_API_URLS',
   identifiedBy: 'TRON_API_URLS or TRON_USDT_CONTRACT',
   settings: TRON_SETTINGS,
+  testNet: TRON_TEST_NET,
   addresses: TRON_ADDRESSES,
   prices: TRON_PRICES,
   hashHasPrefix: false,
+  explorerPaths: { transaction: '/#/transaction/', address: '/#/address/' },
   simulatedPayout: { feeUnits: 1_100_000n, destination: 'T9yD14Nj9j7xAB4dbGeiX9h8upfCg3PBbY' },
   paysOut: true,
+  addressUri: ({ address }) => `tron:${address}`,
   paymentUri: ({ address, contract, amount }) => `tron:${address}?amount=${amount}&token=${contract}`,
   transfers: async (settings) => (await import('./transfer/transfer.ts')).tronTransfers(settings),
   // Most of what imports this list needs facts only: the reader is loaded only by what watches the chain.

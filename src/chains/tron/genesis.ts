@@ -2,13 +2,21 @@
 import { ChainMismatch } from '../rpc/errors.ts';
 import { TRON_ADDRESSES } from './addresses.ts';
 
-const MAIN_NET = {
-  usdtContract: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
-  genesis: '00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc',
-} as const;
+const NETS = [
+  {
+    name: 'main net',
+    usdtContract: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
+    genesis: '00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc',
+  },
+  {
+    name: 'Nile',
+    usdtContract: 'TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf',
+    genesis: '0000000000000000d698d4192c56cb6be724a558448e2684802de4d6cd8690dc',
+  },
+] as const;
 
 export type GenesisOptions = {
-  /** The configured contract: main net's is on main net alone. */
+  /** The configured contract: main net's is on main net alone, Nile's on Nile. */
   readonly usdtContract: string;
   /** The id of block 0 of the chain that was read so far, where any was. */
   readonly known?: string | undefined;
@@ -34,19 +42,19 @@ export interface Genesis {
  * contract demands, and a sentence for an id that is none.
  */
 export function createGenesis({ usdtContract, known }: GenesisOptions): Genesis {
-  const isMainNet = TRON_ADDRESSES.key(usdtContract) === TRON_ADDRESSES.key(MAIN_NET.usdtContract);
+  const net = NETS.find((one) => TRON_ADDRESSES.key(one.usdtContract) === TRON_ADDRESSES.key(usdtContract));
   if (known !== undefined && !isGenesisId(known)) throw new Error('the known genesis block is not an id');
   const refuseOther = (read: string | undefined): void => {
-    if (isMainNet && read !== undefined && read !== MAIN_NET.genesis)
+    if (net && read !== undefined && read !== net.genesis)
       throw new ChainMismatch(
-        `tron: the chain that was read so far begins with block ${read}, and TRON_USDT_CONTRACT is main net’s: correct the contract, or use another database`,
+        `tron: the chain that was read so far begins with block ${read}, and TRON_USDT_CONTRACT is that of ${net.name}: correct the contract, or use another database`,
       );
   };
   refuseOther(known);
-  let id: string | undefined = isMainNet ? MAIN_NET.genesis : known;
+  let id: string | undefined = net?.genesis ?? known;
   let isNamedOnly = id === undefined;
   const whence = (): string => {
-    if (isMainNet) return ' (main net)';
+    if (net) return ` (${net.name})`;
     return isNamedOnly ? ', which another endpoint named before' : ', which was read so far';
   };
   return {

@@ -5,6 +5,7 @@ import { callTronContractOver } from './contract-call.ts';
 import { hasCodeOnTron } from './contract-code.ts';
 import { describeTron } from './describe.ts';
 import { createGenesis } from './genesis.ts';
+import { lookUpOnTron } from './look-up.ts';
 import {
   READS_ALL_REQUESTS,
   READS_TOUCHING_REQUESTS,
@@ -63,5 +64,6 @@ export function openTron(settings: TronSettings, io: ChainIo): OpenChain {
       shortLookMs: shortLookOf(requestsPerDay, reserved),
     }),
     hasCode: hasCodeOnTron(pool),
+    lookUp: lookUpOnTron(pool),
   };
 }

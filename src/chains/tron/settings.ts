@@ -4,6 +4,12 @@ import { type ValuesOf, variable } from '../../config/variable.ts';
 import { addressVariable } from '../address-variable.ts';
 import { TRON_ADDRESSES } from './addresses.ts';
 
+/** By the contract of USDT, which tells the nets apart. */
+const EXPLORERS: ReadonlyMap<string, string> = new Map([
+  ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', 'https://tronscan.org'],
+  ['TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf', 'https://nile.tronscan.org'],
+]);
+
 const VARIABLES = {
   TRON_API_URLS: variable({
     group: 'tron',
@@ -62,6 +68,13 @@ const VARIABLES = {
     example: '19',
     about: 'Blocks until a deposit completes; the solidified height must have passed it as well.',
   }),
+  TRON_EXPLORER_URL: variable({
+    group: 'tron',
+    parser: urls.publicUrl,
+    example: 'https://tronscan.org',
+    about:
+      'Where people look this chain up: links of pages, of `find` and of the Web UI lead below it (/#/transaction/…, /#/address/…). Unset: tronscan.org or nile.tronscan.org, where TRON_USDT_CONTRACT is that of the main net or of Nile, else no links.',
+  }),
   TRON_ENERGY: variable({
     group: 'tron',
     parser: parse.oneOf('burn', 'delegate'),
@@ -103,6 +116,7 @@ function read(values: ValuesOf<typeof VARIABLES>) {
     confirmations: values.TRON_CONFIRMATIONS,
     energy: values.TRON_ENERGY,
     maxFeeLimitSun: values.TRON_MAX_FEE_LIMIT,
+    explorerUrl: values.TRON_EXPLORER_URL ?? EXPLORERS.get(values.TRON_USDT_CONTRACT),
   };
 }
 

@@ -1,4 +1,5 @@
 import { LockMode } from '@mikro-orm/core';
+import { explorerLink } from '../../chains/index.ts';
 import type { Price } from '../../chains/reader.ts';
 import { ChainCursor, Deposit, Merchant } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
@@ -21,6 +22,7 @@ import { lockPayers } from '../payment-links/money.ts';
 import { isPayoutForeseen } from '../payouts/foreseen.ts';
 import { type Tx, transact } from '../transact.ts';
 import { openDeliveriesOf } from '../webhooks/open-deliveries.ts';
+import { ACTIONS } from './actions.ts';
 import { takeMonthlyLimit } from './monthly-limit.ts';
 import { currentPrice, freezePrice } from './price.ts';
 import { applyTransition } from './transition.ts';
@@ -36,8 +38,19 @@ export type AdvanceResult =
       readonly note: string;
       /** The deposit is completed, and a payout of it is to be expected: its end will be told. */
       readonly foreseen: boolean;
+      /** Where the transaction is looked up; null where nobody knows, or it is simulated. */
+      readonly explorer: string | null;
     }
-  | { readonly kind: 'wait'; readonly reason: string; readonly delayMs: number; readonly stuck: boolean };
+  | {
+      readonly kind: 'wait';
+      readonly reason: string;
+      /** What an operator can do about it; unset where a moment's patience is all that it takes. */
+      readonly action?: string;
+      readonly delayMs: number;
+      readonly stuck: boolean;
+      /** Where the transaction is looked up; null where nobody knows. */
+      readonly explorer?: string | null;
+    };
 
 /**
  * After this many block intervals without a new block a chain
@@ -160,7 +173,8 @@ async function at(deps: Deps, em: Em, deposit: Deposit, deliveries: string[]): P
   const { status: state, sequence, generation, stateSince: since } = deposit;
   const note = deposit.failureReason ?? '';
   const foreseen = await isPayoutForeseen(deps, em, deposit);
-  return { kind: 'at', state, sequence, generation, since, deliveries, note, foreseen };
+  const explorer = explorerOf(deps, deposit);
+  return { kind: 'at', state, sequence, generation, since, deliveries, note, foreseen, explorer };
 }
 
 type Waiting = {
@@ -192,7 +206,8 @@ async function waiting(
     const wakeAt = sleeps ? new Date(now.getTime() + delayMs) : null;
     await run(em, sql`update deposits set wake_at = ${wakeAt} where id = ${deposit.id}`);
   }
-  return { kind: 'wait', reason, delayMs, stuck };
+  const action = ACTIONS[decision.waitsFor];
+  return { kind: 'wait', reason, action, delayMs, stuck, explorer: explorerOf(deps, deposit) };
 }
 
 /**
@@ -219,6 +234,10 @@ export function waitReason(
   if (finalStillMs > STILL_AFTER_MS)
     return `${decision.reason}; finality stalled at block ${cursor.finalizedNumber} for ${seconds(finalStillMs)}`;
   return decision.reason;
+}
+
+function explorerOf(deps: Deps, { network, transactionHash, simulated }: Deposit): string | null {
+  return simulated ? null : explorerLink(deps.settings.explorerUrls, network, 'transaction', transactionHash);
 }
 
 const seconds = (ms: number): string => `${Math.floor(ms / 1_000)} s`;

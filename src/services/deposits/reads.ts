@@ -2,10 +2,12 @@ import type { DepositView } from '../../contract/deposit.ts';
 import { ChainCursor, Customer, Deposit, PaymentLink, Payout } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { plainRows } from '../../db/plain-rows.ts';
+import { sql } from '../../db/sql.ts';
 import { ASSETS, type Currency, type Network } from '../../domain/assets.ts';
 import type { DepositState } from '../../domain/deposit.ts';
 import { isUuid } from '../../domain/ids.ts';
 import type { Deps } from '../deps.ts';
+import { addressAsked } from '../lists/address.ts';
 import { type CreatedBetween, createdBetween, inOrder, listPage, type PageOf } from '../lists/page.ts';
 import { type Condition, matching, type PageRequest } from '../lists/query.ts';
 import { notFound } from '../refusal.ts';
@@ -19,9 +21,17 @@ export type DepositFilters = CreatedBetween & {
   readonly customerId?: string | undefined;
   readonly paymentLinkId?: string | undefined;
   readonly transactionHash?: string | undefined;
+  /** Of the customer, each exactly. */
+  readonly externalId?: string | undefined;
+  readonly email?: string | undefined;
+  /** An address of the merchant's, in any spelling of its network. */
+  readonly address?: string | undefined;
 };
 
-/** One page of the deposits of this merchant and mode. Throws a {@link Refusal} for a foreign cursor. */
+/**
+ * One page of the deposits of this merchant and mode. Throws a
+ * {@link Refusal} for a foreign cursor or a text that is no address.
+ */
 export async function listDeposits(
   deps: Deps,
   input: Scope & DepositFilters & { readonly page: PageRequest },
@@ -95,8 +105,9 @@ export async function headNumbers(em: Em): Promise<Map<Network, number | null>> 
 const byId = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> =>
   new Map(rows.map((row) => [row.id, row]));
 
-function depositConditions(filters: DepositFilters): Condition[] {
-  const { status, currency, customerId, paymentLinkId, transactionHash } = filters;
+function depositConditions(filters: Scope & DepositFilters): Condition[] {
+  const { status, currency, customerId, paymentLinkId, transactionHash, externalId, email, address } =
+    filters;
   const network = filters.network ?? networkOf(currency);
   return [
     ...createdBetween(filters),
@@ -108,7 +119,26 @@ function depositConditions(filters: DepositFilters): Condition[] {
       payment_link_id: paymentLinkId,
       transaction_hash: transactionHash,
     }),
+    ...(externalId === undefined ? [] : [ofCustomer(filters, sql`external_id = ${externalId}`)]),
+    ...(email === undefined ? [] : [ofCustomer(filters, sql`email = ${email}`)]),
+    ...(address === undefined ? [] : [toAddress(filters, address)]),
   ];
+}
+
+/**
+ * Of the only customer who is called so. The customer is found first, so that the deposits are
+ * read in their order from an index, however many there are, or none is where there is no such customer.
+ */
+function ofCustomer({ merchantId, mode }: Scope, named: Condition): Condition {
+  return sql`customer_id = (select id from customers
+    where merchant_id = ${merchantId} and mode = ${mode} and ${named})`;
+}
+
+/** To an address of this merchant and mode; another's is none, so that its deposits are not even read. */
+function toAddress({ merchantId, mode }: Scope, text: string): Condition {
+  const { network, key } = addressAsked(text);
+  return sql`network = ${network} and address_key = (select address_key from deposit_addresses
+    where network = ${network} and address_key = ${key} and merchant_id = ${merchantId} and mode = ${mode})`;
 }
 
 /** The network of a coin that only one network has: the index of coins begins with the network. */

@@ -4,8 +4,9 @@ import type { Price } from '../../chains/reader.ts';
 import { ChainCursor, Customer, type Deposit, DepositAddress, PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { firstRow, sql } from '../../db/sql.ts';
-import type { Currency, Network } from '../../domain/assets.ts';
+import { assetOf, type Currency, type Network } from '../../domain/assets.ts';
 import { type DepositState, happyPath, type SimulatedOutcome } from '../../domain/deposit.ts';
+import { type PaymentShare, shareOfOpen } from '../../domain/payment-link.ts';
 import { recordAction } from '../audit/record.ts';
 import type { Deps, TxDeps } from '../deps.ts';
 import { roomForTests } from '../merchants/open-tests.ts';
@@ -23,7 +24,8 @@ export type Simulation = {
   readonly customerId: string;
   readonly network: Network;
   readonly currency: Currency;
-  readonly amountUnits: bigint;
+  /** Base units, or in words how much of what the link still misses that `paymentToken` names. */
+  readonly amountUnits: bigint | PaymentShare;
   /** The same hash, customer and currency give the same deposit; unset means a random one. */
   readonly transactionHash?: string | undefined;
   readonly fromAddress?: string | undefined;
@@ -113,9 +115,9 @@ async function recordSimulated(
         and currency = ${input.currency}`,
   );
   const named = before ? undefined : input.paymentToken;
-  const paymentLinkId = named === undefined ? undefined : await namedLink(tx.em, input, named);
+  const link = named === undefined ? undefined : await namedLink(tx.em, input, named);
   return await recordDeposit(tx, deps, {
-    paymentLinkId,
+    paymentLinkId: link?.id,
     mode: 'test',
     simulated: true,
     merchantId: input.merchantId,
@@ -127,7 +129,7 @@ async function recordSimulated(
     fromAddress: input.fromAddress ?? null,
     transactionHash,
     // A repeated hash repeats the first one's facts, whatever else the second request says.
-    amountUnits: before ? BigInt(before.amountUnits) : input.amountUnits,
+    amountUnits: before ? BigInt(before.amountUnits) : unitsOf(input, link),
     blockNumber,
     // A simulated chain has no blocks, so no block time either.
     minedAt: deps.now(),
@@ -142,9 +144,11 @@ async function recordSimulated(
  * The link that a simulation names. Throws a {@link Refusal}
  * for one that this deposit could not pay, with the reason.
  */
-async function namedLink(em: Em, input: Simulation, token: string): Promise<string> {
+async function namedLink(em: Em, input: Simulation, token: string): Promise<PaymentLink> {
   const { merchantId, customerId, network, currency } = input;
-  const link = await em.findOne(PaymentLink, { token, merchantId, customerId, mode: 'test' });
+  // Under the customer's lock: what was read before may have been paid since.
+  const found = { token, merchantId, customerId, mode: 'test' as const };
+  const link = await em.findOne(PaymentLink, found, { refresh: true });
   const refuse = (why: string): never => {
     throw new Refusal('INVALID', `payment_token ${why}.`, 'payment_token');
   };
@@ -153,7 +157,23 @@ async function namedLink(em: Em, input: Simulation, token: string): Promise<stri
   if (link.network != null && link.network !== network)
     return refuse(`is of a link that is paid on ${link.network}`);
   if (link.status === 'completed') return refuse('is of a link that is completed already');
-  return link.id;
+  return link;
+}
+
+/** What arrives. Throws a {@link Refusal} for a share of nothing. */
+function unitsOf(
+  { amountUnits: amount, network, currency }: Simulation,
+  link: PaymentLink | undefined,
+): bigint {
+  if (typeof amount === 'bigint') return amount;
+  const units = link ? shareOfOpen(link, amount, assetOf(network, currency).decimals) : 0n;
+  if (units === 0n)
+    throw new Refusal(
+      'INVALID',
+      'share is of what a payment link still misses, and this one misses nothing: give an amount.',
+      'share',
+    );
+  return units;
 }
 
 /** Passes every state up to the wanted one, each in the audit trail, and announces what was asked for. */

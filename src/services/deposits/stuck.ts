@@ -5,6 +5,7 @@ import type { Network } from '../../domain/assets.ts';
 import { CREDITED_STATES, decideAdvance, WAITING_STATES } from '../../domain/deposit.ts';
 import { isoSeconds } from '../../domain/events.ts';
 import type { Deps } from '../deps.ts';
+import { ACTIONS } from './actions.ts';
 import { factsOf, waitReason } from './advance.ts';
 
 /**
@@ -80,7 +81,7 @@ export async function listStuck(deps: Deps): Promise<StuckDeposit[]> {
       (one, other) => one.stateSince.getTime() - other.stateSince.getTime() || (one.id < other.id ? -1 : 1),
     )
     .slice(0, LISTED)
-    .map((deposit) => describe(deps, deposit, cursors.get(deposit.network) ?? null));
+    .map((deposit) => describeStuck(deps, deposit, cursors.get(deposit.network) ?? null));
 }
 
 /**
@@ -91,6 +92,15 @@ export async function listStuck(deps: Deps): Promise<StuckDeposit[]> {
 export async function unmovedAmong(deps: Deps, deposits: readonly Deposit[]): Promise<Deposit[]> {
   const cursors = await cursorsOf(deps.orm.em.fork());
   return deposits.filter((deposit) => leftAlone(deps, deposit, cursors) !== undefined);
+}
+
+/** Whether `deposit stuck` lists this one: it waits too long, lost its block, or its actor does not move. */
+export function isStuck(deps: Deps, deposit: Deposit, cursor: ChainCursor | null): boolean {
+  if (deposit.simulated) return false;
+  if (CREDITED_STATES.includes(deposit.status)) return deposit.blockHash == null;
+  if (!WAITING_STATES.includes(deposit.status)) return false;
+  const cursors = new Map(cursor ? [[deposit.network, cursor]] : []);
+  return deposit.stateSince <= stuckBefore(deps) || leftAlone(deps, deposit, cursors) === 'step';
 }
 
 /**
@@ -171,7 +181,8 @@ function unmovedBefore(deps: Deps): Date {
   return new Date(deps.now().getTime() - UNMOVED_AFTER_MS);
 }
 
-function describe(deps: Deps, deposit: Deposit, cursor: ChainCursor | null): StuckDeposit {
+/** A deposit that does not go on by itself, with the reason and what the operator can do. */
+export function describeStuck(deps: Deps, deposit: Deposit, cursor: ChainCursor | null): StuckDeposit {
   const facts = {
     deposit_id: deposit.id,
     network: deposit.network,
@@ -203,13 +214,3 @@ function describe(deps: Deps, deposit: Deposit, cursor: ChainCursor | null): Stu
 }
 
 const UNMOVED = 'the chain permits the next step, and its actor does not take it';
-const ACTIONS = {
-  block:
-    'check that the RPC endpoints answer and are in sync ("doctor"), then wait; or "deposit fail" to give it up',
-  finality: 'wait until the chain is final again; check the RPC endpoints with "doctor"',
-  read: 'check that a worker runs and that the RPC endpoints give old blocks ("doctor"), then wait',
-  proof:
-    'wait for the hourly comparison of balances, or add an RPC endpoint that offers traces ("doctor" says which do); or compare the transaction with an explorer and run "deposit fail"',
-  price: 'check PRICE_SOURCE with "doctor"; the deposit goes on as soon as a price is known',
-  operator: 'decide with "deposit fail" or "deposit release"',
-} as const;

@@ -1,5 +1,6 @@
-import { rows, sql } from '../../db/sql.ts';
-import type { Currency, Network } from '../../domain/assets.ts';
+import type { Em } from '../../db/orm.ts';
+import { literals, rows, sql } from '../../db/sql.ts';
+import { type Currency, NETWORKS, type Network } from '../../domain/assets.ts';
 import { isoSeconds } from '../../domain/events.ts';
 import type { WaitCode } from '../../domain/payouts/facts.ts';
 import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
@@ -50,7 +51,7 @@ const IN_TIME: readonly WaitCode[] = [
  * looks after, those that wait longest first; at most 1,000.
  */
 export async function listStuckPayouts(deps: Deps): Promise<StuckPayout[]> {
-  const before = new Date(deps.now().getTime() - deps.settings.stuckAfterMs);
+  const before = stuckBefore(deps);
   const found = await rows(
     deps.orm.em.fork(),
     sql<Row>`
@@ -82,6 +83,8 @@ export async function listStuckPayouts(deps: Deps): Promise<StuckPayout[]> {
   return found.map(describe);
 }
 
+const stuckBefore = (deps: Deps): Date => new Date(deps.now().getTime() - deps.settings.stuckAfterMs);
+
 /** The state of a payout under way that nobody looks after. */
 const ALONE = 'left_alone';
 
@@ -103,25 +106,78 @@ type Row = {
 };
 
 function describe(row: Row): StuckPayout {
-  const { network, payoutId, address, code, since, isOver, depositId, transactionHash, deposits } = row;
-  const why = row.reason ?? 'nobody looks after this payout, which is under way';
-  const reason = isOver ? `the payout is over, and what it was lent is not back: ${why}` : why;
-  const { needs } = waitView({ ...row, reason });
+  const { network, address, code, since, depositId, transactionHash, deposits } = row;
   return {
     deposit_id: depositId,
     network,
     transaction_hash: transactionHash,
     address,
     state: code,
-    reason,
+    ...whatHolds(row),
     since: isoSeconds(new Date(since)),
-    action: needs
-      ? `send at least ${needs.amount} ${needs.currency} to ${needs.address}; it goes on by itself then`
-      : actionOf(code, payoutId ?? address),
-    needs,
-    payout_id: payoutId,
+    payout_id: row.payoutId,
     deposits,
   };
+}
+
+type Held = Pick<Row, 'network' | 'payoutId' | 'address' | 'code' | 'reason' | 'needsUnits' | 'needsAddress'>;
+
+function whatHolds(
+  row: Held & { readonly isOver: boolean },
+): Pick<StuckPayout, 'reason' | 'action' | 'needs'> {
+  const { code, payoutId, address } = row;
+  const why = row.reason ?? 'nobody looks after this payout, which is under way';
+  const reason = row.isOver ? `the payout is over, and what it was lent is not back: ${why}` : why;
+  const { needs } = waitView({ ...row, reason });
+  const action = needs
+    ? `send at least ${needs.amount} ${needs.currency} to ${needs.address}; it goes on by itself then`
+    : actionOf(code, payoutId ?? address);
+  return { reason, action, needs };
+}
+
+// Each half uses an index of its own; with "or" between them PostgreSQL would read the table.
+const HELD = sql`network, address_key, payout_id, address, code, reason, needs_units::text,
+  needs_address, since`;
+
+/** Why what lies on addresses is not paid out, or a payout does not go on, and since when. */
+export type HeldPayout = {
+  readonly code: string;
+  readonly reason: string;
+  readonly since: Date;
+  /** Null where it goes on by itself. */
+  readonly action: string | null;
+};
+
+/**
+ * Why payouts wait, by the payout's id and, where nothing is planned yet, by `network:address key`: in the
+ * words of {@link listStuckPayouts}, and also for what goes on by itself.
+ */
+export async function readHolds(
+  em: Em,
+  deps: Deps,
+  {
+    payoutIds,
+    addressKeys,
+  }: { readonly payoutIds: readonly string[]; readonly addressKeys: readonly string[] },
+): Promise<ReadonlyMap<string, HeldPayout>> {
+  const found = await rows(
+    em,
+    sql<Held & { addressKey: string; since: string }>`
+      select ${HELD} from settlement_waits where payout_id = any(${[...payoutIds]}::uuid[])
+      union all
+      select ${HELD} from settlement_waits where payout_id is null and network in ${literals(NETWORKS)}
+        and address_key = any(${[...addressKeys]})`,
+  );
+  const before = stuckBefore(deps);
+  return new Map(
+    found.map((row) => {
+      const { reason, action } = whatHolds({ ...row, isOver: false });
+      const codes: readonly string[] = new Date(row.since) <= before ? [...AT_ONCE, ...IN_TIME] : AT_ONCE;
+      const calls = codes.includes(row.code);
+      const held = { code: row.code, reason, since: new Date(row.since), action: calls ? action : null };
+      return [row.payoutId ?? `${row.network}:${row.addressKey}`, held];
+    }),
+  );
 }
 
 function actionOf(code: Row['code'], id: string): string {

@@ -1,6 +1,5 @@
-import { readRun } from '../../../base/data-dir.ts';
 import { OperatorError } from '../../../base/errors.ts';
-import type { Config } from '../../../config/index.ts';
+import { explorerLink } from '../../../chains/index.ts';
 import {
   Deposit,
   DepositTransition,
@@ -11,42 +10,79 @@ import {
   WebhookDelivery,
 } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
-import { assetOf } from '../../../domain/assets.ts';
+import { sql } from '../../../db/sql.ts';
+import { assetOf, NETWORKS } from '../../../domain/assets.ts';
 import { isoSeconds } from '../../../domain/events.ts';
 import { isUuid } from '../../../domain/ids.ts';
 import { formatUnits } from '../../../domain/money.ts';
 import { workflowIdOf } from '../../../services/deposits/actor-message.ts';
 import { presentDeposits } from '../../../services/deposits/reads.ts';
+import { readStandings } from '../../../services/deposits/standing.ts';
 import type { Deps } from '../../../services/deps.ts';
+import type { Pages } from '../../../services/find/found.ts';
+import { readGiven } from '../../../services/find/given.ts';
 import { requireKnownMerchant } from '../../../services/merchants/known.ts';
 import { listLeftOut } from '../../../services/uncredited/strangers.ts';
+import { addressKeyIn, requireCustomer } from '../lookup/customer-rows.ts';
+import { inOrderOf, newestIds } from '../lookup/newest.ts';
 import { deliveryViews } from '../webhook-reads.ts';
 
 const MAX_ROWS = 1_000;
 const USD_DECIMALS = 2;
 
-type Filters = {
+export type DepositFilters = {
   readonly status?: Deposit['status'];
   readonly network?: Deposit['network'];
   readonly merchant?: string;
+  readonly tx?: string;
+  readonly address?: string;
+  readonly customer?: string;
   readonly limit: number;
 };
 
 /**
- * Deposits of every merchant and mode, newest first, as the API shows them
- * and with their merchant. Throws a `Refusal` for an unknown merchant.
+ * Deposits of every merchant and mode, newest first, as the API shows them and with their merchant. Throws a
+ * `Refusal` for an unknown merchant or customer, and for a hash or an address that is none.
  */
-export async function listAllDeposits(deps: Deps, { status, network, merchant, limit }: Filters) {
+export async function listAllDeposits(deps: Deps, filters: DepositFilters) {
   const em = deps.orm.em.fork();
+  const { status, network, merchant, tx, address, customer, limit } = filters;
   await requireKnownMerchant(em, merchant);
+  if (customer !== undefined) await requireCustomer(deps, customer);
+  const named = {
+    ...(tx === undefined ? {} : { transactionHash: { $in: hashesIn(tx) } }),
+    ...(customer === undefined ? {} : { customerId: customer }),
+    ...(address === undefined
+      ? {}
+      : { network: { $in: [...NETWORKS] }, addressKey: addressKeyIn(address) as Deposit['addressKey'] }),
+  };
   const where = {
+    ...named,
     ...(status ? { status } : {}),
     ...(network ? { network } : {}),
     ...(merchant ? { merchantId: merchant } : {}),
   };
-  const rows = await em.find(Deposit, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit });
+  const rows =
+    Object.keys(named).length > 0
+      ? await em.find(Deposit, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit })
+      : await newestOf(em, filters);
   const views = await depositViews(em, rows);
   return views.map((view, index) => ({ ...view, merchant_id: rows[index]?.merchantId ?? null }));
+}
+
+async function newestOf(em: Em, { status, network, merchant, limit }: DepositFilters): Promise<Deposit[]> {
+  const only = sql`(${status ?? null}::text is null or t.status = ${status ?? null})
+    and (${network ?? null}::text is null or t.network = ${network ?? null})`;
+  const ids = await newestIds(em, { table: 'deposits', merchant, mode: undefined, only, limit });
+  return inOrderOf(ids, await em.find(Deposit, { id: { $in: ids } }));
+}
+
+/** A hash as each network spells it. Throws an OperatorError for what is none. */
+function hashesIn(text: string): string[] {
+  const { hashes } = readGiven(text);
+  if (hashes.length === 0)
+    throw new OperatorError(`${text.slice(0, 100)} is no transaction hash`, 'Copy it again, whole');
+  return hashes.map(({ hash }) => hash);
 }
 
 /**
@@ -65,7 +101,7 @@ export async function depositViews(em: Em, rows: readonly Deposit[]) {
  * Uncredited money on our addresses, newest first, and how much of it was not even kept.
  * Amounts are raw: the token need not be one of ours.
  */
-export async function listUnrecognised(deps: Deps, { network, limit }: Filters) {
+export async function listUnrecognised(deps: Deps, { network, limit }: DepositFilters) {
   const where = network ? { network } : {};
   const rows = await deps.orm.em
     .fork()
@@ -95,10 +131,35 @@ export async function requireDeposit(deps: Deps, id: string): Promise<Deposit> {
   return deposit;
 }
 
-/** Everything that is known about one deposit. */
-export async function readDeposit(deps: Deps, config: Config, id: string) {
-  const row = await requireDeposit(deps, id);
+/**
+ * The deposit that an id or a transaction hash stands for. Throws an OperatorError; where a transaction is
+ * several deposits, it names them.
+ */
+export async function requireDepositOf(deps: Deps, given: string): Promise<Deposit> {
+  const { hashes } = readGiven(given);
+  if (hashes.length === 0) return await requireDeposit(deps, given.trim().toLowerCase());
+  const transactionHash = { $in: hashes.map(({ hash }) => hash) };
+  const found = await deps.orm.em
+    .fork()
+    .find(Deposit, { transactionHash }, { orderBy: { createdAt: 'desc' }, limit: MAX_ROWS });
+  const [only] = found;
+  if (only && found.length === 1) return only;
+  throw only
+    ? new OperatorError(
+        `This transaction is ${found.length} deposits: ${found.map(({ id }) => id).join(', ')}`,
+        'Show one of them by its id',
+      )
+    : new OperatorError(
+        `No deposit has the transaction ${given.slice(0, 100)}`,
+        'See with "gateway find HASH" what is known of it',
+      );
+}
+
+/** All that is known about one deposit, by its id or its transaction; first why it is where it is. */
+export async function readDeposit(deps: Deps, pages: Pages, given: string) {
+  const row = await requireDepositOf(deps, given);
   const em = deps.orm.em.fork();
+  const standing = (await readStandings(em, deps, [row])).get(row.id);
   const [deposit] = await depositViews(em, [row]);
   const transitions = await em.find(
     DepositTransition,
@@ -118,7 +179,10 @@ export async function readDeposit(deps: Deps, config: Config, id: string) {
   );
   const views = await deliveryViews(em, deliveries);
   const workflowId = workflowIdOf(row);
+  const { network, transactionHash } = row;
   return {
+    why: standing?.why ?? null,
+    action: standing?.action ?? null,
     deposit: deposit ?? null,
     merchant_id: row.merchantId,
     transitions: transitions.map((step) => ({
@@ -139,7 +203,11 @@ export async function readDeposit(deps: Deps, config: Config, id: string) {
       deliveries: views.filter((view) => view.event_id === event.id),
     })),
     workflow_id: workflowId,
-    workflow_url: webLink(config, workflowId),
+    workflow_url: pages.workflow(workflowId),
+    dashboard_url: pages.dashboard(row.mode, `/deposits/${row.id}`),
+    explorer_url: row.simulated
+      ? null
+      : explorerLink(pages.explorers, network, 'transaction', transactionHash),
   };
 }
 
@@ -164,14 +232,4 @@ async function readLedger(em: Em, deposit: Deposit) {
         currency: entry.currency,
       })),
   }));
-}
-
-/**
- * Where Temporal's web interface shows the actor; known only for the gateway that runs over this data folder.
- */
-function webLink(config: Config, workflowId: string): string | null {
-  const ui = config.temporal.kind === 'embedded' ? readRun(config.dataDir)?.temporalUi : undefined;
-  return ui
-    ? `${ui}/namespaces/${config.temporal.namespace}/workflows/${encodeURIComponent(workflowId)}`
-    : null;
 }

@@ -4,9 +4,11 @@ import { DECISION_LIMITS } from '../../../domain/decision.ts';
 import { DEPOSIT_STATES } from '../../../domain/deposit.ts';
 import { oneOf, text, wholeNumber } from '../../arguments.ts';
 import { answering, group, leaf } from '../../run.ts';
-import { facts, listing, plain, table } from '../../table.ts';
+import { ageOf, facts, listing, plain, table } from '../../table.ts';
 import { wrapped } from '../../width.ts';
 import { addClaimCommand } from './claim.ts';
+import type { DepositFilters } from './deposit-reads.ts';
+import { addStuckCommand } from './stuck.ts';
 
 const MAX_LISTED = 1_000;
 
@@ -17,17 +19,16 @@ export function addDepositCommands(program: Command): void {
     .option('--status <state>', 'only in this state', oneOf(...DEPOSIT_STATES))
     .option('--network <network>', 'only on this network', oneOf(...NETWORKS))
     .option('--merchant <id>', 'only of this merchant', text())
+    .option('--customer <id>', 'only of this customer', text())
+    .option('--tx <hash>', 'only of this transaction, with or without 0x', text())
+    .option('--address <address>', 'only to this address, in any spelling', text())
     .option('--unrecognised', 'instead: what reached our addresses and cannot be credited')
     .option('--limit <n>', 'how many', wholeNumber(1, MAX_LISTED), 50)
     .action(answering(list));
-  leaf(deposit, 'show <id>', 'one deposit with its transitions, postings, events and deliveries').action(
-    answering(show),
-  );
-  leaf(
-    deposit,
-    'stuck',
-    'deposits, payouts, wallets, links and chains that do not go on by themselves, and what to do',
-  ).action(answering(stuck));
+  leaf(deposit, 'show', 'one deposit: why it is where it is, what to do, and all that happened to it')
+    .argument('<id>', 'id of a deposit, or the hash of its transaction', text())
+    .action(answering(show));
+  addStuckCommand(deposit);
   decision(
     leaf(deposit, 'fail <id>', 'gives up an open deposit, or withdraws one whose block was replaced'),
   ).action(answering(fail));
@@ -43,13 +44,7 @@ function decision(command: Command): Command {
     .requiredOption('--reason <text>', 'why', text(DECISION_LIMITS.reason));
 }
 
-type Filters = {
-  readonly status?: (typeof DEPOSIT_STATES)[number];
-  readonly network?: (typeof NETWORKS)[number];
-  readonly merchant?: string;
-  readonly unrecognised?: true;
-  readonly limit: number;
-};
+type Filters = DepositFilters & { readonly unrecognised?: true };
 
 async function list({ options }: { options: Filters }) {
   const [{ withGateway }, reads] = await Promise.all([
@@ -90,23 +85,44 @@ async function list({ options }: { options: Filters }) {
     row.network,
     row.is_live ? 'live' : 'test',
     `${row.confirmations}/${row.required_confirmations}`,
+    ageOf(row.detected_at),
     row.transaction_hash,
+    row.merchant_id,
+    row.customer_id,
+    row.address,
     row.detected_at,
   ]);
-  const header = ['ID', 'STATUS', 'AMOUNT', 'NETWORK', 'MODE', 'CONF', 'TRANSACTION', 'DETECTED'];
+  const header = [
+    'ID',
+    'STATUS',
+    'AMOUNT',
+    'NETWORK',
+    'MODE',
+    'CONF',
+    'AGE',
+    'TRANSACTION',
+    'MERCHANT',
+    'CUSTOMER',
+    'ADDRESS',
+    'DETECTED',
+  ];
   const none = 'No deposit: leave filters out, or see with "doctor" that the chain is read.';
   const next = 'All about one: "deposit show ID". What does not go on by itself: "deposit stuck".';
   return { json: { deposits }, ...listing({ header, rows, none, next, limit }) };
 }
 
 async function show({ args }: { args: readonly string[] }) {
-  const [{ withGateway }, { readDeposit }] = await Promise.all([
+  const [{ withGateway }, { readDeposit }, { pagesOf }] = await Promise.all([
     import('../../process.ts'),
     import('./deposit-reads.ts'),
+    import('../../links.ts'),
   ]);
-  const found = await withGateway({}, ({ deps, config }) => readDeposit(deps, config, args[0] ?? ''));
+  const found = await withGateway({}, ({ deps, config }) =>
+    readDeposit(deps, pagesOf(config), args[0] ?? ''),
+  );
   const { transitions, ledger, events } = found;
   const parts = [
+    [...wrapped(plain(found.why)), ...wrapped(plain(found.action), '→ ')].join('\n'),
     facts({ ...found.deposit, merchant_id: found.merchant_id, workflow: found.workflow_id }),
     table(
       ['STATE', 'AT', 'BY', 'REASON'],
@@ -120,9 +136,10 @@ async function show({ args }: { args: readonly string[] }) {
       [`${event.event}  ${event.id}  ${event.timestamp}`, ...event.deliveries.map(deliveryLines)].join('\n'),
     ),
   ];
-  const copy = found.workflow_url === null ? [] : ['', found.workflow_url];
+  const pages = [found.workflow_url, found.dashboard_url, found.explorer_url].filter((page) => page !== null);
+  const copy = pages.length === 0 ? [] : ['', ...pages];
   const next =
-    'Not going on? "deposit stuck" says why. Send an event once more: "webhook resend DELIVERY-ID".';
+    'All that does not go on: "deposit stuck". Send an event once more: "webhook resend DELIVERY-ID".';
   return { json: found, text: parts.filter((part) => part !== '').join('\n\n'), copy, next };
 }
 
@@ -142,80 +159,6 @@ function deliveryLines(delivery: DeliveryLine): string {
     wrapped(plain(attempt.status_code ?? attempt.error), `    ${attempt.number}. ${attempt.started_at}  `),
   );
   return [`  ${delivery.id}  ${delivery.status}`, ...attempts.flat()].join('\n');
-}
-
-async function stuck() {
-  const [
-    { withGateway },
-    { listStuck },
-    { listStuckPayouts },
-    { listForeign },
-    { listOverdueLinks },
-    { listLateChanges },
-    alarms,
-  ] = await Promise.all([
-    import('../../process.ts'),
-    import('../../../services/deposits/stuck.ts'),
-    import('../../../services/payouts/stuck.ts'),
-    import('../../../services/payouts/foreign.ts'),
-    import('../../../services/payment-links/overdue.ts'),
-    import('../../../services/merchants/withdraw-notices.ts'),
-    import('../../../services/alarms/alarms.ts'),
-  ]);
-  const { describeStandstill, readStandstills } = alarms;
-  const { chains, wallets, deposits, payouts, links, changes } = await withGateway({}, async ({ deps }) => ({
-    chains: (await readStandstills(deps)).map((one) => ({ ...one, sentence: describeStandstill(one) })),
-    wallets: await listForeign(deps),
-    deposits: await listStuck(deps),
-    payouts: await listStuckPayouts(deps),
-    links: await listOverdueLinks(deps),
-    changes: await listLateChanges(deps),
-  }));
-  const lines = [
-    ...chains.flatMap((row) => [...wrapped(plain(row.sentence)), ...wrapped(plain(row.action), '  → ')]),
-    ...wallets.flatMap((row) => standing(`wallet ${row.wallet}  ${row.network}  since ${row.since}`, row)),
-    ...deposits.flatMap((row) =>
-      standing(`${row.deposit_id}  ${row.network}  ${row.state} since ${row.since}`, row),
-    ),
-    ...payouts.flatMap((row) =>
-      standing(`${row.address}  ${row.network}  payout, ${row.state} since ${row.since}`, row),
-    ),
-    ...links.flatMap((row) =>
-      standing(`${row.payment_link_id}  payment link, ${row.state}, ended at ${row.since}`, row),
-    ),
-    ...changes.flatMap((row) =>
-      standing(
-        `${row.withdraw_change_id}  ${row.network}  changed withdraw address, due since ${row.since}`,
-        row,
-      ),
-    ),
-  ];
-  const chainViews = chains.map(({ network, part, number, sinceMs, reason, action }) => ({
-    network,
-    part,
-    block_number: number,
-    for_seconds: Math.floor(sinceMs / 1_000),
-    reason,
-    action,
-  }));
-  return {
-    json: {
-      stuck: [...deposits, ...payouts],
-      wallets,
-      payment_links: links,
-      withdraw_changes: changes,
-      chains: chainViews,
-    },
-    text:
-      lines.length === 0 ? 'Nothing is stuck. Whether every part is well says "doctor".' : lines.join('\n'),
-  };
-}
-
-function standing(
-  head: string,
-  { reason, action }: { readonly reason: string; readonly action: string },
-): string[] {
-  return [...wrapped(head), ...wrapped(plain(reason), '  '), ...wrapped(plain(action), '  → ')];
 }
 
 type Decision = { readonly by: string; readonly reason: string };

@@ -110,7 +110,13 @@ const SILENT = { onEndpoint: () => undefined, onRead: () => undefined };
 function settingsOf(usdtContract: string, limits: Limits) {
   const { maxGasPriceWei = 5n * GWEI, maxGasLimit = 200_000n } = limits;
   const rpcRequestsPerSecond = 10_000;
-  const common = { enabled: true, headUrls: [], rpcRequestsPerSecond, confirmations: 15 };
+  const common = {
+    enabled: true,
+    headUrls: [],
+    rpcRequestsPerSecond,
+    explorerUrl: undefined,
+    confirmations: 15,
+  };
   return { ...common, chainId: TEST_CHAIN_ID, usdtContract, maxGasPriceWei, maxGasLimit };
 }
 

@@ -64,6 +64,21 @@ describe('which Tron chain an endpoint serves', () => {
     expect(genesis.id()).to.equal(MAIN_NET_GENESIS);
   });
 
+  it('is Nile where the contract is that of Nile', () => {
+    const { usdtContract, nile } = {
+      usdtContract: 'TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf',
+      nile: '0000000000000000d698d4192c56cb6be724a558448e2684802de4d6cd8690dc',
+    };
+    expect(createGenesis({ usdtContract }).id()).to.equal(nile);
+    expect(createGenesis({ usdtContract }).differs(MAIN_NET_GENESIS)).to.match(
+      /instead of 0+d698\w+ \(Nile\)$/,
+    );
+    expect(() => createGenesis({ usdtContract, known: MAIN_NET_GENESIS })).to.throw(
+      ChainMismatch,
+      /that of Nile/,
+    );
+  });
+
   it('is the one that was read so far, also where the first endpoint serves another', async () => {
     expect(privateNet(GENESIS).id()).to.equal(GENESIS);
     expect(privateNet(GENESIS).differs(OTHER_GENESIS)).to.match(/^genesis block 0+cd\w+ instead of 0+ab/);
