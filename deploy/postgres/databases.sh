@@ -10,6 +10,8 @@ create role gateway_reader login password :'reader_password';
 create role gateway_signer login password :'signer_password';
 create role temporal login password :'temporal_password';
 -- Values stand in statements, and the details of an error repeat rows: the server's log shows neither.
+-- A drill of a restore makes a database of its own.
+alter role gateway_owner createdb;
 alter role gateway_owner set log_min_error_statement = 'panic';
 alter role gateway_owner set log_error_verbosity = 'terse';
 alter role gateway set log_min_error_statement = 'panic';

@@ -7,6 +7,7 @@ const PROGRAMS = [
   { command: 'php', package: 'php-cli' },
   { command: 'chromium', package: 'chromium' },
   { command: 'caddy', package: 'caddy' },
+  { command: 'psql', package: 'postgresql-client' },
 ] as const;
 
 const LIMIT_MS = 15 * 60_000;

@@ -2,7 +2,7 @@ import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerRespon
 import https from 'node:https';
 import net, { type AddressInfo, type Server, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { verifyWebhook } from '../../src/sdk/webhook.ts';
+import { verifyWebhook } from '../../packages/sdk/src/index.ts';
 
 /** What a receiver does with one request. A number answers with that status at once. */
 export type Behaviour =

@@ -18,6 +18,7 @@ const alone =
 
 export const createCustomer = alone(customers.createCustomer);
 export const cancelPaymentLink = alone(links.cancelPaymentLink);
+export const expirePaymentLink = alone(links.expirePaymentLink);
 export const deleteEndpoint = alone(endpoints.deleteEndpoint);
 export const resendDelivery = alone(resend.resendDelivery);
 export const resendFailed = alone(resend.resendFailed);

@@ -1,6 +1,8 @@
 import type { Bindings, DestinationStream, Logger } from 'pino';
 import pino from 'pino';
 import { prettyLine } from './log-pretty.ts';
+import { outageOf } from './outage-of.ts';
+import { Outages } from './outages.ts';
 import { harmlessJson } from './terminal.ts';
 
 export type { Logger } from 'pino';
@@ -43,7 +45,8 @@ const MAX_NAME = 100;
  * hidden at every depth, and so are tokens and passwords inside messages and errors.
  */
 export function createLogger(options: LogOptions): Logger {
-  const root = pino(
+  const outages = new Outages((level, fields, text) => root[level](fields, text));
+  const root: Logger = pino(
     {
       level: options.level,
       base: undefined,
@@ -53,7 +56,8 @@ export function createLogger(options: LogOptions): Logger {
         log: (members) => redact(members, 0) as Record<string, unknown>,
       },
       hooks: {
-        logMethod(args, method) {
+        logMethod(args, method, level) {
+          if (level >= WARN && level < FATAL && leftToOutages(outages, args)) return;
           method.apply(this, hideInArguments(args) as typeof args);
         },
       },
@@ -68,7 +72,53 @@ export function createLogger(options: LogOptions): Logger {
   root.child = function child(this: Logger, bindings: Bindings, ...rest: never[]) {
     return plainChild.call(this, redactMembers(bindings, 0), ...rest);
   } as typeof root.child;
+  OUTAGES.set(root, outages);
   return root;
+}
+
+/** The numbers of levels are those of pino. */
+const WARN = 40;
+const FATAL = 60;
+/** By the root of their log: children inherit from it. */
+const OUTAGES = new WeakMap<object, Outages>();
+
+/** The outages that a log tells of; undefined for one that is not made by {@link createLogger}. */
+export function outagesOf(log: object): Outages | undefined {
+  for (let one: object | null = log; one !== null; one = Object.getPrototypeOf(one) as object | null) {
+    const found = OUTAGES.get(one);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** Whether a line only says what that of an outage says: its error is of a part that is away. */
+function leftToOutages(outages: Outages, [fields]: readonly unknown[]): boolean {
+  if (typeof fields !== 'object' || fields === null) return false;
+  const error = fields instanceof Error ? fields : 'err' in fields ? fields.err : undefined;
+  const part = outageOf(error);
+  if (part) {
+    const network = 'network' in fields && part === 'RPC endpoints' ? String(fields.network) : '';
+    outages.note(part, reasonIn(error), network);
+    return true;
+  }
+  // What takes too long while something is away takes too long because of it.
+  return outages.any && error instanceof Error && TOO_SLOW.test(error.message);
+}
+
+const TOO_SLOW = /^(?:too slow|it took longer than|no answer in time)/;
+
+/** Why it failed, without secrets: the innermost cause says it best, the others say what was tried. */
+export function reasonIn(error: unknown): string {
+  let reason = '';
+  for (
+    let one: unknown = error, depth = 0;
+    one instanceof Error && depth < MAX_DEPTH;
+    one = one.cause, depth += 1
+  ) {
+    const code = 'code' in one && typeof one.code === 'string' ? one.code : '';
+    reason = (one.message || code || reason).split('\n', 1)[0] ?? '';
+  }
+  return hideInText(reason).slice(0, 300);
 }
 
 /**

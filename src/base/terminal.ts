@@ -23,3 +23,8 @@ export function harmlessJson(json: string): string {
       .join(''),
   );
 }
+
+/** An object as the one line that `--json` promises, without characters that a terminal would act on. */
+export function jsonLine(value: Readonly<Record<string, unknown>>): string {
+  return `${harmlessJson(JSON.stringify(value))}\n`;
+}

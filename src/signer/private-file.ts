@@ -47,11 +47,11 @@ export async function readPrivateFile(
   what: string,
 ): Promise<{ text: string; warning: string | undefined }> {
   try {
-    const { mode, size } = await stat(file);
+    const found = await stat(file);
+    const { size } = found;
     if (size > MAX_BYTES)
       throw new OperatorError(`${file} is too large to be ${what}`, `Give the path of ${what}`);
-    const shared = (mode & 0o077) !== 0;
-    const warning = shared
+    const warning = isShared(found, { uid: process.geteuid?.(), gid: process.getegid?.() })
       ? `${file} can be read or changed by other users of this machine: run "chmod 600 ${file}".`
       : undefined;
     return { text: await readFile(file, 'utf8'), warning };
@@ -65,6 +65,18 @@ export async function readPrivateFile(
       missing ? `Make one with "gateway wallet new", or correct the path` : `Let this process read ${what}`,
     );
   }
+}
+
+/**
+ * Whether other users than this process's own may read or change a file with these rights. What root gives
+ * to our group to read, as clusters mount a secret, is shared with nobody else.
+ */
+export function isShared(
+  file: { readonly mode: number; readonly uid: number; readonly gid: number },
+  we: { readonly uid: number | undefined; readonly gid: number | undefined },
+): boolean {
+  const givenByRoot = file.uid === 0 && we.uid !== 0 && file.gid === we.gid;
+  return (file.mode & (givenByRoot ? 0o037 : 0o077)) !== 0;
 }
 
 /** True when something exists at the path. */

@@ -4,6 +4,7 @@ import { bad, type Finding, good } from '../../base/finding.ts';
 import { createLogger } from '../../base/log.ts';
 import { reasonOf } from '../../base/reason.ts';
 import { type Config, ConfigError, loadConfig } from '../../config/index.ts';
+import { needsOperatorPage } from '../links.ts';
 import { checkAlarms } from './alarms.ts';
 import { checkChains } from './chains.ts';
 import { checkDataDir, checkSecretsKey, checkWallet } from './files.ts';
@@ -39,6 +40,17 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
     guarded('secrets_key', async () => [await checkSecretsKey(config, run, log)]),
   ]);
   return [checkConfig(config), ...parts.flat()];
+}
+
+/** The page of Temporal's web interface that lists what waits for a person; null where it is not known. */
+export function pagesOfDoctor(env: NodeJS.ProcessEnv): { readonly temporal_url: string | null } {
+  try {
+    return { temporal_url: needsOperatorPage(loadConfig(env, { role: 'tool' })) };
+  } catch (error) {
+    // What is wrong with it is a check already.
+    if (error instanceof ConfigError) return { temporal_url: null };
+    throw error;
+  }
 }
 
 function checkConfig(config: Config): Finding {

@@ -1,10 +1,7 @@
 import { bad, type Finding, good } from '../../base/finding.ts';
 import type { Em } from '../../db/orm.ts';
-import { type GasLevel, readGasLevels } from '../../services/payouts/gas-levels.ts';
+import { type GasLevel, isLow, readGasLevels } from '../../services/payouts/gas-levels.ts';
 import { hasTable } from './tables.ts';
-
-/** From here on somebody should send coins, while there is time. */
-const LEAST_PAYOUTS = 20;
 
 /** For each wallet that pays for gas, what a worker saw there last and for how many payouts it is enough. */
 export async function checkGas(em: Em): Promise<Finding[]> {
@@ -12,7 +9,8 @@ export async function checkGas(em: Em): Promise<Finding[]> {
   return (await readGasLevels(em)).map(checkLevel);
 }
 
-function checkLevel({ network, address, currency, amount, at, payoutsLeft, isUsed }: GasLevel): Finding {
+function checkLevel(level: GasLevel): Finding {
+  const { network, address, currency, amount, at, payoutsLeft } = level;
   const name = `gas_${network}`;
   if (amount === null || at === null)
     return good(name, `no worker has looked yet at what ${address} holds; it does so every few minutes`);
@@ -21,7 +19,6 @@ function checkLevel({ network, address, currency, amount, at, payoutsLeft, isUse
     payoutsLeft === null
       ? 'what a payout takes is known after the first one'
       : `enough for ${payoutsLeft} payouts of tokens at what the last ones took`;
-  const isLow = amount === '0' || (payoutsLeft !== null && payoutsLeft < LEAST_PAYOUTS);
-  if (!isLow || !isUsed) return good(name, `${seen}: ${left}`);
+  if (!isLow(level)) return good(name, `${seen}: ${left}`);
   return bad(name, `${seen}: ${left}`, `Send ${currency} to ${address} before payouts wait for it`);
 }

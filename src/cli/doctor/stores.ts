@@ -12,7 +12,9 @@ import { reachTemporal } from '../reach.ts';
 import { checkBalances } from './balances.ts';
 import { checkGas } from './gas.ts';
 import { checkMonths } from './months.ts';
+import { checkNotices } from './notices.ts';
 import { checkRequests } from './requests.ts';
+import { checkRestore } from './restore.ts';
 import { checkSigner } from './signer.ts';
 import { hasTable } from './tables.ts';
 import { checkTexts } from './texts.ts';
@@ -47,6 +49,8 @@ export async function checkDatabase(config: Config, run: Run | undefined, log: L
       ...(await checkRequests(em, config)),
       ...(await checkMonths(em, new Date())),
       await checkTexts(em),
+      ...(await checkRestore(em, config)),
+      ...(await checkNotices(em, config)),
       ...(await checkSigner(em)),
       ...(await checkGas(em)),
       ...(await checkWithdrawChanges(em, new Date())),

@@ -44,8 +44,10 @@ import { PayoutDecision } from './payouts/payout-decision.ts';
 import { SettlementWait } from './payouts/settlement-wait.ts';
 import { IdempotencyAnswer } from './process/idempotency-answer.ts';
 import { LoopRun } from './process/loop-run.ts';
+import { Notice } from './process/notice.ts';
 import { OutboxMessage } from './process/outbox-message.ts';
 import { PartitionMonth } from './process/partition-month.ts';
+import { Restore } from './process/restore.ts';
 import { SignerState } from './process/signer-state.ts';
 import { Event } from './webhooks/event.ts';
 import { WebhookAttempt } from './webhooks/webhook-attempt.ts';
@@ -81,6 +83,7 @@ export {
   Merchant,
   MonthlyChange,
   MonthlyTotal,
+  Notice,
   OperatorAction,
   OutboxMessage,
   PartitionMonth,
@@ -91,6 +94,7 @@ export {
   Quota,
   RateLimit,
   ReconciliationPass,
+  Restore,
   RowCount,
   RowCountChange,
   SentTransaction,
@@ -140,6 +144,7 @@ export const ENTITIES = [
   Merchant,
   MonthlyChange,
   MonthlyTotal,
+  Notice,
   OperatorAction,
   OutboxMessage,
   PartitionMonth,
@@ -154,6 +159,7 @@ export const ENTITIES = [
   SignerState,
   Quota,
   RateLimit,
+  Restore,
   RowCount,
   RowCountChange,
   UnrecognisedDay,

@@ -74,7 +74,7 @@ export type AuditOptions = {
  * there are; the whole takes longer the more lines there are, and holds its snapshot that long.
  */
 export async function auditLedger(
-  deps: Deps,
+  deps: Pick<Deps, 'orm'>,
   { pageRows = 5_000, progress }: AuditOptions = {},
 ): Promise<LedgerAudit> {
   return await deps.orm.em.fork().transactional(

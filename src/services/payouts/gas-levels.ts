@@ -97,6 +97,14 @@ async function heldOn(
   return current && held && { units: held.nativeUnits, number: current.to };
 }
 
+/** From here on somebody should send coins, while there is time. */
+const LEAST_PAYOUTS = 20;
+
+/** Whether somebody should send coins to a gas wallet: it is used, and is enough for a few payouts only. */
+export function isLow({ amount, payoutsLeft, isUsed }: GasLevel): boolean {
+  return isUsed && (amount === '0' || (payoutsLeft !== null && payoutsLeft < LEAST_PAYOUTS));
+}
+
 /**
  * The newest gas wallet of each network, as it was seen last. What a payout of a token takes there is the
  * coins that it was given, and the fees of these, of lending energy and of taking it back. Asks no chain.

@@ -1,13 +1,14 @@
 // Whether payouts are paused, and the decisions of people about them. A decision is a row before anybody acts
 // by it (docs/adr/0026), and the newest one of its kind is what counts.
-import type { AddressKey } from '../../chains/address-key.ts';
 import type { Em } from '../../db/orm.ts';
 import { firstRow, rows, run, sql } from '../../db/sql.ts';
-import type { Network } from '../../domain/assets.ts';
 import type { Pause, PayoutDecisionKind } from '../../domain/payouts/pause.ts';
 import { recordAction } from '../audit/record.ts';
 import type { Deps, TxDeps } from '../deps.ts';
 import { requireKnownMerchant } from '../merchants/known.ts';
+import { Refusal } from '../refusal.ts';
+import { endHold, openRestore, unknownSinceRestore } from '../restores/hold.ts';
+import { type DecisionPlace, writeDecision } from './decisions.ts';
 import { wakeResumed } from './wakes.ts';
 
 /** The newest decision of each scope to pause payouts or to let them go on; there are few. */
@@ -55,13 +56,28 @@ export type PauseOutcome = {
 
 /**
  * Pauses payouts or lets them go on, with the audit row beside it. Nothing new is planned or signed from its
- * commit on; what is signed goes on. Throws a `Refusal` for an unknown merchant.
+ * commit on; what is signed goes on. Throws a `Refusal` for an unknown merchant, and where all payouts are to
+ * go on that are held after a restore.
  */
 export async function setPaused(deps: Deps, order: PauseOrder): Promise<PauseOutcome> {
   return await deps.orm.em.fork().transactional(async (em) => {
     await requireKnownMerchant(em, order.merchantId ?? undefined);
+    if (order.merchantId === null && !order.paused) await requireAllKnown(em, deps);
     return await applyPause(em, deps, order);
   });
+}
+
+/** Payouts of a restored database go on when everything is known again that happened since the backup. */
+async function requireAllKnown(em: Em, deps: Deps): Promise<void> {
+  const restore = await openRestore(em);
+  if (!restore) return;
+  const [first] = await unknownSinceRestore(em, deps.settings.payments.watchedNetworks, restore);
+  if (first !== undefined)
+    throw new Refusal(
+      'INVALID',
+      `Payouts are held since the restore of ${restore.restoredAt.toISOString().slice(0, 19)}Z, because ${first}. "doctor" says what else is left; then run this again.`,
+    );
+  await endHold(em, deps);
 }
 
 /** {@link setPaused} for a merchant that is known, in the caller's transaction. */
@@ -86,34 +102,6 @@ export async function applyPause(em: Em, deps: TxDeps, order: PauseOrder): Promi
     reason,
   });
   return { changed: true, woken: paused ? 0 : await wakeResumed(em, deps, merchantId) };
-}
-
-export type DecisionPlace = { readonly network: Network; readonly addressKey: AddressKey };
-
-/** Writes a decision down under the name of whoever acts, which it returns. */
-export async function writeDecision(
-  em: Em,
-  { actor, now }: Pick<TxDeps, 'actor' | 'now'>,
-  {
-    kind,
-    merchantId,
-    place,
-    reason,
-  }: {
-    readonly kind: PayoutDecisionKind;
-    readonly merchantId: string | null;
-    readonly place: DecisionPlace | null;
-    readonly reason: string | null;
-  },
-): Promise<string> {
-  const byName = actor?.kind === 'operator' ? actor.name : (actor?.userId ?? 'the gateway');
-  await run(
-    em,
-    sql`insert into payout_decisions (kind, merchant_id, network, address_key, by_name, reason, at)
-      values (${kind}, ${merchantId}::uuid, ${place?.network ?? null}, ${place?.addressKey ?? null},
-        ${byName}, ${reason}, ${now()})`,
-  );
-  return byName;
 }
 
 /** When a person last asked for another look at an address; null where nobody did. */

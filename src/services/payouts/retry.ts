@@ -10,8 +10,8 @@ import type { Deps } from '../deps.ts';
 import { insertOutbox } from '../outbox/insert.ts';
 import { Refusal } from '../refusal.ts';
 import { type SettlementPlace, settlementWake } from './actor-message.ts';
+import { writeDecision } from './decisions.ts';
 import { noPayout } from './list.ts';
-import { writeDecision } from './pauses.ts';
 
 /**
  * Writes down that a person wants an address to be looked at again now, and tells its actor, in one

@@ -31,7 +31,11 @@ export async function noteState(em: Em, now: Date, sealed: Sealed | undefined): 
  * Throws {@link Sealed} where something was signed that it does not know: it is missing, or an older one.
  */
 export async function takeOver(em: Em, journal: Journal, now: Date): Promise<void> {
-  await noteState(em, now, undefined);
+  // The row is there from the first look on; that the signer is well it says when it has proven it.
+  await run(
+    em,
+    sql`insert into signer_state (name, seen_at) values ('signer', ${now}) on conflict (name) do nothing`,
+  );
   await em.transactional(async (tx) => {
     const state = await lockState(tx);
     requireAncestor(state, journal, { others: true });
@@ -52,6 +56,7 @@ export async function takeOver(em: Em, journal: Journal, now: Date): Promise<voi
       after = last.hash;
     }
     await noteLine(tx, journal);
+    await noteState(tx, now, undefined);
   });
 }
 

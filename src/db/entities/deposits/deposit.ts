@@ -81,7 +81,7 @@ const schema = defineEntity({
     },
     { name: 'deposits_customer_index', properties: ['customerId', 'createdAt', 'id'] },
     { name: 'deposits_transaction_hash_index', properties: ['transactionHash'] },
-    { name: 'deposits_address_index', properties: ['network', 'addressKey'] },
+    { name: 'deposits_to_address_index', properties: ['network', 'addressKey', 'createdAt', 'id'] },
     {
       name: 'deposits_waiting_index',
       properties: ['network', 'blockNumber'],

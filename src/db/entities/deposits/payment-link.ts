@@ -29,6 +29,10 @@ const schema = defineEntity({
     assignedUnits: p.type(UnitsType).$type<bigint>().default('0'),
     openCount: p.integer().default(0),
     late: p.boolean(),
+    /** How many events told of the link: the number of the newest one. */
+    eventSequence: p.integer().default(0),
+    /** What of the paid sum the merchant was told, while it did not suffice. */
+    partialUnits: p.type(UnitsType).$type<bigint>().default('0'),
     currency: p.string().length(8).$type<LinkCurrency>(),
     network: p.string().length(8).$type<Network>().nullable(),
     /** The networks on which the payer was shown an address when the link was made. */
@@ -50,6 +54,11 @@ const schema = defineEntity({
   uniques: [{ name: 'payment_links_token_unique', properties: ['token'] }],
   indexes: [
     { name: 'payment_links_list_index', properties: ['merchantId', 'mode', 'createdAt', 'id'] },
+    {
+      name: 'payment_links_external_id_index',
+      properties: ['merchantId', 'mode', 'externalId', 'createdAt', 'id'],
+      where: 'external_id is not null',
+    },
     { name: 'payment_links_customer_index', properties: ['customerId', 'createdAt', 'id'] },
     {
       name: 'payment_links_ending_index',
@@ -70,6 +79,11 @@ const schema = defineEntity({
       name: 'payment_links_open_owner_index',
       properties: ['merchantId', 'mode'],
       where: "status in ('pending', 'processing', 'partially_paid')",
+    },
+    {
+      name: 'payment_links_any_external_id_index',
+      properties: ['externalId'],
+      where: 'external_id is not null',
     },
     { name: 'payment_links_search_index', expression: 'the texts of a link in groups of three letters' },
     { name: 'payment_links_asked_index', expression: 'an open link by what is open of it' },
@@ -96,6 +110,7 @@ const schema = defineEntity({
       name: 'payment_links_amount_check',
       expression: 'amount_cents > 0 and least_units > 0 and least_units <= amount_units and paid_units >= 0',
     },
+    { name: 'payment_links_events_check', expression: 'event_sequence >= 0 and partial_units >= 0' },
     { name: 'payment_links_sums_check', expression: 'assigned_units >= paid_units and open_count >= 0' },
     {
       name: 'payment_links_completed_check',

@@ -12,6 +12,7 @@ const schema = defineEntity({
     /** Who made this row what it is; see docs/adr/0033. Null for one that is older than seals. */
     seal: p.blob().nullable(),
   },
+  indexes: [{ name: 'withdraw_addresses_address_index', properties: ['network', 'address'] }],
 });
 
 /** Where the payouts of a merchant on one network go, as merchants see addresses. */

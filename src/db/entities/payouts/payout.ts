@@ -48,6 +48,12 @@ const schema = defineEntity({
       name: 'payouts_filter_index',
       properties: ['merchantId', 'mode', 'network', 'state', 'createdAt', 'id'],
     },
+    {
+      name: 'payouts_transaction_hash_index',
+      properties: ['transactionHash'],
+      where: 'transaction_hash is not null',
+    },
+    { name: 'payouts_destination_index', properties: ['network', 'destination', 'createdAt'] },
     { name: 'payouts_address_index', properties: ['network', 'addressKey'] },
     {
       name: 'payouts_settled_index',

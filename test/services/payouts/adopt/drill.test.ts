@@ -1,12 +1,18 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../../../../dev/support/eventually.ts';
-import type { AddressKey } from '../../../../src/chains/address-key.ts';
+import { tempDir } from '../../../../dev/support/parts.ts';
+import { postgresPrograms } from '../../../../dev/support/postgres-programs.ts';
+import { testRun } from '../../../../dev/support/test-run.ts';
+import { createPaymentLink } from '../../../../dev/support/use-cases.ts';
+
+import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts';
 import { auditLedger } from '../../../../src/services/ledger/audit.ts';
+
 import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
-import { answer, type Env, gateway } from '../../../cli/support.ts';
+import { noteRestoreGoals } from '../../../../src/services/restores/hold.ts';
+import { answer, type Env, gateway, oneObject } from '../../../cli/support.ts';
 import { MERCHANTS, type SettleStage, startFundedStage, USDT } from '../settle/stage.ts';
-import { type Backup, backUp } from './backup.ts';
 
 const DESTINATION = MERCHANTS.slice(2).toLowerCase();
 const BNB = 10n ** 17n;
@@ -16,9 +22,13 @@ const WHO = ['--network', 'bsc', '--by', 'Ann', '--reason', 'the restore of the 
 describe('the drill: a database of yesterday, the journal of today', function () {
   this.timeout(600_000);
   let the: SettleStage;
-  let backup: Backup;
+  let backup: string;
+  let programs: string;
   /** Paid out before the backup; completed before it and paid out after; come and paid out after it. */
   let [paidBefore, completedBefore, cameAfter]: AddressKey[] = [];
+  /** Seen before the backup, completed and paid out after it; half of a link before it, and half after. */
+  let [seenBefore, halfBefore]: AddressKey[] = [];
+  let linkId = '';
   /** Signed after the backup, and sent by nobody. */
   let unsent: AddressKey | undefined;
   let paid: { readonly tokens: bigint; readonly coins: bigint };
@@ -35,14 +45,30 @@ describe('the drill: a database of yesterday, the journal of today', function ()
     DATABASE_URL: the.deps.orm.config.get('clientUrl') ?? '',
     BSC_USDT_CONTRACT: the.chain.usdt.address,
     SIGN_JOURNAL_FILE: the.signer.files.journalFile,
+    POSTGRES_BIN: programs,
+    BSC_RPC_URLS: the.chain.url,
   });
+  const resumed = () => gateway(['payout', 'resume', '--by', 'Ann'], env());
   const payoutHash = async (key: AddressKey): Promise<string> =>
     String((await the.sent(key)).find(({ purpose }) => purpose === 'payout')?.['hash']);
+  const link = async () =>
+    (
+      await the.rows(
+        'select status, (paid_units * 100 / amount_units)::int as percent from payment_links where id = ?',
+        [linkId],
+      )
+    )[0];
   const hashes = new Map<AddressKey, string>();
   const adopt = (key: AddressKey) =>
     answer(['payout', 'adopt', '--tx', hashes.get(key) ?? '', ...WHO], env());
 
+  /** What a disk does that dies: every row is gone. */
+  const lose = async (): Promise<void> => {
+    await the.deps.orm.em.fork().execute('drop table ledger_entries, deposits, customers cascade');
+  };
+
   before(async () => {
+    programs = await testRun.unlimited(async () => postgresPrograms(console.error, process.env));
     the = await startFundedStage();
   });
   after(() => the?.stop());
@@ -53,18 +79,56 @@ describe('the drill: a database of yesterday, the journal of today', function ()
     completedBefore = await the.paid(['BNB', BNB]);
     unsent = await the.paid(['USDT', 7n * USDT]);
     cameAfter = await the.paid();
-    backup = await backUp(the.deps);
+    halfBefore = await the.paid();
+    const [owner] = await the.rows('select customer_id from deposit_addresses where address_key = ?', [
+      halfBefore,
+    ]);
+    const made = await createPaymentLink(the.deps, {
+      merchantId: the.api.merchant.id,
+      mode: 'live',
+      customerId: String(owner?.['customer_id']),
+      amountCents: 1_000n,
+      publicUrl: 'https://pay.example',
+      expiresInS: 86_400,
+    });
+    linkId = made.link.id;
+    await the.pay(halfBefore, ['USDT', 4n * USDT]);
+    seenBefore = keyOfHex(await the.newAddress(), 2);
+    await the.chain.usdt.call('transfer', [`0x${seenBefore}`, 2n * USDT]);
+    await the.chain.mine();
+    await the.catchUp();
+    expect((await the.depositsOf(seenBefore)).map(({ status }) => status)).to.deep.equal(['detected']);
+    expect(await link()).to.deep.equal({ status: 'partially_paid', percent: 40 });
+    ({ folder: backup } = await answer<{ folder: string }>(
+      ['backup', '--to', await tempDir('backups')],
+      env(),
+    ));
+    const drill = await answer(['restore', '--drill', '--from', backup], env());
+    expect(drill).to.deep.include({ ok: true, drill: true });
     await the.pay(cameAfter, ['USDT', 5n * USDT], ['USDT', 3n]);
-    for (const key of [completedBefore, cameAfter]) await the.settle(key);
+    await the.pay(halfBefore, ['USDT', 6n * USDT]);
+    expect(await link()).to.deep.equal({ status: 'completed', percent: 100 });
+    for (const key of [completedBefore, cameAfter, seenBefore]) await the.settle(key);
     await the.settle(unsent, says(': signed'));
-    for (const key of [completedBefore, cameAfter, unsent]) hashes.set(key, await payoutHash(key));
+    for (const key of [completedBefore, cameAfter, seenBefore, unsent])
+      hashes.set(key, await payoutHash(key));
     paid = await merchantHas();
-    expect(paid.tokens).to.equal(15n * USDT + 3n);
+    expect(paid.tokens).to.equal(17n * USDT + 3n);
   });
 
   it('is restored: the signer first, and then the blocks are read again', async () => {
     await the.signer.stop();
-    await backup.restore();
+    await lose();
+    const restored = await eventually(
+      'nobody being connected',
+      async () => {
+        const ran = await gateway(['restore', '--from', backup, '--replace', '--json', '--by', 'Ann'], env());
+        return ran.code === 0 ? oneObject(ran.stdout) : undefined;
+      },
+      60_000,
+    );
+    expect(restored).to.deep.include({ ok: true, payouts_held: true });
+    expect((await resumed()).stderr).to.match(/Payouts are held since .* the signer has not taken/s);
     // Nobody vouches for the journal yet.
     const early = await gateway(
       ['payout', 'adopt', '--tx', hashes.get(unsent as AddressKey) ?? '', ...WHO],
@@ -78,27 +142,34 @@ describe('the drill: a database of yesterday, the journal of today', function ()
       const [now] = await the.rows("select line from signer_state where name = 'signer'");
       return Number(now?.['line']) > Number(before[0]?.['line']);
     });
+    expect((await resumed()).stderr).to.match(/no worker has looked at bsc since the restore/);
     the.restart();
     await the.finish();
+    await noteRestoreGoals(the.deps);
     await the.complete();
     await the.finish();
+    expect(await link()).to.deep.equal({ status: 'completed', percent: 100 });
     const again = await the.depositsOf(cameAfter as AddressKey);
     expect(again.map(({ status }) => status)).to.deep.equal(['completed', 'completed']);
     const foreign = await the.rows("select hash from sent_transactions where state = 'foreign'");
     const known = new Set(foreign.map(({ hash }) => hash));
-    for (const key of [completedBefore, cameAfter])
+    for (const key of [completedBefore, cameAfter, seenBefore])
       expect(known.has(hashes.get(key as AddressKey)), 'the payout is called foreign').to.equal(true);
   });
 
   it('pays nothing twice, whatever asks for it', async () => {
-    for (const key of [completedBefore, cameAfter, unsent] as AddressKey[])
+    for (const key of [completedBefore, cameAfter, seenBefore, halfBefore, unsent] as AddressKey[])
       for (let round = 0; round < 4; round += 1) {
         const step = await the.step(key);
         if (step.kind === 'rest') break;
         await the.finish();
       }
     expect(await merchantHas()).to.deep.equal(paid);
-    expect(says('did not sign')(await the.step(cameAfter as AddressKey))).to.equal(true);
+    // Held by the restore; the tests of the signer show what it refuses where nothing is held.
+    expect(says('paused')(await the.step(cameAfter as AddressKey))).to.equal(true);
+    expect((await resumed()).stderr).to.match(
+      /was sent by our wallets, and the database does not know it: "payout adopt"/,
+    );
     const signedAnew = await the.rows(
       "select 1 from sent_transactions where state in ('asked', 'signed') and purpose = 'payout' and raw is not null",
     );
@@ -106,7 +177,7 @@ describe('the drill: a database of yesterday, the journal of today', function ()
   });
 
   it('takes up what was paid, and settles it once', async () => {
-    for (const key of [completedBefore, cameAfter] as AddressKey[]) {
+    for (const key of [completedBefore, cameAfter, seenBefore] as AddressKey[]) {
       const taken = await adopt(key);
       expect(taken).to.deep.include({ ok: true, network: 'bsc' });
       const steps = await the.settle(key);
@@ -137,6 +208,18 @@ describe('the drill: a database of yesterday, the journal of today', function ()
     expect((await merchantHas()).coins).to.equal(paid.coins);
   });
 
+  it('lets payouts go on once everything is known', async () => {
+    await the.finish();
+    const ran = await resumed();
+    expect(ran.code, ran.stderr).to.equal(0);
+    expect(await the.rows('select over_at is not null as over from restores')).to.deep.equal([
+      { over: true },
+    ]);
+    // What was never paid out is paid out now, once.
+    await the.settle(halfBefore as AddressKey);
+    expect(await the.tokensOf(DESTINATION)).to.equal(paid.tokens + 17n * USDT);
+  });
+
   it('ends with one event for each deposit, nothing foreign, and books that agree with the chain', async () => {
     const told = await the.rows(
       `select d.id, count(e.id)::int as told from deposits d
@@ -144,7 +227,10 @@ describe('the drill: a database of yesterday, the journal of today', function ()
        where d.mode = 'live' group by d.id`,
     );
     expect(told.map(({ told: times }) => times)).to.deep.equal(told.map(() => 1));
-    expect(told).to.have.length(5);
+    expect(told).to.have.length(8);
+    expect(
+      await the.rows("select count(*)::int as n from events where type = 'payment.completed'"),
+    ).to.deep.equal([{ n: 1 }]);
     expect(await the.rows("select hash from sent_transactions where state = 'foreign'")).to.deep.equal([]);
     await the.finish();
     await the.reconcile();
@@ -158,7 +244,7 @@ describe('the drill: a database of yesterday, the journal of today', function ()
     const actions = await the.rows(
       "select by_name, reason from operator_actions where action = 'payout.adopt'",
     );
-    expect(actions).to.have.length(3);
+    expect(actions).to.have.length(4);
     expect(actions[0]).to.deep.equal({ by_name: 'Ann', reason: 'the restore of the 25th' });
   });
 

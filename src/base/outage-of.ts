@@ -1,0 +1,45 @@
+/** What this program needs and is not part of it. */
+export type OutsidePart = 'PostgreSQL' | 'Temporal' | 'RPC endpoints';
+
+const MAX_CAUSES = 8;
+/** Errors of the chains' pool of endpoints, which name every endpoint and what it did. */
+const OF_ENDPOINTS: ReadonlySet<string> = new Set(['RpcUnavailable', 'BudgetSpent', 'EndpointFailure']);
+/** gRPC's codes for a server that is not there: CANCELLED, DEADLINE_EXCEEDED, UNAVAILABLE. */
+const GRPC_AWAY: ReadonlySet<unknown> = new Set([1, 4, 14]);
+const GRPC_WORDS =
+  /\b(?:UNAVAILABLE|DEADLINE_EXCEEDED)\b|code: '[^']*(?:unavailable|deadline|timeout)|tcp connect error|transport error|TransportError|failed to connect before the deadline|Temporal ended this try/i;
+/** PostgreSQL's classes for a connection that is not had or ended, and for a server that starts or stops. */
+const POSTGRES_AWAY = /^(?:08...|57P0[1-5]|53300)$/;
+const NO_CONNECTION =
+  /^(?:ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN)$/;
+const POSTGRES_WORDS =
+  /^(?:Connection terminated|Connection ended|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|the connection (?:was|is) )|\b(?:terminating connection due to|the database system is (?:starting up|shutting down|in recovery)|connect ECONNREFUSED)/i;
+
+/** What is away outside, where an error says only that; undefined for everything that is ours. */
+export function outageOf(error: unknown): OutsidePart | undefined {
+  const chain = causesOf(error);
+  if (chain.some(({ name }) => OF_ENDPOINTS.has(name))) return 'RPC endpoints';
+  if (chain.some(({ code, message }) => GRPC_AWAY.has(code) || GRPC_WORDS.test(message.slice(0, 2_000))))
+    return 'Temporal';
+  const isAway = chain.some(
+    ({ code, message }) =>
+      (typeof code === 'string' && (POSTGRES_AWAY.test(code) || NO_CONNECTION.test(code))) ||
+      POSTGRES_WORDS.test(message.slice(0, 500)),
+  );
+  return isAway ? 'PostgreSQL' : undefined;
+}
+
+type Link = { readonly name: string; readonly message: string; readonly code: unknown };
+
+/** The error, its causes and, where every address of a name failed, what each of them said. */
+function causesOf(error: unknown): Link[] {
+  const found: Link[] = [];
+  const queue: unknown[] = [error];
+  for (let one = queue.shift(); one !== undefined && found.length < MAX_CAUSES; one = queue.shift()) {
+    if (!(one instanceof Error)) continue;
+    found.push({ name: one.name, message: one.message, code: 'code' in one ? one.code : undefined });
+    if (one.cause !== undefined) queue.push(one.cause);
+    if (one instanceof AggregateError) queue.push(...one.errors);
+  }
+  return found;
+}

@@ -1,0 +1,188 @@
+import type { Command } from 'commander';
+import { UsageError } from '../../../base/errors.ts';
+import { DECISION_LIMITS } from '../../../domain/decision.ts';
+import { text } from '../../arguments.ts';
+import type { Backup } from '../../backup/backup.ts';
+import type { Manifest } from '../../backup/manifest.ts';
+import type { Restored } from '../../backup/restore.ts';
+import { type Acting, acting, operatorOf } from '../../operator.ts';
+import { answering, type CommandResult, leaf, progress } from '../../run.ts';
+import { facts } from '../../table.ts';
+
+/** `backup` and `restore`. */
+export function addBackupCommands(program: Command): void {
+  acting(
+    leaf(
+      program,
+      'backup',
+      'dumps the database beside what runs; keys, wallet and journal stay where they are',
+    ),
+  )
+    .requiredOption('--to <folder>', 'where the backup gets a folder of its own', text())
+    .action(answering(backup));
+  acting(
+    leaf(
+      program,
+      'restore',
+      'restores a backup, checks its books, and holds payouts until all is known again',
+    ),
+  )
+    .requiredOption('--from <folder>', 'the folder that "backup" made', text())
+    .option('--drill', 'only into a database of its own, which is checked and dropped again')
+    .option('--replace', 'put aside what is in the database, and restore in its place')
+    .option('--no-privileges', 'leave out what the roles of the backup may do')
+    .option('--reason <text>', 'why', text(DECISION_LIMITS.reason), 'a restore of the database')
+    .action(answering(restore));
+}
+
+async function surroundings() {
+  const [{ commandConfig, openDatabase }] = await Promise.all([import('../../process.ts')]);
+  const { config, log } = commandConfig('tool');
+  const database = await openDatabase(config, log);
+  return { database, programs: { folder: config.postgresBin, env: process.env } };
+}
+
+async function backup({ options }: { options: Acting & { readonly to: string } }): Promise<CommandResult> {
+  const { makeBackup } = await import('../../backup/backup.ts');
+  const { database, programs } = await surroundings();
+  try {
+    const actor = operatorOf(options.by);
+    const by = actor.kind === 'operator' ? actor.name : '';
+    const made = await makeBackup({ url: database.url, to: options.to, by, programs, now: new Date() });
+    return {
+      json: { ok: true, folder: made.folder, ...presented(made.manifest) },
+      text: facts({ folder: made.folder, ...shownOf(made.manifest) }),
+      next: BESIDE(made),
+    };
+  } finally {
+    await database.close();
+  }
+}
+
+/** What a backup of the database does not hold. */
+const BESIDE = ({ folder }: Backup): string =>
+  `Not in it, on purpose, and to be kept apart from it: SECRETS_KEY, the seed phrase and the wallet's file, and the signer's journal with its approvals (after each hour with payouts: a restore needs the newest). Temporal's own database may be lost: "repair" starts its actors again. Prove this backup with "gateway restore --drill --from ${folder}".`;
+
+type RestoreOptions = Acting & {
+  readonly from: string;
+  readonly drill?: true;
+  readonly replace?: true;
+  readonly privileges: boolean;
+  readonly reason: string;
+};
+
+async function restore({ options }: { options: RestoreOptions }): Promise<CommandResult> {
+  if (options.drill && options.replace)
+    throw new UsageError('--drill changes nothing, so --replace does not go with it');
+  const [{ restoreBackup, drillBackup }, { auditBooks }] = await Promise.all([
+    import('../../backup/restore.ts'),
+    import('../ledger-audit.ts'),
+  ]);
+  const { database, programs } = await surroundings();
+  const common = {
+    url: database.url,
+    from: options.from,
+    programs,
+    now: () => new Date(),
+    say: progress,
+  };
+  try {
+    if (options.drill)
+      return await drillBackup(common, async (url, manifest) => drilled(manifest, await auditBooks(url)));
+    const restored = await restoreBackup({
+      ...common,
+      replace: options.replace === true,
+      privileges: options.privileges,
+      reason: options.reason,
+      actor: operatorOf(options.by),
+    });
+    return done(restored, await auditBooks(database.url));
+  } finally {
+    await database.close();
+  }
+}
+
+function drilled(manifest: Manifest, books: CommandResult): CommandResult {
+  return {
+    json: { ok: books.problem === undefined, drill: true, ...presented(manifest), books: books.json },
+    text: `${facts(shownOf(manifest))}\n${books.text}`,
+    next: 'The drill changed nothing: the database that it made is gone.',
+    problem: books.problem,
+  };
+}
+
+function done({ manifest, aside, migrated, walletIndex }: Restored, books: CommandResult): CommandResult {
+  const kept =
+    aside === null ? {} : { 'put aside': `schema ${aside}; drop it when nobody misses anything in it` };
+  return {
+    json: {
+      ok: books.problem === undefined,
+      drill: false,
+      ...presented(manifest),
+      set_aside: aside,
+      migrated,
+      wallet_index: walletIndex,
+      payouts_held: true,
+      books: books.json,
+    },
+    text: `${facts({
+      ...shownOf(manifest),
+      'next wallet index': `${walletIndex.next}, far above ${walletIndex.highest}, the highest that the backup knows`,
+      ...kept,
+    })}\n${books.text}`,
+    next: STEPS,
+    problem: books.problem,
+  };
+}
+
+/** In their order, which matters. */
+const STEPS = `Payouts are held, and go on by step 6. In this order:
+1. Leave the signer's journal as it is, or put its newest copy back: never an older one. Give Temporal an empty store, or end all actors.
+2. Start the signer first: it proves that its journal continues what the database knows. "gateway doctor" says how it is.
+3. "gateway merchant changes": withdraw addresses that waited at the time of the backup may have been cancelled since. Cancel them, and tell their merchants.
+4. Start workers and APIs as new processes, then "gateway repair". The blocks since the backup are read again.
+5. "gateway deposit stuck" lists what our wallets sent since: "payout adopt" for each, where the journal can be read.
+6. "gateway payout resume" lets payouts go on. It refuses until the signer, the chains and what was sent are known.
+7. "gateway reconcile" and "gateway reconcile --books" find nothing. Tell merchants that webhooks since the backup come again.`;
+
+function shownOf(manifest: Manifest): Record<string, string> {
+  const { rows, postgres, made_at: at, by } = manifest;
+  const signer =
+    manifest.signer === null ? 'none' : `line ${manifest.signer.line} of ${manifest.signer.journal}`;
+  return {
+    'made at': `${at} by ${by}`,
+    gateway: `${manifest.gateway_version}, ${manifest.migrations.length} migrations, PostgreSQL ${postgres.server}`,
+    dump: `${manifest.dump.bytes} bytes, SHA-256 ${manifest.dump.sha256.slice(0, 16)}…`,
+    rows: Object.entries(rows)
+      .map(([table, n]) => `${n} ${table.replaceAll('_', ' ')}`)
+      .join(', '),
+    'read up to': Object.entries(manifest.chains)
+      .map(([network, { scanned }]) => `${network} ${scanned}`)
+      .join(', '),
+    "signer's journal": signer,
+  };
+}
+
+function presented({
+  made_at,
+  by,
+  gateway_version,
+  migrations,
+  postgres,
+  dump,
+  rows,
+  chains,
+  signer,
+}: Manifest) {
+  return {
+    made_at,
+    made_by: by,
+    gateway_version,
+    migration: migrations.at(-1) ?? null,
+    postgres,
+    dump,
+    rows,
+    chains,
+    signer,
+  };
+}

@@ -1,0 +1,114 @@
+import { Notice } from '../../db/entities/index.ts';
+import { run, sql } from '../../db/sql.ts';
+import { fitted } from '../../domain/text.ts';
+import type { Deps } from '../deps.ts';
+import type { Conditions } from './conditions.ts';
+
+/** What comes and goes by itself is no notice. */
+export type Damping = {
+  /** For how long a condition has to hold before it is told. */
+  readonly beginAfterMs: number;
+  /** For how long it has to be gone before its end is told. */
+  readonly endAfterMs: number;
+};
+export const DAMPING: Damping = { beginAfterMs: 30_000, endAfterMs: 2 * 60_000 };
+
+const MAX_KEY = 200;
+const MAX_SENTENCE = 1_000;
+const KEPT_MS = 90 * 86_400_000;
+
+/**
+ * Brings the rows of notices in line with what holds: one row for each condition from its first sight to its
+ * end. What ends before it was ever told of is told as one notice where it had begun, and forgotten where it
+ * had not.
+ */
+export async function noteConditions(
+  deps: Deps,
+  { found, unread }: Conditions,
+  { beginAfterMs, endAfterMs }: Damping = DAMPING,
+): Promise<void> {
+  const em = deps.orm.em.fork();
+  const now = deps.now();
+  const before = (ms: number): Date => new Date(now.getTime() - ms);
+  for (const { key, kind, severity, reason, action } of found)
+    await run(
+      em,
+      sql`insert into notices as n (id, key, kind, severity, reason, action, seen_at, last_seen_at)
+        values (${deps.newId()}, ${fitted(key, MAX_KEY)}, ${kind}, ${severity},
+          ${fitted(reason, MAX_SENTENCE)}, ${fitted(action, MAX_SENTENCE)}, ${now}, ${now})
+        on conflict (key) where ended_at is null do update set severity = excluded.severity,
+          reason = excluded.reason, action = excluded.action,
+          last_seen_at = greatest(n.last_seen_at, excluded.last_seen_at)`,
+    );
+  await run(
+    em,
+    sql`update notices set began_at = seen_at, next_try_at = ${now}
+      where began_at is null and ended_at is null and last_seen_at >= ${now}
+        and seen_at <= ${before(beginAfterMs)}`,
+  );
+  const gone = sql`ended_at is null and last_seen_at <= ${before(endAfterMs)} and kind <> all(${[...unread]})
+    and key <> all(${found.map(({ key }) => fitted(key, MAX_KEY))})`;
+  await run(em, sql`delete from notices where ${gone} and began_at is null`);
+  await run(
+    em,
+    sql`update notices set ended_at = greatest(last_seen_at, began_at), next_try_at = ${now}, tries = 0
+      where ${gone} and began_at is not null`,
+  );
+  await run(em, sql`delete from notices where ended_at < ${before(KEPT_MS)} and ended_told_at is not null`);
+}
+
+const AT_ONCE = 20;
+const CLAIM_MS = 60_000;
+const FIRST_RETRY_MS = 5_000;
+const LAST_RETRY_MS = 15 * 60_000;
+
+/** A notice that is to be told now. */
+export type Due = { readonly notice: Notice; readonly what: 'began' | 'ended' };
+
+/**
+ * Takes what is to be told, the oldest first, so that no other worker tells it for a minute. A notice whose
+ * end came before its beginning could be told is told once, as one that is over.
+ */
+export async function takeDue(deps: Deps): Promise<Due[]> {
+  const em = deps.orm.em.fork();
+  const now = deps.now();
+  const due = await em.find(
+    Notice,
+    { nextTryAt: { $lte: now } },
+    { orderBy: { nextTryAt: 'asc', id: 'asc' }, limit: AT_ONCE },
+  );
+  const taken: Due[] = [];
+  for (const notice of due) {
+    const claimed = await run(
+      em,
+      sql`update notices set next_try_at = ${new Date(now.getTime() + CLAIM_MS)}
+        where id = ${notice.id} and next_try_at = ${notice.nextTryAt} and tries = ${notice.tries}`,
+    );
+    if (claimed === 1) taken.push({ notice, what: notice.endedAt == null ? 'began' : 'ended' });
+  }
+  return taken;
+}
+
+/** Notes that the receiver has it. */
+export async function noteTold(deps: Deps, { notice, what }: Due): Promise<void> {
+  const now = deps.now();
+  await run(
+    deps.orm.em.fork(),
+    what === 'began'
+      ? sql`update notices set began_told_at = ${now}, tries = 0, last_error = null,
+          next_try_at = case when ended_at is null then null else ${now}::timestamptz end
+          where id = ${notice.id} and began_told_at is null`
+      : sql`update notices set ended_told_at = ${now}, tries = 0, last_error = null, next_try_at = null
+          where id = ${notice.id}`,
+  );
+}
+
+/** Notes that the receiver does not have it, and when it is tried again. */
+export async function noteUntold(deps: Deps, { notice }: Due, why: string): Promise<void> {
+  const waitMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(notice.tries, 10));
+  await run(
+    deps.orm.em.fork(),
+    sql`update notices set tries = tries + 1, last_error = ${fitted(why, 300)},
+      next_try_at = ${new Date(deps.now().getTime() + waitMs)} where id = ${notice.id}`,
+  );
+}

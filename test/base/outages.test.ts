@@ -1,0 +1,149 @@
+import { expect } from 'chai';
+import { createLogger } from '../../src/base/log.ts';
+import { Outages } from '../../src/base/outages.ts';
+
+const MINUTE_MS = 60_000;
+const away = () => Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' });
+
+/** An outage's lines under a clock of the test's own. */
+function watched() {
+  const said: string[] = [];
+  const fields: Readonly<Record<string, unknown>>[] = [];
+  const clock = { ms: 1_000_000 };
+  const outages = new Outages(
+    (level, more, text) => {
+      said.push(`${level}: ${text}`);
+      fields.push(more);
+    },
+    () => clock.ms,
+  );
+  /** Time goes by in seconds, and each of them fails `perSecond` times. */
+  const pass = async (ms: number, perSecond = 0) => {
+    for (let at = 0; at < ms; at += 1_000) {
+      clock.ms += 1_000;
+      for (let n = 0; n < perSecond; n += 1) outages.note('PostgreSQL', 'connection refused');
+      outages.look();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  return { said, fields, outages, pass };
+}
+
+describe('the lines of an outage', () => {
+  it('are one when it begins, one a minute and one when it ends, however much fails', async () => {
+    const { said, fields, outages, pass } = watched();
+    let back = false;
+    outages.know('PostgreSQL', {
+      name: 'PostgreSQL at db',
+      probe: async () => {
+        if (!back) throw away();
+      },
+    });
+    await pass(3.5 * MINUTE_MS, 50);
+    back = true;
+    await pass(10_000);
+    expect(said).to.deep.equal([
+      'warn: waiting for PostgreSQL at db: connection refused; nothing is lost, and it goes on by itself',
+      'warn: still waiting for PostgreSQL at db after 60 s: connection refused',
+      'warn: still waiting for PostgreSQL at db after 120 s: connection refused',
+      'warn: still waiting for PostgreSQL at db after 180 s: connection refused',
+      'info: PostgreSQL at db answers again after 210 s',
+    ]);
+    // What was left out is counted, so that nothing is hidden.
+    expect(fields.at(-1)?.['linesLeftOut']).to.equal(210 * 50 - 1);
+  });
+
+  it('are no more than one a minute where it comes and goes', async () => {
+    const { said, outages, pass } = watched();
+    outages.know('PostgreSQL', { probe: async () => undefined });
+    for (let n = 0; n < 100; n += 1) {
+      outages.note('PostgreSQL', 'reset');
+      await pass(3_000);
+    }
+    const begun = said.filter((line) => line.startsWith('warn'));
+    expect(begun).to.have.length(5);
+    expect(said.length).to.be.at.most(2 * begun.length);
+  });
+
+  it('end by themselves where nothing can be asked and nothing fails for a while', async () => {
+    const { said, outages, pass } = watched();
+    outages.note('PostgreSQL', 'refused');
+    await pass(29_000);
+    expect(outages.any).to.equal(true);
+    await pass(2_000);
+    expect(outages.any).to.equal(false);
+    expect(said.at(-1)).to.equal('info: PostgreSQL answers again after 30 s');
+  });
+
+  it('are apart for each part and each chain', () => {
+    const { said, outages } = watched();
+    outages.note('RPC endpoints', 'no endpoint answers', 'bsc');
+    outages.note('RPC endpoints', 'no endpoint answers', 'tron');
+    outages.note('Temporal', 'unavailable');
+    expect(said.map((line) => line.replace(/: no.*|: una.*/, ''))).to.deep.equal([
+      'warn: waiting for RPC endpoints of bsc',
+      'warn: waiting for RPC endpoints of tron',
+      'warn: waiting for Temporal',
+    ]);
+  });
+});
+
+describe('a log during an outage', () => {
+  const capture = () => {
+    const lines: Record<string, unknown>[] = [];
+    const destination = { write: (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>) };
+    return { lines, log: createLogger({ level: 'info', destination }) };
+  };
+
+  it('has one line for all that only says so, whatever wraps it, and no stack', () => {
+    const { lines, log } = capture();
+    const rpc = Object.assign(new Error('no endpoint answers'), { name: 'RpcUnavailable' });
+    const errors = [
+      away(),
+      new Error('a statement failed', { cause: away() }),
+      new AggregateError([away(), away()], 'every address failed'),
+      Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' }),
+      new Error('Connection terminated unexpectedly'),
+      Object.assign(new Error('14 UNAVAILABLE: no connection'), { code: 14 }),
+      new Error('activity failed', { cause: Object.assign(new Error('4 DEADLINE_EXCEEDED'), { code: 4 }) }),
+      rpc,
+    ];
+    for (const err of errors) for (const part of ['a', 'b']) log.child({ part }).error({ err }, 'it failed');
+    expect(lines.map(({ msg }) => String(msg).replace(/: .*/, ''))).to.deep.equal([
+      'waiting for PostgreSQL',
+      'waiting for Temporal',
+      'waiting for RPC endpoints',
+    ]);
+    expect(JSON.stringify(lines)).not.to.contain('stack');
+  });
+
+  it('keeps every line of what is ours, with its stack, and what is not about the outage', () => {
+    const { lines, log } = capture();
+    log.error({ err: away() }, 'it failed');
+    const ours = [
+      new TypeError('undefined is not a function'),
+      Object.assign(new Error('duplicate key value violates unique constraint'), { code: '23505' }),
+      Object.assign(new Error('deadlock detected'), { code: '40P01' }),
+      Object.assign(new Error('no such file'), { code: 'ENOENT' }),
+    ];
+    for (const err of ours) log.error({ err }, 'a defect');
+    log.warn({ deposit: 'x' }, 'a deposit waits');
+    log.fatal({ err: away() }, 'the process ends');
+    expect(lines.map(({ msg }) => String(msg).split(':')[0])).to.deep.equal([
+      'waiting for PostgreSQL',
+      ...ours.map(() => 'a defect'),
+      'a deposit waits',
+      'the process ends',
+    ]);
+    for (const line of lines.slice(1, 5)) expect(JSON.stringify(line)).to.contain('outages.test.ts');
+  });
+
+  it('hides secrets in its reason', () => {
+    const { lines, log } = capture();
+    const err = Object.assign(new Error('connect ECONNREFUSED https://user:hunter2@rpc.example/'), {
+      code: 'ECONNREFUSED',
+    });
+    log.error({ err }, 'it failed');
+    expect(JSON.stringify(lines)).to.contain('waiting for').and.not.contain('hunter2');
+  });
+});

@@ -1,0 +1,106 @@
+import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase, tempDir } from '../../../dev/support/parts.ts';
+import { postgresPrograms } from '../../../dev/support/postgres-programs.ts';
+import { testRun } from '../../../dev/support/test-run.ts';
+import { MIGRATIONS } from '../../../migrations/index.ts';
+import { type Orm, openOrm } from '../../../src/db/orm.ts';
+import { unknownSinceRestore } from '../../../src/services/restores/hold.ts';
+import { answer, type Env, gateway } from '../support.ts';
+import { killingPrograms } from './killing.ts';
+
+const BEFORE_RESTORES =
+  MIGRATIONS[MIGRATIONS.findIndex(({ name }) => name.endsWith('_restores')) - 1]?.name ?? '';
+const WHO = ['--by', 'Ann', '--reason', 'the disk died'];
+
+describe('payouts after a restore', function () {
+  this.timeout(120_000);
+  const open: { orm: Orm; database: FreshDatabase }[] = [];
+  let programs = '';
+  before(async () => {
+    programs = await testRun.unlimited(async () => postgresPrograms(console.error, process.env));
+  });
+  after(async () => {
+    for (const { orm, database } of open) {
+      await orm.close(true);
+      await database.drop();
+    }
+  });
+
+  /** A database with the schema up to this migration; up to the last one where none is named. */
+  async function schemaOf(to?: string) {
+    const made = await empty();
+    await made.orm.migrator.up(to === undefined ? {} : { to });
+    return made;
+  }
+  async function empty() {
+    const database = await freshDatabase();
+    const orm = await openOrm({ url: database.url, poolSize: 2, applicationName: 'look' });
+    open.push({ orm, database });
+    const env: Env = { DATABASE_URL: database.url, POSTGRES_BIN: programs, LOG_LEVEL: 'error' };
+    const sql = async (text: string) => await orm.em.fork().execute<Record<string, unknown>[]>(text);
+    const call = async (args: readonly string[], more: Env = {}) => {
+      // Nobody may be connected while it is restored.
+      await orm.close(true);
+      const ran = await gateway(args, { ...env, ...more });
+      await orm.reconnect();
+      return ran;
+    };
+    return { orm, env, sql, call };
+  }
+  const HELD = `select (select count(*)::int from restores where over_at is null) as restores,
+    (select kind from payout_decisions) as kind`;
+
+  it('of a version from before are held too, ere its schema is there', async () => {
+    const old = await schemaOf(BEFORE_RESTORES);
+    const to = await tempDir('older');
+    const { folder } = await answer<{ folder: string }>(['backup', '--to', to], old.env);
+    const { call, sql } = await empty();
+    const restore = ['restore', '--from', folder, ...WHO];
+    const killed = await call(restore, { POSTGRES_BIN: await killingPrograms(programs) });
+    expect(killed.code).to.equal(null);
+    expect(await sql(HELD)).to.deep.equal([{ restores: 1, kind: 'pause' }]);
+    const ran = await call([...restore, '--replace']);
+    expect(ran.code, ran.stderr).to.equal(0);
+    expect(await sql(HELD)).to.deep.equal([{ restores: 1, kind: 'pause' }]);
+    expect((await call(['payout', 'resume'])).stderr).to.match(/Payouts are held since the restore/);
+  });
+
+  it('go on by nothing that the backup itself tells of signer and chains', async () => {
+    const { env, sql } = await schemaOf();
+    // The clock of the host that restores is behind the one of the signer and of the workers.
+    const ahead = "now() + interval '1 hour'";
+    await sql(`insert into signer_state (name, seen_at) values ('signer', ${ahead})`);
+    await sql(
+      `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number,
+         anchored_number, head_number, finalized_number, moved_at, finalized_moved_at,
+         polled_at, version, created_at)
+       values ('bsc', 1, 100, '0xA', 100, 100, 100, 100, now(), now(), ${ahead}, 1, now())`,
+    );
+    const to = await tempDir('ahead');
+    const { folder } = await answer<{ folder: string }>(['backup', '--to', to], env);
+    const restored = await empty();
+    const ran = await restored.call(['restore', '--from', folder, ...WHO]);
+    expect(ran.code, ran.stderr).to.equal(0);
+    expect((await restored.call(['payout', 'resume'])).stderr).to.match(/the signer has not taken/);
+    const [row] = await restored.sql(
+      `select (select polled_at from chain_cursors) > restored_at as seen, restored_at as at from restores`,
+    );
+    expect(row?.['seen']).to.equal(false);
+    // An endpoint that is behind: what it calls the head was mined before the loss.
+    const unknown = async () =>
+      await unknownSinceRestore(restored.orm.em.fork(), ['bsc'], {
+        goals: { bsc: 100 },
+        restoredAt: new Date(String(row?.['at'])),
+      });
+    const mined = async (more: string) =>
+      await restored.sql(
+        `insert into chain_blocks (network, number, hash, parent_hash, mined_at)
+         select 'bsc', 100, '0xA', '0xB', restored_at ${more} from restores
+         on conflict (network, number) do update set mined_at = excluded.mined_at`,
+      );
+    await mined("- interval '1 minute'");
+    expect((await unknown()).join()).to.match(/bsc is read twice up to block 100, which was mined before/);
+    await mined("+ interval '1 minute'");
+    expect((await unknown()).join()).not.to.contain('bsc');
+  });
+});
