@@ -14,6 +14,8 @@ export function assemble(values: Values, warnings: readonly string[]) {
   return {
     environment: values.NODE_ENV,
     production,
+    /** The test nets that stand in for main nets. */
+    presets: values.PRESET ?? [],
     /** Absolute path. */
     dataDir,
     logLevel: values.LOG_LEVEL,
@@ -39,6 +41,7 @@ export function assemble(values: Values, warnings: readonly string[]) {
     database: values.DATABASE_URL
       ? ({ kind: 'url', url: values.DATABASE_URL } as const)
       : ({ kind: 'embedded' } as const),
+    postgresBin: values.POSTGRES_BIN,
     temporal: temporalOf(values),
     chains: chainsSettings(values),
     wallet: walletOf(values, dataDir),
@@ -63,23 +66,28 @@ export function assemble(values: Values, warnings: readonly string[]) {
       maxFeeBasisPoints: values.SETTLE_MAX_FEE_PERCENT,
       withdrawChangeDelayMs: values.WITHDRAW_CHANGE_DELAY,
     },
-    prices: {
-      /** Chainlink without `feeds` means the feeds of the main net. */
-      source:
-        values.PRICE_SOURCE.kind === 'chainlink'
-          ? { ...values.PRICE_SOURCE, feeds: values.PRICE_FEEDS }
-          : values.PRICE_SOURCE,
-      maxAgeMs: values.PRICE_MAX_AGE,
-    },
+    prices: pricesOf(values),
+    notify: { url: values.NOTIFY_URL, secret: values.NOTIFY_SECRET },
     webhooks: webhooksOf(values),
     sessions: { idleMs: values.SESSION_IDLE, maxMs: values.SESSION_MAX },
     limits: limitsOf(values),
   };
 }
 
+function pricesOf(values: Values) {
+  const source = values.PRICE_SOURCE;
+  return {
+    /** Chainlink without `feeds` means the feeds of the main net. */
+    source: source.kind === 'chainlink' ? { ...source, feeds: values.PRICE_FEEDS } : source,
+    maxAgeMs: values.PRICE_MAX_AGE,
+  };
+}
+
 function temporalOf(values: Values) {
   return {
     namespace: values.TEMPORAL_NAMESPACE,
+    /** Where operators reach the web interface of a server that is not embedded. */
+    uiUrl: values.TEMPORAL_UI_URL,
     /** The binary for an embedded server, if the operator names one. */
     cliPath: values.TEMPORAL_CLI,
     ...(values.TEMPORAL_ADDRESS

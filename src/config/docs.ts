@@ -1,6 +1,6 @@
 import { xpubVariable } from '../chains/account-xpubs.ts';
 import { byNetwork, CHAINS } from '../chains/index.ts';
-import type { Group, Variable } from './variable.ts';
+import type { ConfigRole, Group, Variable } from './variable.ts';
 import { VARIABLES } from './variables/index.ts';
 
 /** In the order of the documentation. */
@@ -28,7 +28,44 @@ export function renderConfigDocs(): string {
       .map(([name, variable]) => `| \`${name}\` | ${defaultOf(variable)} | ${describe(variable)} |`);
     return [`## ${title}`, '', '| Variable | Default | Meaning |', '|---|---|---|', ...rows, ''].join('\n');
   });
-  return `${INTRODUCTION}\n${sections.join('\n')}`;
+  return `${INTRODUCTION}\n${renderNeeded()}\n${sections.join('\n')}`;
+}
+
+/** What a newcomer has to set, and nothing else. */
+export function neededVariables(): Readonly<Record<'api' | 'signer', readonly string[]>> {
+  const names = (role: ConfigRole) =>
+    entries().flatMap(([name, { production }]) => (production?.includes(role) ? [name] : []));
+  const watched = CHAINS.map(({ watchedBy }) => watchedBy);
+  const test = CHAINS.map(({ network }) => xpubVariable('test', network));
+  return { api: [...names('api'), ...test, ...watched], signer: names('signer') };
+}
+
+function renderNeeded(): string {
+  const { api, signer } = neededVariables();
+  const quoted = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
+  const xpubs = api.filter((name) => name.startsWith('WALLET_XPUB_'));
+  const endpoints = CHAINS.map(({ watchedBy }) => watchedBy);
+  const rows = api.filter((name) => ![...xpubs, ...endpoints].includes(name)).map(exampleRow);
+  const own = signer.filter((name) => !api.includes(name));
+  return [
+    '## What you need',
+    '',
+    'For development: nothing. In production API and worker need this, and everything else has a default that is meant:',
+    '',
+    '| Variable | For example |',
+    '|---|---|',
+    ...rows,
+    `| ${quoted(xpubs)} | the four lines that \`gateway wallet new\` prints |`,
+    ...endpoints.map(exampleRow),
+    '',
+    `A chain without endpoints is not watched, so one of ${quoted(endpoints)} is enough. Behind a proxy add \`TRUSTED_PROXIES\`; the key of a provider where it wants one; where the Temporal namespace is not \`default\`, \`TEMPORAL_NAMESPACE\`.`,
+    `\`gateway migrate\` has a \`DATABASE_URL\` of its own (the role that owns the tables), and so has the signer, which needs ${quoted(signer.filter((name) => api.includes(name)))} and ${quoted(own)}. On a public test net: [\`PRESET\`](testnet.md).`,
+    '',
+  ].join('\n');
+}
+
+function exampleRow(name: string): string {
+  return `| \`${name}\` | \`${(VARIABLES as Record<string, Variable<unknown>>)[name]?.example}\` |`;
 }
 
 /** The text of .env.example: every variable, commented out, so that the file as it is changes nothing. */

@@ -5,6 +5,7 @@ import { MODES, NETWORKS } from '../domain/assets.ts';
 import { assemble } from './assemble.ts';
 import { withSecretFiles } from './files.ts';
 import { assetKey } from './parsers.ts';
+import { presetValues, presetWarnings, withPreset } from './presets.ts';
 import { problemsInProduction } from './production.ts';
 import { wrongTemporal } from './temporal-tls.ts';
 import type { ConfigRole, Environment, Variable } from './variable.ts';
@@ -44,7 +45,7 @@ export type Config = ReturnType<typeof assemble>;
  */
 export function loadConfig(given: Environment, options: { role?: ConfigRole } = {}): Config {
   const problems: string[] = [];
-  const env = withSecretFiles(given, problems);
+  const env = withPreset(withSecretFiles(given, problems), problems);
   const values = Object.fromEntries(
     Object.entries<Variable<unknown>>(VARIABLES).map(([name, variable]) => [
       name,
@@ -66,7 +67,7 @@ export function loadConfig(given: Environment, options: { role?: ConfigRole } = 
   problems.push(...chainProblems(values), ...wrongFeeds(values), ...wrongXpubs(values));
   problems.push(...wrongTemporal(values), ...wrongSecretsKeys(values));
   if (problems.length > 0) throw new ConfigError(problems);
-  return deepFreeze(assemble(values, warningsOf(values, env)));
+  return deepFreeze(assemble(values, [...presetWarnings(env), ...warningsOf(values, env)]));
 }
 
 function readVariable(
@@ -141,20 +142,30 @@ export function thresholdUnits(
 }
 
 /** Every variable with its effective value for `config check`; a secret shows only whether it is set. */
-export function describeConfig(
-  env: Environment,
-): { name: VariableName; value: string | null; source: 'environment' | 'file' | 'default' | 'unset' }[] {
+export function describeConfig(env: Environment): {
+  name: VariableName;
+  value: string | null;
+  source: 'environment' | 'file' | 'preset' | 'default' | 'unset';
+}[] {
+  const presets = presetValues(env);
   return Object.entries<Variable<unknown>>(VARIABLES).map(([name, variable]) => {
     const file = variable.secret && !env[name] && env[`${name}_FILE`];
     if (file) return { name: name as VariableName, value: '(set, not shown)', source: 'file' };
     const given = env[name] || undefined;
-    const value = given ?? variable.default ?? null;
+    const preset = presets[name];
+    const value = given ?? preset ?? variable.default ?? null;
     return {
       name: name as VariableName,
       value: variable.secret && value !== null ? '(set, not shown)' : value,
-      source: given ? 'environment' : variable.default === undefined ? 'unset' : 'default',
+      source: sourceOf(given, preset, variable.default),
     };
   });
+}
+
+function sourceOf(given: string | undefined, preset: string | undefined, usual: string | undefined) {
+  if (given !== undefined) return 'environment';
+  if (preset !== undefined) return 'preset';
+  return usual === undefined ? 'unset' : 'default';
 }
 
 function deepFreeze<T>(value: T): T {

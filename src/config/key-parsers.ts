@@ -29,6 +29,15 @@ function pemOf(begin: RegExp, content: string): Parser<PemFile> {
   });
 }
 
+/** The secret of webhooks and notices: `whsec_` and at least 24 bytes in base64. */
+export const webhookSecret: Parser<string> = parser((text) => {
+  const encoded = /^whsec_([A-Za-z0-9+/]{32,344}={0,2})$/.exec(text)?.[1] ?? '';
+  const bytes = Buffer.from(encoded, 'base64');
+  return bytes.length >= 24 && bytes.toString('base64') === encoded
+    ? text
+    : complain('must be whsec_ and at least 24 bytes in base64, such as from "openssl rand -base64 32"');
+});
+
 /** An account's extended public key (depth 3). A private one is refused before anything could store it. */
 export const accountXpub: Parser<string> = parser((text) => {
   if (/^[xyzt]prv/i.test(text))

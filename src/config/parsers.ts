@@ -85,6 +85,17 @@ export function oneOf<const T extends string>(...names: readonly T[]): Parser<T>
 }
 
 /** true, false, 1 or 0. */
+/** Some of these names, comma-separated, none twice. */
+export function someOf<const T extends string>(...names: readonly T[]): Parser<readonly T[]> {
+  return parser((text) => {
+    const given = items(text, names.length);
+    const known = given.filter((name): name is T => names.some((one) => one === name));
+    return known.length === given.length && new Set(given).size === given.length
+      ? known
+      : complain(`must be one or more of ${names.join(', ')}, each once and separated by commas`);
+  });
+}
+
 export const flag: Parser<boolean> = parser((text) => {
   if (text === 'true' || text === '1') return true;
   if (text === 'false' || text === '0') return false;

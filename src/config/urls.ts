@@ -37,6 +37,13 @@ export const publicUrl: Parser<string> = parser((text) => {
   return url.href.replace(/(?<!\/)\/+$/, '');
 });
 
+/** The address of a receiver of the operator's own; its path and query may hold a key. */
+export const receiverUrl: Parser<string> = parser((text) => {
+  const url = httpUrl(text);
+  if (!url || url.hash) complain('must be an absolute http or https URL without user and fragment');
+  return url.href;
+});
+
 /** A comma-separated list of at most ten RPC addresses, each http or https, without a slash at the end. */
 export const rpcUrls: Parser<readonly string[]> = parser((text) => listOfUrls(text, ['http', 'https']));
 

@@ -1,9 +1,10 @@
-import { CHAIN_VARIABLES } from '../../chains/index.ts';
+import { CHAIN_VARIABLES, CHAINS } from '../../chains/index.ts';
 import * as parse from '../parsers.ts';
 import * as urls from '../urls.ts';
 import { type ValuesOf, variable } from '../variable.ts';
 import { KEY_VARIABLES } from './keys.ts';
 import { MONEY_VARIABLES } from './money.ts';
+import { NOTICE_VARIABLES } from './notices.ts';
 import { SESSION_VARIABLES } from './sessions.ts';
 import { STORE_VARIABLES } from './stores.ts';
 
@@ -16,6 +17,13 @@ export const VARIABLES = {
     example: 'production',
     about:
       'In production nothing is embedded and no key is made up: what is missing is refused at the start.',
+  }),
+  PRESET: variable({
+    group: 'service',
+    parser: parse.someOf(...CHAINS.map(({ testNet }) => testNet.name)),
+    example: CHAINS.map(({ testNet }) => testNet.name).join(','),
+    about:
+      'Test nets to use in place of the main nets: sets what is unset of their chain id, USDT contract, confirmations, endpoints and prices (docs/testnet.md). What contradicts it is refused, and so is a main net beside it. Unset: the main nets.',
   }),
   PORT: variable({
     group: 'service',
@@ -92,6 +100,7 @@ export const VARIABLES = {
     example: '1h',
     about: 'How long a deposit or payout may wait for the same thing before an operator is asked for.',
   }),
+  ...NOTICE_VARIABLES,
   ...STORE_VARIABLES,
   ...CHAIN_VARIABLES,
   ...KEY_VARIABLES,

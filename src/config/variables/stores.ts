@@ -17,6 +17,13 @@ export const STORE_VARIABLES = {
     about:
       'PostgreSQL. TLS: `?sslmode=require`, or `?sslmode=verify-full` with `&sslrootcert=FILE` where its authority is your own; other parameters are refused. Unset outside production: an embedded one under DATA_DIR.',
   }),
+  POSTGRES_BIN: variable({
+    group: 'stores',
+    parser: parse.filePath,
+    example: '/usr/lib/postgresql/18/bin',
+    about:
+      'Folder of pg_dump and pg_restore, for "backup" and "restore". Unset: PATH, then the newest below /usr/lib/postgresql. They must be as new as the server.',
+  }),
   TEMPORAL_ADDRESS: variable({
     group: 'stores',
     parser: parse.hostAndPort,
@@ -71,6 +78,13 @@ export const STORE_VARIABLES = {
     secret: true,
     example: 'KEY',
     about: 'Sent to Temporal with every call, over TLS only.',
+  }),
+  TEMPORAL_UI_URL: variable({
+    group: 'stores',
+    parser: urls.publicUrl,
+    example: 'http://127.0.0.1:8233',
+    about:
+      "Where operators reach Temporal's web interface: the ready line, `doctor`, `deposit stuck`, `deposit show` and `find` print links below it. Unset: that of the embedded server, else no links.",
   }),
   TEMPORAL_CLI: variable({
     group: 'stores',

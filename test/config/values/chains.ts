@@ -49,6 +49,10 @@ export const CHAIN_ROWS = {
     good: [['0.05', (c) => c.chains.bsc.maxGasPriceWei, 50_000_000n]],
     bad: ['0', '-1', '1e9', '0.0000000001', '10001', '.5', '5.', '1,5'],
   },
+  BSC_EXPLORER_URL: {
+    good: [['https://explorer.example/', (c) => c.chains.bsc.explorerUrl, 'https://explorer.example']],
+    bad: [...URLS_BAD, 'https://h/?a=1'],
+  },
   BSC_MAX_GAS_LIMIT: {
     good: [['60000', (c) => c.chains.bsc.maxGasLimit, 60_000n]],
     bad: ['20999', '10000001', ...NUMBERS_BAD],
@@ -96,6 +100,10 @@ export const CHAIN_ROWS = {
   TRON_CONFIRMATIONS: {
     good: [['19', (c) => c.chains.tron.confirmations, 19]],
     bad: ['0', '1001', ...NUMBERS_BAD],
+  },
+  TRON_EXPLORER_URL: {
+    good: [['https://explorer.example/', (c) => c.chains.tron.explorerUrl, 'https://explorer.example']],
+    bad: [...URLS_BAD, 'https://h/?a=1', 'https://tronscan.org/#/'],
   },
   TRON_ENERGY: {
     good: [

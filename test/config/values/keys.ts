@@ -12,6 +12,10 @@ export const KEY_ROWS = {
   },
   // Alone it is refused, and so it is beside itself.
   SECRETS_KEY_PREVIOUS: { good: [], bad: [SECRETS_KEY, ...KEYS_BAD] },
+  NOTIFY_SECRET: {
+    good: [[`whsec_${'A'.repeat(43)}=`, (c) => c.notify.secret, `whsec_${'A'.repeat(43)}=`]],
+    bad: ['hunter2', 'whsec_', 'whsec_AAAA', `whsec_${'A'.repeat(43)}`, `whsec_${'A'.repeat(41)}B==`],
+  },
   WALLET_XPUB_BSC: { good: [[xpub.live.bsc, (c) => c.wallet.xpubs.live.bsc, xpub.live.bsc]], bad: XPUB_BAD },
   WALLET_XPUB_TRON: {
     good: [[xpub.live.tron, (c) => c.wallet.xpubs.live.tron, xpub.live.tron]],

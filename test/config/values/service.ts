@@ -2,6 +2,13 @@ import { CIDRS_BAD, HOSTS_BAD, NAMES_BAD, NUMBERS_BAD, notPem, pem, type Rows, U
 
 export const SERVICE_ROWS = {
   NODE_ENV: { good: [['test', (c) => c.environment, 'test']], bad: NAMES_BAD },
+  PRESET: {
+    good: [
+      ['bsc-testnet', (c) => c.presets, ['bsc-testnet']],
+      ['tron-nile, bsc-testnet', (c) => c.presets, ['tron-nile', 'bsc-testnet']],
+    ],
+    bad: ['nile', 'bsc-testnet,', 'bsc-testnet,bsc-testnet', 'BSC-TESTNET', ...NAMES_BAD],
+  },
   PORT: {
     good: [
       ['0', (c) => c.http.port, 0],
@@ -20,6 +27,14 @@ export const SERVICE_ROWS = {
   OPS_HOST: { good: [['10.1.2.3', (c) => c.ops.host, '10.1.2.3']], bad: HOSTS_BAD },
   PUBLIC_URL: {
     good: [['https://pay.example.com/', (c) => c.http.publicUrl, 'https://pay.example.com']],
+    bad: [...URLS_BAD, 'https://h/?a=1'],
+  },
+  NOTIFY_URL: {
+    good: [['http://10.0.0.7:3000/hooks/KEY?x=1', (c) => c.notify.url, 'http://10.0.0.7:3000/hooks/KEY?x=1']],
+    bad: [...URLS_BAD, 'https://h/#a'],
+  },
+  TEMPORAL_UI_URL: {
+    good: [['http://127.0.0.1:8233/', (c) => c.temporal.uiUrl, 'http://127.0.0.1:8233']],
     bad: [...URLS_BAD, 'https://h/?a=1'],
   },
   TRUSTED_PROXIES: {
@@ -57,6 +72,7 @@ export const SERVICE_ROWS = {
       'postgres://u:hunter2@db/gateway?ssl=true',
     ],
   },
+  POSTGRES_BIN: { good: [['/opt/pg/bin', (c) => c.postgresBin, '/opt/pg/bin']], bad: ['x'.repeat(4097)] },
   TEMPORAL_ADDRESS: {
     good: [
       [
@@ -64,6 +80,7 @@ export const SERVICE_ROWS = {
         (c) => c.temporal,
         {
           namespace: 'default',
+          uiUrl: undefined,
           cliPath: undefined,
           kind: 'address',
           address: 'temporal:7233',
