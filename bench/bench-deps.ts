@@ -20,6 +20,7 @@ export function depsOf(orm: Orm): Deps {
     settings: {
       requiredConfirmations: { bsc: 15, tron: 19 },
       contracts: none,
+      explorerUrls: { bsc: undefined, tron: undefined },
       chainIds: { bsc: 56, tron: undefined },
       minDepositUnits: new Map(),
       dustFloorUnits: new Map(),

@@ -94,6 +94,11 @@ const BENCHES: Readonly<Record<string, { about: string; load: () => Promise<{ ru
       'GET /customers?search= for texts of every kind among 1,000,000 customers (BENCH_CUSTOMERS, about 4 minutes)',
     load: () => import('./http/search.ts'),
   },
+  newcomer: {
+    about:
+      'from git clone to the first verified webhook by the README alone, on both versions of Node (2 minutes)',
+    load: () => import('./newcomer.ts'),
+  },
   overview: {
     about:
       'what a merchant sees first, and the first page of deposits against the API (BENCH_DEPOSITS, about 3 minutes)',

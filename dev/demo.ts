@@ -1,12 +1,12 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Customer, createClient, type GatewayClient } from '../packages/sdk/src/client.ts';
+import type { Deposit } from '../packages/sdk/src/types.ts';
 import { type DataDir, openDataDir } from '../src/base/data-dir.ts';
 import { stopAllChildren } from '../src/base/processes.ts';
 import type { Network } from '../src/domain/assets.ts';
 import { depositWorkflowId } from '../src/domain/ids.ts';
-import { type Customer, createClient, type GatewayClient } from '../src/sdk/client.ts';
-import type { Deposit } from '../src/sdk/types.ts';
 import { startDemoBnbChain } from './demo/bnb-chain.ts';
 import type { DemoChain, Payment } from './demo/chain.ts';
 import { runCommand, startGatewayProcess } from './demo/gateway-process.ts';

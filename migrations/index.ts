@@ -46,6 +46,12 @@ import { Migration20261125000061_withdraw_changes } from './Migration20261125000
 import { Migration20261125000062_reads } from './Migration20261125000062_reads.ts';
 import { Migration20261125000063_shown_secrets } from './Migration20261125000063_shown_secrets.ts';
 import { Migration20261125000064_former_tokens } from './Migration20261125000064_former_tokens.ts';
+import { Migration20261126000065_link_events } from './Migration20261126000065_link_events.ts';
+import { Migration20261126000067_exact_filters } from './Migration20261126000067_exact_filters.ts';
+import { Migration20261126000068_address_pages } from './Migration20261126000068_address_pages.ts';
+import { Migration20261126000069_look_up } from './Migration20261126000069_look_up.ts';
+import { Migration20261126000070_restores } from './Migration20261126000070_restores.ts';
+import { Migration20261126000071_notices } from './Migration20261126000071_notices.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
 export const MIGRATIONS = [
@@ -100,4 +106,10 @@ export const MIGRATIONS = [
   { name: 'Migration20261125000062_reads', class: Migration20261125000062_reads },
   { name: 'Migration20261125000063_shown_secrets', class: Migration20261125000063_shown_secrets },
   { name: 'Migration20261125000064_former_tokens', class: Migration20261125000064_former_tokens },
+  { name: 'Migration20261126000065_link_events', class: Migration20261126000065_link_events },
+  { name: 'Migration20261126000067_exact_filters', class: Migration20261126000067_exact_filters },
+  { name: 'Migration20261126000068_address_pages', class: Migration20261126000068_address_pages },
+  { name: 'Migration20261126000069_look_up', class: Migration20261126000069_look_up },
+  { name: 'Migration20261126000070_restores', class: Migration20261126000070_restores },
+  { name: 'Migration20261126000071_notices', class: Migration20261126000071_notices },
 ];

@@ -6,6 +6,8 @@ import { findTemporalServer } from '../dev/temporal-server-install.ts';
 import { processTree, signalProcess } from '../src/base/process-table.ts';
 import { findTemporalCli } from '../src/embedded/temporal-cli.ts';
 import { keepSeconds, type Lane, secondsOfLane, stages } from './support/lanes.ts';
+import { findKustomize } from './support/repository/kubernetes/kustomize.ts';
+import { findKubernetesSchemas } from './support/repository/kubernetes/schema.ts';
 import { findPromtool } from './support/repository/promtool.ts';
 import { changedSince, readRepository, testsReachedBy, unitTests } from './support/repository/reach.ts';
 
@@ -240,7 +242,8 @@ if (files[0] === '--check') {
   installPrograms(console.log, process.env);
   // Here, where the progress is seen. A test that needs
   // one of them fails with the reason if it cannot be had.
-  for (const find of [findTemporalCli, findTemporalServer, findPromtool])
+  const finds = [findTemporalCli, findTemporalServer, findPromtool, findKustomize, findKubernetesSchemas];
+  for (const find of finds)
     await find({ log: console.log, env: process.env }).catch((error: Error) => console.log(error.message));
   await runChecks(CHECKS, count);
   for (const [stage, lanes] of stages().entries()) await runLanes(stage, lanes, count);

@@ -50,6 +50,7 @@ export const EXCUSES: readonly Excuse[] = [
   ),
   refused('^VALIDATION_ERROR (from_address|address) must be a ', 'the checksum of an address'),
   refused('^VALIDATION_ERROR network \\w+ is not watched', 'which networks are watched is a setting'),
+  refused('^VALIDATION_ERROR share (stands|is of)', 'a share beside an amount, or of no link'),
   refused('^VALIDATION_ERROR payment_token ', 'the state of a payment link'),
   refused(
     '^VALIDATION_ERROR (success_url|cancel_url) must be an absolute',

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createClient } from '../../src/sdk/client.ts';
+import { createClient } from '../../packages/sdk/src/client.ts';
 import { runCommand } from './gateway-process.ts';
 import type { Screen } from './screen.ts';
 

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { verifyWebhook, type WebhookEvent } from '../../src/sdk/webhook.ts';
+import { verifyWebhook, type WebhookEvent } from '../../packages/sdk/src/index.ts';
 import type { Screen } from './screen.ts';
 
 /**

@@ -7,7 +7,7 @@ import type { Deps } from '../services/deps.ts';
 import { createKeyFinder } from '../services/merchants/key-owner.ts';
 import { siteOf } from './access/client-address.ts';
 import { createOriginRule } from './access/csrf.ts';
-import { addLoginRoutes, type LoginPages } from './access/login.ts';
+import { addLoginRoutes, type LoginPages, prefixOf } from './access/login.ts';
 import { addSessionRoutes } from './access/sessions.ts';
 import { addPasswordRoutes, type PasswordPages } from './access/set-password.ts';
 import { ApiError } from './errors.ts';
@@ -37,8 +37,8 @@ export type AppOptions = {
   readonly loginPages?: (LoginPages & PasswordPages) | undefined;
   /** Where passwords wait to be looked at, if others look at them too; without it logins have their own. */
   readonly passwordLine?: WaitingLine | undefined;
-  /** Makes the reference page at `/docs` from the API's description; without it there is no such page. */
-  readonly docsPage?: ((description: object) => (ctx: Context) => void) | undefined;
+  /** Makes `/docs` and what lies below it from the API's description; without it there is no such page. */
+  readonly docsPages?: ((description: object) => ReadonlyMap<string, (ctx: Context) => void>) | undefined;
   /** Compare answers with their schemas. On everywhere but in production. */
   readonly checkResponses: boolean;
   /** Sees each request from outside of the frame, where errors have already become answers. */
@@ -99,10 +99,12 @@ export function createApp(options: AppOptions): Koa {
     ctx.type = 'application/json';
     ctx.body = descriptionText;
   });
-  const showDocs = options.docsPage?.(description);
-  if (showDocs) router.get('/docs', forAnybody, cacheable(), (ctx) => showDocs(ctx as unknown as Context));
+  const docs = options.docsPages?.(description) ?? new Map<string, never>();
+  for (const [path, show] of docs)
+    router.get(path, forAnybody, cacheable(), (ctx) => show(ctx as unknown as Context));
+  if (docs.size > 0)
+    router.get('/', forAnybody, (ctx) => ctx.redirect(`${prefixOf(options.publicUrl)}/docs`));
   const { loginPages: pages } = options;
-  if (pages) router.get('/login', forAnybody);
   const forPeople = {
     deps,
     findSession,

@@ -1,7 +1,7 @@
 import type { GateFull } from '../base/async/fair-gate.ts';
 import { centsToJsonNumber } from '../domain/money.ts';
 import { NoPriceYet } from '../services/deposits/simulate.ts';
-import { AmountTooSmall, Refusal, type RefusalCode } from '../services/refusal.ts';
+import { AmountTooSmall, Refusal, type RefusalCode, Refusals } from '../services/refusal.ts';
 
 /** Every error code of the API with its status: the one vocabulary. */
 export const ERROR_STATUS = {
@@ -20,6 +20,7 @@ export const ERROR_STATUS = {
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   CUSTOMER_EXISTS: 409,
+  PAYMENT_LINK_CLOSED: 409,
   IDEMPOTENCY_CONFLICT: 409,
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
@@ -69,6 +70,7 @@ const OF_REFUSAL: Readonly<Record<RefusalCode, ErrorCode>> = {
   INVALID: 'VALIDATION_ERROR',
   NOT_FOUND: 'NOT_FOUND',
   CUSTOMER_EXISTS: 'CUSTOMER_EXISTS',
+  LINK_CLOSED: 'PAYMENT_LINK_CLOSED',
   AMOUNT_TOO_SMALL: 'AMOUNT_TOO_SMALL',
   STEP_UP_REQUIRED: 'STEP_UP_REQUIRED',
   TOO_MUCH_OPEN: 'RATE_LIMITED',
@@ -126,7 +128,8 @@ function extraOf(refusal: Refusal): ErrorExtra {
   if (refusal.field === undefined) return {};
   if (refusal.code === 'CUSTOMER_EXISTS') return { field: refusal.field };
   if (refusal instanceof AmountTooSmall) return { minimum: centsToJsonNumber(refusal.minimumCents) };
-  return { details: [{ path: refusal.field, message: refusal.message }] };
+  const each = refusal instanceof Refusals ? refusal.each : [refusal];
+  return { details: each.map(({ field = '', message }) => ({ path: field, message })) };
 }
 
 const SOCKET_CODES = new Set([

@@ -84,6 +84,8 @@ export type RouteDeclaration<
   readonly method: Method;
   /** Below the base path; parameters as `:name`. */
   readonly path: string;
+  /** What generated clients call it: a verb and what it is about, in camelCase. It stays. */
+  readonly operationId: string;
   readonly auth: A;
   /** What an API key must be allowed to do; `none` for a route that takes no key. */
   readonly scope: A extends 'merchant' ? RouteScope : 'none';

@@ -12,6 +12,7 @@ import { REPLAYED_HEADER, readOnce, replyOnce } from './idempotency.ts';
 import { admit } from './requests/admission.ts';
 import { readJsonBody } from './requests/body.ts';
 import { BUDGET_MS, withinBudget } from './requests/deadline.ts';
+import { IGNORED_HEADER, ignoredParameters } from './requests/ignored.ts';
 import type { LargeBodies } from './requests/large-bodies.ts';
 import { isList, type ListDoor } from './requests/lists.ts';
 import type { Guards } from './requests/rate-limits.ts';
@@ -147,7 +148,11 @@ async function enter(
 
 async function readInput(route: Route, ctx: Context): Promise<{ body: unknown; query: unknown }> {
   const body = route.body ? check(route.body, await readJsonBody(ctx)) : check(undefined, undefined);
-  const query = check(route.query, readQuery(ctx.querystring));
+  const given = readQuery(ctx.querystring);
+  const ignored = ignoredParameters(route.query, given);
+  // Set here, so that a refusal says it as well: a misspelt name is often the reason of one.
+  if (ignored !== undefined) ctx.set(IGNORED_HEADER, ignored);
+  const query = check(route.query, given);
   refuseDetails([...query.details, ...body.details]);
   return { body: body.value, query: query.value };
 }

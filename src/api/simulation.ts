@@ -27,7 +27,12 @@ export const simulation = simulationRequest
     if (body.amount !== undefined && body.amount_usd !== undefined && body.amount !== body.amount_usd) {
       return refuse('amount_usd', 'must be the same as amount');
     }
-    const units = unitsOf(body.amount ?? body.amount_usd ?? SIMULATED_AMOUNT, asset.decimals);
+    const amount = body.amount ?? body.amount_usd;
+    if (body.share !== undefined && amount !== undefined)
+      return refuse('share', 'stands for amount: give only one');
+    if (body.share !== undefined && !body.payment_token)
+      return refuse('share', 'is of a payment link: give payment_token');
+    const units = unitsOf(amount ?? SIMULATED_AMOUNT, asset.decimals);
     if (typeof units === 'string')
       return refuse(
         body.amount === undefined && body.amount_usd !== undefined ? 'amount_usd' : 'amount',
@@ -45,7 +50,7 @@ export const simulation = simulationRequest
       customerId: body.customer_id,
       network: chain,
       currency: coin,
-      amountUnits: units,
+      amountUnits: body.share ?? units,
       transactionHash,
       fromAddress,
       paymentToken: body.payment_token ?? undefined,

@@ -40,7 +40,8 @@ export function readQuery(querystring: string): Record<string, unknown> {
   } catch {
     throw new ApiError('VALIDATION_ERROR', 'The query string is not valid percent-encoded UTF-8.');
   }
-  const query = parseQuerystring(querystring);
+  // All of them: Node would leave out what comes after the first thousand.
+  const query = parseQuerystring(querystring, '&', '=', { maxKeys: 0 });
   for (const [name, value] of Object.entries(query)) {
     const texts = [name, ...(Array.isArray(value) ? value : [value ?? ''])];
     if (!texts.every(isCleanText))

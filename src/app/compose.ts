@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ActivityDeps } from '../../activities/index.ts';
-import { componentLogger, type Logger } from '../base/log.ts';
+import { componentLogger, type Logger, outagesOf } from '../base/log.ts';
 import { createSecretBox } from '../base/secret-box.ts';
 import type { AccountXpubs } from '../chains/account-xpubs.ts';
 import { AddressSet } from '../chains/address-set.ts';
@@ -11,6 +11,7 @@ import { openedPriceChain } from '../chains/prices/open.ts';
 import { createPriceSource } from '../chains/prices/source.ts';
 import { type Config, thresholdUnits } from '../config/index.ts';
 import { type Orm, openOrm } from '../db/orm.ts';
+import { run, sql } from '../db/sql.ts';
 import { ASSETS, type Mode, type Network } from '../domain/assets.ts';
 import type { Deps, ServiceSettings } from '../services/deps.ts';
 import { requestsIn } from '../services/watcher/requests.ts';
@@ -68,6 +69,8 @@ export type Gateway = {
   close(): Promise<void>;
 };
 
+/** A watcher asks its endpoints more often than this. */
+const ANSWERED_WITHIN_MS = 5_000;
 /** Hundreds of blocks; a public chain that stands still for this long is in the news. */
 const HEAD_MOVES_WITHIN_MS = 5 * 60_000;
 
@@ -128,6 +131,7 @@ export async function composeGateway(input: {
   };
   for (const [network, { requests }] of chains)
     requests?.sharedBy(requestsIn({ orm: healthOrm ?? orm }, network));
+  knowOutside({ log, orm: healthOrm ?? orm, link, environment, chains });
   const close = async (): Promise<void> => {
     await orm.close(true);
     if (pools) await closePools(pools);
@@ -136,6 +140,37 @@ export async function composeGateway(input: {
     await link?.close();
   };
   return { config, log, deps, mainOrm: orm, pools, healthOrm, listOrm, link, chains, metrics, close };
+}
+
+type Outside = Pick<Gateway, 'log' | 'link' | 'chains'> & {
+  readonly orm: Orm;
+  readonly environment: ProcessEnvironment;
+};
+
+/** Tells the log how parts outside are called, and how each is seen to be back after an outage. */
+function knowOutside({ log, orm, link, environment, chains }: Outside): void {
+  const outages = outagesOf(log);
+  const { host } = new URL(environment.databaseUrl);
+  outages?.know('PostgreSQL', {
+    name: `PostgreSQL at ${host}`,
+    probe: () => run(orm.em.fork(), sql`select 1`),
+  });
+  if (link)
+    outages?.know('Temporal', {
+      name: `Temporal at ${environment.temporal?.address}`,
+      probe: () => link.ping(),
+    });
+  for (const [network, chain] of chains)
+    outages?.know('RPC endpoints', { probe: async () => requireAnEndpoint(chain) }, network);
+}
+
+function requireAnEndpoint(chain: OpenChain): void {
+  const isThere = chain
+    .endpoints()
+    .some(
+      ({ problem, toldMsAgo }) => problem === null && toldMsAgo !== null && toldMsAgo < ANSWERED_WITHIN_MS,
+    );
+  if (!isThere) throw new Error('no endpoint answers');
 }
 
 /** Opens the configured chains; what happens to them is logged. */
@@ -165,6 +200,7 @@ export function settingsOf(config: Config): ServiceSettings {
     requiredConfirmations: byNetwork(({ network }) => chains[network].confirmations),
     contracts: byNetwork(({ network }) => chains[network].usdtContract),
     chainIds: byNetwork(({ network }) => chains[network].chainId),
+    explorerUrls: byNetwork(({ network }) => chains[network].explorerUrl),
     minDepositUnits: thresholds(config.payments.minDepositUnits),
     dustFloorUnits: thresholds(config.payments.dustFloorUnits),
     stuckAfterMs: config.stuckAfterMs,

@@ -17,6 +17,7 @@ import { type RepairRun, turnOf } from '../services/repair/actors.ts';
 import { repairDeliveries } from '../services/repair/deliveries.ts';
 import { repairDeposits, repairPayments } from '../services/repair/repair.ts';
 import { repairSettlements } from '../services/repair/settlements.ts';
+import { noteRestoreGoals } from '../services/restores/hold.ts';
 import { resealDirections } from '../services/secrets/directions.ts';
 import { resealSecrets } from '../services/secrets/reseal.ts';
 import { purgeStrangers } from '../services/uncredited/strangers.ts';
@@ -46,15 +47,16 @@ export type Loop = {
 
 /**
  * The loops of a worker process: left-over outbox rows, actors that should run and do not,
- * ended sessions, running totals, and the watchers of the chains. The time at which each last
+ * ended sessions, running totals, the watchers of the chains, and `more`. The time at which each last
  * ran well is in a row that every process can read.
  */
 export function startLoops(
   deps: Deps,
   chains: ReadonlyMap<Network, Pick<OpenChain, 'reader' | 'hasCode'>>,
   signal: AbortSignal,
+  more: readonly Loop[] = [],
 ): Promise<void>[] {
-  const loops = loopsOf(deps, chains);
+  const loops = [...loopsOf(deps, chains), ...more];
   let registered: Promise<void> | undefined;
   const register = (): Promise<void> => {
     registered ??= registerLoops(deps, loops).catch((error: unknown) => {
@@ -105,6 +107,7 @@ function loopsOf(deps: Deps, chains: ReadonlyMap<Network, Pick<OpenChain, 'reade
     },
     { name: 'gas wallets', everyMs: 2 * MINUTE_MS, shared: true, work: () => noteGasLevels(deps, readers) },
     { name: 'withdraw changes', everyMs: 10 * SECOND_MS, work: () => countWithdrawChanges(deps, chains) },
+    { name: 'restores', everyMs: 10 * SECOND_MS, shared: true, work: () => noteRestoreGoals(deps) },
     { name: 'prices', everyMs: 15 * SECOND_MS, work: () => keepPricesFresh(deps) },
     { name: 'stored answers', everyMs: MINUTE_MS, shared: true, work: () => purgeAnswers(deps) },
     { name: 'webhook slots', everyMs: 60 * MINUTE_MS, shared: true, work: () => purgeSlots(deps) },

@@ -2,16 +2,15 @@ import { siteOf } from '../api/access/client-address.ts';
 import { createOriginRule } from '../api/access/csrf.ts';
 import { readFields, shownRefusal } from '../api/requests/form.ts';
 import type { Guards } from '../api/requests/rate-limits.ts';
-import type { PayOptions } from '../web/pay.ts';
+import { createPlaces, type StreamLimits } from '../web/live/places.ts';
+import type { DoorOptions } from '../web/payer-door.ts';
 
 /**
- * What the pages of payment links take from the API: who asks, how often they may, what a form says, and
- * whether our own page sent it. `signal` is aborted when the process shuts down.
+ * What the pages for payers take from the API: who asks, how often they may, what a form says, and
+ * whether our own page sent it; and what they share. `signal` is aborted when the process shuts down,
+ * `limits` are other ones than the product's own.
  */
-export function payOptions(
-  guards: Guards,
-  { publicUrl, signal }: { readonly publicUrl: string | undefined; readonly signal: AbortSignal },
-): PayOptions {
+export function payOptions(guards: Guards, { publicUrl, signal, limits }: Around): DoorOptions {
   return {
     count: guards.countPublic,
     siteOf: (ctx) => siteOf(guards.addressOf(ctx.req)),
@@ -19,6 +18,13 @@ export function payOptions(
     readForm: readFields,
     countTest: (ctx, merchantId) => guards.countTest(ctx, { merchantId, mode: 'test' }, undefined),
     refusalOf: shownRefusal,
+    places: createPlaces(limits),
     signal,
   };
 }
+
+type Around = {
+  readonly publicUrl: string | undefined;
+  readonly signal: AbortSignal;
+  readonly limits?: Partial<StreamLimits> | undefined;
+};

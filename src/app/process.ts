@@ -53,7 +53,7 @@ export async function locateTemporal(
   const { namespace } = config.temporal;
   if (config.temporal.kind === 'address') {
     const { address, tls, apiKey } = config.temporal;
-    return { place: { address, namespace, tls, apiKey }, uiUrl: null };
+    return { place: { address, namespace, tls, apiKey }, uiUrl: config.temporal.uiUrl ?? null };
   }
   const run = readRun(config.dataDir);
   if (run) return { place: { address: run.temporalAddress, namespace }, uiUrl: run.temporalUi };

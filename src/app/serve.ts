@@ -8,7 +8,7 @@ import type { Logger } from '../base/log.ts';
 import type { Shutdown } from '../base/shutdown.ts';
 import type { Config } from '../config/index.ts';
 import { createPasswordLine } from '../services/access/proof.ts';
-import { docsPage } from '../web/docs.ts';
+import { docsPages } from '../web/docs/site.ts';
 import { loginPages } from '../web/login.ts';
 import { type Gateway, observedBy } from './compose.ts';
 import { readiness } from './health.ts';
@@ -43,7 +43,7 @@ export async function serveApi(serving: Serving): Promise<Doors> {
     guards,
     lists,
     loginPages,
-    docsPage,
+    docsPages,
     publicUrl,
     passwordLine,
     checkResponses: !config.production,

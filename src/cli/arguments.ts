@@ -1,10 +1,9 @@
 import { InvalidArgumentError } from 'commander';
+import { UsageError } from '../base/errors.ts';
 import { parseUnits } from '../domain/money.ts';
+import { durationIn, isDuration, MOST, MOST_MS, past, timeIn } from './follow/times.ts';
 
 const MAX_TEXT = 8_192;
-const DURATION = /^(0|[1-9]\d{0,6})([smhd])$/;
-const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-const TIME = /^(\d{4})-(\d{2})-(\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
 // Every parser here throws commander's InvalidArgumentError: it prints a sentence,
 // the exit code is 2, and nothing was done.
@@ -41,37 +40,35 @@ export function oneOf<const T extends string>(...words: readonly T[]) {
 /** `30s`, `15m`, `24h`, `7d` in milliseconds; `0s` is allowed. At most `maxMs`, which `most` spells out. */
 export function duration(maxMs: number, most: string) {
   return (given: string): number => {
-    const match = DURATION.exec(given);
-    const unit = match?.[2] as keyof typeof UNIT_MS | undefined;
-    const value = match && unit ? Number.parseInt(match[1] ?? '', 10) * UNIT_MS[unit] : -1;
-    if (value < 0 || value > maxMs)
-      throw new InvalidArgumentError(`It must be a duration such as 30s, 15m, 24h or 7d, at most ${most}.`);
-    return value;
+    return reading(() => durationIn(given, maxMs, most));
   };
 }
 
 /** When something ends: after a duration such as `90d`, or at a {@link time}. Both must lie ahead. */
 export function end(given: string): Date {
-  const at = DURATION.test(given)
-    ? new Date(Date.now() + duration(MAX_AHEAD_DAYS * UNIT_MS.d, `${MAX_AHEAD_DAYS}d`)(given))
-    : time(given);
+  const at = isDuration(given) ? new Date(Date.now() + duration(MOST_MS, MOST)(given)) : time(given);
   if (at.getTime() <= Date.now()) throw new InvalidArgumentError('It must lie ahead.');
   return at;
 }
 
-const MAX_AHEAD_DAYS = 3_650;
+/** A moment that has passed: a duration such as `15m` before now, or a {@link time}. */
+export function ago(given: string): Date {
+  return reading(() => past(given));
+}
 
 /** An ISO-8601 time with its zone, or a date (its beginning in UTC). */
 export function time(given: string): Date {
-  const match = TIME.exec(given);
-  const value = new Date(given);
-  // V8 turns February 30 into March 2, so the day is compared.
-  const [year = 0, month = 0, day = 0] = (match?.slice(1, 4) ?? []).map((part) => Number.parseInt(part, 10));
-  const lastDay = new Date(Date.UTC(year, month, 0)).getUTCDate();
-  if (!match || Number.isNaN(value.getTime()) || day > lastDay) {
-    throw new InvalidArgumentError('It must be an ISO-8601 time such as 2026-11-20T09:30:00Z, or a date.');
+  return reading(() => timeIn(given));
+}
+
+/** What a reader throws for a wrong value, as commander expects it. */
+export function reading<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof UsageError) throw new InvalidArgumentError(error.message);
+    throw error;
   }
-  return value;
 }
 
 /**

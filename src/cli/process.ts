@@ -129,10 +129,11 @@ function refuseKeys(): never {
 type Database = { readonly url: string; readonly alone: boolean; close(): Promise<void> };
 
 /**
- * Holds the data folder while it runs a server of its own, and
+ * The database of a command: the configured one, that of the gateway that runs over DATA_DIR, or one that is
+ * started. Holds the data folder while it runs a server of its own, and
  * waits for another command or a gateway that is just starting.
  */
-async function openDatabase(config: Config, log: Logger): Promise<Database> {
+export async function openDatabase(config: Config, log: Logger): Promise<Database> {
   if (config.database.kind === 'url')
     return { url: config.database.url, alone: false, close: async () => undefined };
   const found = await runOrFolder(config, log);

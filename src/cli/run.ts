@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from 'commander';
 import { exitCodeOf, OperatorError, Refused, UsageError } from '../base/errors.ts';
-import { harmless, harmlessJson } from '../base/terminal.ts';
+import { harmless, jsonLine } from '../base/terminal.ts';
 import { plain } from './table.ts';
 import { folded } from './width.ts';
 
@@ -75,11 +75,6 @@ export function progress(line: string): void {
   process.stderr.write(lines(folded(line)));
 }
 
-/** An object as the one line that `--json` promises, without characters that a terminal would act on. */
-export function jsonLine(value: Readonly<Record<string, unknown>>): string {
-  return lines(harmlessJson(JSON.stringify(value)));
-}
-
 function lines(...parts: readonly string[]): string {
   return parts.map((part) => `${part}\n`).join('');
 }
@@ -90,10 +85,16 @@ function harmlessLines(text: string): string {
 
 /** commander quotes its arguments in errors: they are shortened here, and control characters are removed. */
 export function quietErrors(program: Command): Command {
-  return program.configureOutput({ outputError: (text, write) => write(`${shortened(text.trimEnd())}\n`) });
+  return program.configureOutput({
+    outputError: (text, write) => write(`${shortened(text.trimEnd())}\n`),
+  });
 }
 
-function shortened(text: string): string {
+/** commander puts the command that may be meant into a line of its own. */
+const SUGGESTION = /\n(\(Did you mean [^\n]*)$/;
+
+function shortened(given: string): string {
+  const text = given.replace(SUGGESTION, ' $1');
   return text.length <= MAX_SENTENCE
     ? plain(text)
     : `${plain(text.slice(0, MAX_SENTENCE / 2))}…${plain(text.slice(-MAX_SENTENCE / 2))}`;

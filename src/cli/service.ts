@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { OperatorError } from '../base/errors.ts';
 import type { TemporalPlace } from '../temporal/place.ts';
 import { oneOf, text } from './arguments.ts';
+import { PRESET_OPTION, withPresetOption } from './preset.ts';
 import { answering, leaf, progress } from './run.ts';
 import { plain } from './table.ts';
 import { wrapped } from './width.ts';
@@ -13,6 +14,7 @@ const PROGRESS_EVERY = 100;
 export function addServiceCommands(program: Command): void {
   leaf(program, 'start', 'runs the gateway until SIGTERM or Ctrl-C')
     .option('--role <role>', 'which part of it', oneOf('all', 'api', 'worker', 'signer'), 'all')
+    .option(...PRESET_OPTION)
     .action(answering(start));
   leaf(program, 'migrate', 'brings the database schema up to date').action(answering(migrateSchema));
   leaf(program, 'doctor', 'looks at every part and says what to do').action(answering(doctor));
@@ -34,10 +36,18 @@ export function addServiceCommands(program: Command): void {
 async function start({
   options,
 }: {
-  options: { readonly role: 'all' | 'api' | 'worker' | 'signer'; readonly json?: true };
+  options: {
+    readonly role: 'all' | 'api' | 'worker' | 'signer';
+    readonly preset?: string;
+    readonly json?: true;
+  };
 }) {
   const { startGateway } = await import('../roles/start.ts');
-  await startGateway({ env: process.env, role: options.role, json: options.json === true });
+  await startGateway({
+    env: withPresetOption(process.env, options.preset),
+    role: options.role,
+    json: options.json === true,
+  });
   return undefined;
 }
 
@@ -60,8 +70,9 @@ async function migrateSchema() {
 }
 
 async function doctor() {
-  const { examine } = await import('./doctor/doctor.ts');
+  const { examine, pagesOfDoctor } = await import('./doctor/doctor.ts');
   const checks = await examine(process.env);
+  const pages = pagesOfDoctor(process.env);
   const bad = checks.filter((check) => !check.ok);
   const width = Math.max(...checks.map(({ name }) => name.length));
   const lines = checks.flatMap(({ ok, name, detail, action }) => {
@@ -75,7 +86,14 @@ async function doctor() {
     bad.length === 0
       ? undefined
       : `Not well: ${bad.map((check) => check.name).join(', ')}. Do what the lines with → say.`;
-  return { json: { ok: bad.length === 0, checks }, text: lines.join('\n'), problem };
+  return {
+    json: { ok: bad.length === 0, checks, ...pages },
+    text: lines.join('\n'),
+    ...(pages.temporal_url === null
+      ? {}
+      : { copy: ['', "What waits for a person, in Temporal's Web UI:", pages.temporal_url] }),
+    problem,
+  };
 }
 
 async function repair() {

@@ -98,6 +98,20 @@ export function plain(value: unknown): string {
   return harmless(value instanceof Date ? `${value.toISOString().slice(0, 19)}Z` : String(value));
 }
 
+const DAY_S = 86_400;
+
+/** How long ago a time is, in its two largest units: `3d 4h`, `12min`, `8s`. Never negative. */
+export function ageOf(iso: string): string {
+  const seconds = Math.max(0, Math.floor((Date.now() - new Date(iso).getTime()) / 1_000));
+  if (Number.isNaN(seconds)) return '–';
+  const [days, hours, minutes] = [seconds / DAY_S, (seconds % DAY_S) / 3_600, (seconds % 3_600) / 60].map(
+    Math.floor,
+  );
+  if (days) return `${days}d ${hours}h`;
+  if (hours) return `${hours}h ${minutes}min`;
+  return minutes ? `${minutes}min` : `${seconds}s`;
+}
+
 function isThere(value: unknown): boolean {
   return value !== null && value !== undefined;
 }

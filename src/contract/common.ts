@@ -36,6 +36,16 @@ export const text = (maxLength: number) =>
 export const ADDRESS = '^(0x[0-9a-fA-F]{40}|T[1-9A-HJ-NP-Za-km-z]{33})$';
 
 /**
+ * Filters by what a customer is known by. Lists of customers and of what is theirs compare them in the same
+ * way. An empty one is refused: a variable that is empty by mistake would otherwise list everything.
+ */
+export const byCustomer = {
+  external_id: text(255),
+  email: text(320),
+  address: text(320).meta({ override: { pattern: ADDRESS } }),
+};
+
+/**
  * For the description: an address on the web. No format "uri": names and paths in any
  * script are accepted, as browsers accept them.
  */

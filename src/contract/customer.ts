@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import {
-  ADDRESS,
+  byCustomer,
   currency,
   id,
   isLive,
@@ -12,7 +12,7 @@ import {
   timeFilter,
   usdAmount,
 } from './common.ts';
-import { ADDRESS_BSC, ADDRESS_TRON, ID, USDT_BSC, USDT_TRON } from './story.ts';
+import { ADDRESS_BSC, ADDRESS_TRON, ID, PAGE_TOKEN, USDT_BSC, USDT_TRON } from './story.ts';
 
 const MAX_EXTERNAL_ID = 255;
 const MAX_EMAIL = 320;
@@ -99,6 +99,19 @@ export const customer = z
   .meta({ id: 'Customer' });
 export type CustomerView = z.output<typeof customer>;
 
+const pageUrl = `https://pay.shop.example/address/${PAGE_TOKEN}`;
+
+export const addressPageLink = z
+  .strictObject({
+    customer_id: id.meta({ description: 'Whose page it is.' }),
+    token: z
+      .string()
+      .meta({ description: 'Finds the page; keep it as secret as the page.', example: PAGE_TOKEN }),
+    url: z.string().meta({ description: 'The page. Show it to this customer alone.', example: pageUrl }),
+  })
+  .meta({ id: 'AddressPage' });
+export type AddressPageLink = z.output<typeof addressPageLink>;
+
 export const existsQuery = z.object({
   external_id: z
     .string()
@@ -123,14 +136,10 @@ export const existsAnswer = z
   })
   .meta({ id: 'CustomerExists' });
 
-// An empty filter is refused: a variable that is empty by mistake would otherwise list every customer.
 export const customerQuery = listQuery({
-  email: text(MAX_EMAIL).optional().meta({ description: 'Exactly this email, in this case.' }),
-  external_id: text(MAX_EXTERNAL_ID).optional().meta({ description: 'Exactly this external_id.' }),
-  address: text(MAX_SEARCH)
-    .meta({ override: { pattern: ADDRESS } })
-    .optional()
-    .meta({ description: 'A deposit address on either network.' }),
+  email: byCustomer.email.optional().meta({ description: 'Exactly this email, in this case.' }),
+  external_id: byCustomer.external_id.optional().meta({ description: 'Exactly this external_id.' }),
+  address: byCustomer.address.optional().meta({ description: 'A deposit address on either network.' }),
   search: text(MAX_SEARCH).optional().meta({
     description:
       'Part of external_id, email or name, in any case. Without three letters or digits in a row: among the newest 10,000 customers only.',
@@ -173,4 +182,11 @@ export const customerExample: CustomerView = {
   total_deposited_usd: 0,
   created_at: '2026-11-20T09:00:00Z',
   updated_at: '2026-11-20T09:00:00Z',
+};
+
+/** Where the page with this customer's addresses is. */
+export const addressPageExample: AddressPageLink = {
+  customer_id: ID.customer,
+  token: PAGE_TOKEN,
+  url: pageUrl,
 };

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { DEPOSIT_STATES, FAILURE_CODES, SIMULATED_OUTCOMES } from '../domain/deposit.ts';
+import { PAYMENT_SHARES } from '../domain/payment-link.ts';
 import {
   ADDRESS,
   boundedText,
+  byCustomer,
   coinAmount,
   currency,
   id,
@@ -94,6 +96,15 @@ export const depositQuery = listQuery({
   network: network.optional().meta({ description: 'Only deposits on this network.' }),
   currency: currency.optional().meta({ description: 'Only deposits in this coin.' }),
   customer_id: idText.optional().meta({ description: 'Only deposits of this customer.' }),
+  external_id: byCustomer.external_id
+    .optional()
+    .meta({ description: 'Only deposits of the customer with exactly this external_id.' }),
+  email: byCustomer.email
+    .optional()
+    .meta({ description: 'Only deposits of the customer with exactly this email, in this case.' }),
+  address: byCustomer.address
+    .optional()
+    .meta({ description: 'Only deposits to this address of yours, in any spelling that its network knows.' }),
   transaction_hash: hash.optional().meta({
     description:
       'Only deposits by this transaction; more than one where it paid several customers or assets.',
@@ -124,6 +135,10 @@ export const simulationRequest = z.object({
   token: currency.optional().meta({ description: 'An alias of currency.' }),
   amount: amount.optional().meta({ description: `In coins; "${SIMULATED_AMOUNT}" when absent.` }),
   amount_usd: amount.optional().meta({ description: 'An alias of amount for USDT.' }),
+  share: z.enum(PAYMENT_SHARES).optional().meta({
+    description:
+      'Instead of an amount: how much of what the link of `payment_token` still misses. `full` pays it, `half` leaves a rest (rounded down to the smallest unit of the coin), `double` is too much.',
+  }),
   transaction_hash: hash
     .nullish()
     .meta({ description: 'The same hash, customer and currency give the same deposit.' }),

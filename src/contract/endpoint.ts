@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EVENT_TYPES } from '../domain/events.ts';
+import { COMMON_EVENTS, EVENT_TYPES, NAMED_EVENTS } from '../domain/events.ts';
 import { boundedText, id, isLive, text, time, WEB_URL } from './common.ts';
 import { ID } from './story.ts';
 
@@ -25,7 +25,7 @@ const names = z
   .transform((value) => (typeof value === 'string' ? [value] : value))
   .meta({
     override: { anyOf: [{ type: 'array', minItems: 1, maxItems: MAX_NAMES, items: NAME }, NAME] },
-    description: `Names of events, or "*" for all of them: ${EVENT_TYPES.join(', ')}.`,
+    description: `Names of events. "*" stands for ${COMMON_EVENTS.join(', ')}; these have to be named, also beside "*": ${NAMED_EVENTS.join(', ')}.`,
   });
 
 const members = {
@@ -79,7 +79,9 @@ export const endpoint = z
     id: id.meta({ description: 'The id of the endpoint.' }),
     url: z.string().meta({ description: 'Where events are sent.' }),
     description: z.string().nullable().meta({ description: 'As you gave it.' }),
-    events: z.array(z.string()).meta({ description: 'What is sent to it: names, or * for all.' }),
+    events: z
+      .array(z.string())
+      .meta({ description: 'What is sent to it: names, and * for those that it stands for.' }),
     enabled: z
       .boolean()
       .meta({ description: 'False: nothing is sent, and what happens is kept as failed deliveries.' }),

@@ -19,4 +19,5 @@ export const ADDRESS_TRON = 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH';
 export const HASH = '0xce138796f21442ed9e1522d61f921dca726748f0e7ab42bbad23b421ab6066cd';
 export const LINK_HASH = '0x2f1c5e7a9b3d4f60817293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8';
 export const TOKEN = 'pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ';
+export const PAGE_TOKEN = 'ap_Zk3vQx8sT1hN6bWm2yRf0LcJd9aUe5Po';
 export const SECRET = 'whsec_RXhhbXBsZSBvZiBhIHNlY3JldCwgbm90IGEgcmVhbCE=';

@@ -52,6 +52,8 @@ export type DepositActorInput = {
   readonly rests: boolean;
   /** Deliveries that wait to be sent. */
   readonly deliveries: readonly string[];
+  /** What each of them is called in the Web UI; see {@link NotifyActorInput}. */
+  readonly names?: Readonly<Record<string, string>>;
 };
 
 /** Arguments of a payment link's actor: the row says everything else. */
@@ -60,7 +62,11 @@ export type PaymentLinkActorInput = { readonly linkId: string };
 /** Arguments of the actor that pays out what was completed on an address: the rows say everything else. */
 export type SettlementActorInput = { readonly network: Network; readonly addressKey: string };
 
-export type NotifyActorInput = { readonly deliveries: readonly string[] };
+/** `names` says of each delivery which event goes to which host; whoever writes the message down adds it. */
+export type NotifyActorInput = {
+  readonly deliveries: readonly string[];
+  readonly names?: Readonly<Record<string, string>>;
+};
 export type WatchChainInput = { readonly network: string };
 
 /** A start or signal that a committed transaction asked for. */

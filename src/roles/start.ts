@@ -1,6 +1,7 @@
 import { createLogger } from '../base/log.ts';
 import { createShutdown } from '../base/shutdown.ts';
 import { type ConfigRole, loadConfig } from '../config/index.ts';
+import { actorsPage, NEEDS_OPERATOR_QUERY } from '../temporal/web-ui.ts';
 import { startAll } from './all.ts';
 import { startApi } from './api.ts';
 import type { Started, Starting } from './role.ts';
@@ -34,7 +35,7 @@ export async function startGateway(input: {
     const { api, ops, temporalUi } = await ROLES[input.role]({ config, log, shutdown });
     shutdown.listen();
     process.stdout.write(
-      `${JSON.stringify({ ready: true, api, ops, temporal_ui: temporalUi, pid: process.pid })}\n`,
+      `${JSON.stringify({ ready: true, api, ops, temporal_ui: temporalUi, needs_operator: actorsPage(temporalUi, config.temporal.namespace, NEEDS_OPERATOR_QUERY), pid: process.pid })}\n`,
     );
   } catch (error) {
     await shutdown.run('the start failed');

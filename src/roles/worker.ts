@@ -1,10 +1,15 @@
-import { activityDepsOf, depsOf } from '../app/compose.ts';
-import { startLoops } from '../app/loops.ts';
+import { activityDepsOf, depsOf, type Gateway } from '../app/compose.ts';
+import { type Loop, startLoops } from '../app/loops.ts';
+import { noticeTurn, watchDatabase } from '../app/notify/loop.ts';
+import { createNotifier } from '../app/notify/notifier.ts';
 import { type OpenedGateway, openGateway } from '../app/open.ts';
 import { serveWorker } from '../app/serve.ts';
+import { pause } from '../base/async/pause.ts';
 import { OperatorError } from '../base/errors.ts';
-import { componentLogger } from '../base/log.ts';
+import { componentLogger, type Logger } from '../base/log.ts';
+import { run, sql } from '../db/sql.ts';
 import { publishGasWallets } from '../services/payouts/gas-wallets.ts';
+import type { TemporalLink } from '../temporal/client.ts';
 import { ensureSearchAttributes } from '../temporal/search-attributes.ts';
 import { runWorker } from '../temporal/worker.ts';
 import type { Started, Starting } from './role.ts';
@@ -57,8 +62,41 @@ export async function startWork(
     void shutdown.run('the worker ended').then(() => process.exit(1));
   });
   shutdown.add('worker', () => worker.stop());
-  const loops = startLoops(depsOf(gateway, 'loops'), gateway.chains, shutdown.signal);
+  const { more, aside } = noticesOf(gateway, shutdown.signal);
+  const watched = watchTemporal(link, workerLog, shutdown.signal);
+  const loops = startLoops(depsOf(gateway, 'loops'), gateway.chains, shutdown.signal, more);
   shutdown.add('loops', async () => {
-    await Promise.all(loops);
+    await Promise.all([...loops, aside, watched]);
   });
+}
+
+const PING_EVERY_MS = 5_000;
+
+/**
+ * A worker that nothing is asked of hears nothing of Temporal either, and its SDK waits in silence: whether
+ * Temporal is there is asked, so that the log tells it.
+ */
+async function watchTemporal(link: TemporalLink, log: Logger, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await pause(PING_EVERY_MS, signal).catch(() => undefined);
+    if (signal.aborted) return;
+    await link.ping().catch((error: unknown) => {
+      if (!signal.aborted) log.warn({ err: error }, 'Temporal does not answer');
+    });
+  }
+}
+
+const NOTICES_EVERY_MS = 15_000;
+
+/** Tells NOTIFY_URL what an operator should know; nothing where it is not set. */
+function noticesOf(gateway: Gateway, signal: AbortSignal): { more: Loop[]; aside: Promise<void> } {
+  const { config, chains } = gateway;
+  const deps = depsOf(gateway, 'loops');
+  const notifier = createNotifier(config, deps.secretBox);
+  if (!notifier) return { more: [], aside: Promise.resolve() };
+  const work = () => noticeTurn(deps, { notifier, chains });
+  return {
+    more: [{ name: 'notices', everyMs: NOTICES_EVERY_MS, shared: true, work }],
+    aside: watchDatabase({ notifier, probe: () => run(deps.orm.em.fork(), sql`select 1`) }, signal),
+  };
 }

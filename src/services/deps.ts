@@ -90,6 +90,8 @@ export type ServiceSettings = {
   readonly contracts: Readonly<Record<Network, string>>;
   /** What payers' wallets are told; undefined when a chain has no such number. */
   readonly chainIds: Readonly<Record<Network, number | undefined>>;
+  /** Where people look a chain up, without a slash at the end; undefined where no explorer is known. */
+  readonly explorerUrls: Readonly<Record<Network, string | undefined>>;
   /** Base units by `CURRENCY.network`; an asset that is not in it has no minimum. */
   readonly minDepositUnits: ReadonlyMap<string, bigint>;
   /** Base units by `CURRENCY.network` below which money is too little to become a deposit at all. */

@@ -5,6 +5,7 @@ export type RefusalCode =
   | 'INVALID'
   | 'NOT_FOUND'
   | 'CUSTOMER_EXISTS'
+  | 'LINK_CLOSED'
   | 'AMOUNT_TOO_SMALL'
   | 'STEP_UP_REQUIRED'
   | 'TOO_MUCH_OPEN'
@@ -22,6 +23,17 @@ export class Refusal extends Refused {
     super(sentence);
     this.code = code;
     this.field = field;
+  }
+}
+
+/** Several fields that are at fault at once; the sentence of each is one of its own. */
+export class Refusals extends Refusal {
+  readonly each: readonly Refusal[];
+
+  constructor(each: readonly [Refusal, ...Refusal[]]) {
+    const [first] = each;
+    super(first.code, each.map(({ message }) => message).join(' '), first.field);
+    this.each = each;
   }
 }
 

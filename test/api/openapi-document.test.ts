@@ -27,6 +27,8 @@ type Operation = {
   responses: Record<string, Answer>;
 };
 type Document = {
+  info: { license: object; contact: object };
+  security: object[];
   servers: { url: string }[];
   tags: { name: string }[];
   paths: Record<string, Record<string, Operation> & { servers?: { url: string }[] }>;
@@ -58,6 +60,38 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
 );
 const sent = Object.entries(document.webhooks).map(([name, { post }]) => ({ name, operation: post }));
 
+/** Names that are out there: another one breaks every client that was generated. */
+const NAMES = [
+  'checkCustomerExists',
+  'createCustomer',
+  'listCustomers',
+  'getCustomer',
+  'listDeposits',
+  'getDeposit',
+  'createWebhookEndpoint',
+  'listWebhookEndpoints',
+  'getWebhookEndpoint',
+  'updateWebhookEndpoint',
+  'deleteWebhookEndpoint',
+  'listDeliveries',
+  'resendFailedDeliveries',
+  'sendTestEvent',
+  'getEvent',
+  'resendDelivery',
+  'simulateDeposit',
+  'expirePayment',
+  'createPaymentLink',
+  'getPayment',
+  'listPayments',
+  'listPaymentLinks',
+  'getPaymentLink',
+  'cancelPaymentLink',
+  'getBalance',
+  'listMerchantBalances',
+  'login',
+  'logout',
+];
+
 function operationFor({ path, method }: Route): Operation {
   const operation = document.paths[path.replace(/:([a-z_]+)/g, '{$1}')]?.[method];
   if (!operation) throw new Error(`${method} ${path} is not described`);
@@ -71,6 +105,33 @@ describe('the description of the API', () => {
     expect(new Set(operations.map(({ operation }) => operation.operationId)).size).to.equal(
       operations.length,
     );
+  });
+
+  it('names each operation as a client would: a verb and what it is about', () => {
+    const verbs = 'check create list get update delete replace cancel resend send simulate expire'.split(' ');
+    const named = new RegExp(`^(${verbs.join('|')})([A-Z][a-z]+)+$`);
+    const names = operations.map(({ operation }) => operation.operationId);
+    for (const name of names.filter((one) => one !== 'login' && one !== 'logout'))
+      expect(name).to.match(named);
+    expect(names).to.include.members(NAMES);
+    for (const { name, operation } of sent)
+      expect(operation.operationId).to.equal(name.replace(/[._](.)/g, (_all, one) => one.toUpperCase()));
+    const all = names.concat(sent.map(({ operation }) => operation.operationId));
+    expect(new Set(all).size).to.equal(all.length);
+  });
+
+  it('never names a session beside a key: a generated client would send the key as both', () => {
+    expect(document.security).to.deep.equal([{ bearer: [] }, { apiKey: [] }]);
+    for (const { name, operation } of operations)
+      for (const one of operation.security ?? []) {
+        expect(Object.keys(one).length, name).to.be.at.most(1);
+        if ('session' in one) expect(JSON.stringify(operation.security), name).to.not.match(/bearer|apiKey/);
+      }
+  });
+
+  it('says who answers for it, and under which licence it is given', () => {
+    expect(document.info.license).to.deep.equal({ name: 'MIT', identifier: 'MIT' });
+    expect(document.info.contact).to.be.an('object').that.is.not.empty;
   });
 
   it('puts the routes of a session at the server’s root', () => {

@@ -60,6 +60,17 @@ const CALLS: Readonly<Record<string, Call>> = {
   'merchant changes': {},
   'merchant cancel-change': { args: ({ change0, change1 }, run) => [run === 0 ? change0 : change1, ...BY] },
   'subscription set': { args: ({ merchant }) => [merchant, 'active', '--until', '2099-01-01'] },
+  find: { args: (_, run) => [run === 0 ? `0x${'a'.repeat(64)}` : 'A@b.EXAMPLE'] },
+  'customer list': {},
+  'customer show': { args: ({ customer }) => [customer] },
+  'payment list': {},
+  'payment show': { args: ({ link }) => [link] },
+  'endpoint list': {},
+  'endpoint show': { args: ({ endpoint }) => [endpoint] },
+  'endpoint enable': { args: ({ endpoint }) => [endpoint] },
+  'endpoint disable': { args: ({ endpoint }) => [endpoint] },
+  'event list': { args: ({ merchant }) => ['--merchant', merchant] },
+  'event show': { args: ({ event }) => [event] },
   'customer erase': { args: ({ customer }) => [customer, ...BY] },
   'quota set': {
     args: ({ merchant }) => [
@@ -102,6 +113,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   'user list': {},
   'wallet new': { args: () => ['--force'] },
   'wallet xpub': {},
+  'wallet indexes': { args: () => ['--skip', '3', ...BY] },
   'wallet rotate-passphrase': { input: 'too short', code: 1 },
   'wallet check': { input: `${'abandon '.repeat(11)}about`, code: 1 },
   'deposit list': {},
@@ -123,12 +135,18 @@ const CALLS: Readonly<Record<string, Call>> = {
   'webhook listen': { args: ({ takenPort }) => ['--port', takenPort], code: 1 },
   rescan: { args: () => ['--network', 'bsc', '--from', '1', '--to', '2'], code: 1 },
   reconcile: { args: () => ['--books'], code: 1, finds: true },
+  'totals rebuild': { args: () => BY, code: 1, finds: true },
+  backup: { args: () => ['--to', '/proc/nowhere'], code: 1 },
+  restore: { args: () => ['--from', '/nowhere', ...BY], code: 1 },
+  'notify test': { code: 1 },
+  'notify secret': {},
   'archive list': {},
   'archive detach': { args: () => ['2099-01', ...BY], code: 1 },
   'audit list': {},
 };
 /** Commands that lean on one another go in this order, after those that change nothing for others. */
-const SHARED = /^(key|user|allow-ip|merchant|quota|subscription|wallet|customer|payout pause|payout resume)/;
+const SHARED =
+  /^(key|user|allow-ip|merchant|quota|subscription|wallet|customer erase|endpoint|payout pause|payout resume)/;
 
 describe('command line: every command', function () {
   // Some sixty processes, each of them a second or two on a quiet machine.
@@ -203,6 +221,10 @@ describe('command line: every command', function () {
       'user list',
       'deposit list',
       'deposit list --unrecognised',
+      'customer list',
+      'payment list',
+      'endpoint list',
+      'event list',
       'payout list',
       'webhook list',
     ];

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { EXAMPLES } from '../../src/cli/examples.ts';
 import { makeProgram } from '../../src/cli/program.ts';
 import { gateway, leavesOf, oneObject, type Ran, sideBySide } from './support.ts';
 
@@ -37,6 +39,12 @@ const WRONG: readonly [readonly string[], RegExp][] = [
   [['key', 'rotate', 'x', '--grace', '366d'], /at most 365d/],
   [['key', 'rotate', 'x', '--grace', HUGE], /duration such as/],
   [['key', 'revoke'], /missing required argument/],
+  [['backup'], /'--to <folder>' not specified/],
+  [['restore'], /'--from <folder>' not specified/],
+  [['restore', '--from', 'x', '--drill', '--replace'], /--replace does not go with it/],
+  [['totals', 'rebuild'], /'--reason <text>' not specified/],
+  [['wallet', 'indexes', '--skip', '0'], /from 1 to 1000000/],
+  [['notify', 'bogus'], /unknown command 'bogus'/],
   [['deposit', 'list', '--status', 'done'], /one of detected, confirming/],
   [['deposit', 'list', '--network', 'eth'], /one of bsc, tron/],
   [['deposit', 'list', '--limit', '0'], /from 1 to 1000/],
@@ -93,7 +101,23 @@ const WRONG: readonly [readonly string[], RegExp][] = [
   [[...RESCAN, '--from', '2', '--to', '1'], /must not be above/],
   [[...RESCAN, '--from', '0', '--to', '1000000'], /At most 1000000 blocks/],
   [[...RESCAN, '--from', '-1', '--to', '1'], /whole number/],
+  [['find'], /missing required argument/],
+  [['find', '  '], /must not be empty/],
+  [['find', HUGE], /at most 2048 characters/],
+  [['find', 'x', 'y'], /too many arguments/],
+  [['customer', 'list', '--mode', 'prod'], /one of live, test/],
+  [['customer', 'show'], /missing required argument/],
+  [['payment', 'list', '--status', 'paid'], /one of pending, processing/],
+  [['payment', 'show', ' '], /must not be empty/],
+  [['endpoint', 'enable'], /missing required argument/],
+  [['endpoint', 'disable', 'x', '--by', HUGE], /at most 120 characters/],
+  [['event', 'list', '--type', 'deposit.done'], /one of deposit\.detected/],
+  [['deposit', 'list', '--tx', ' '], /must not be empty/],
   [['start', '--role', 'boss'], /one of all, api, worker, signer/],
+  // Somebody who types nearly the right word is told the right one.
+  [['depsit'], /unknown command 'depsit' \(Did you mean deposit\?\)/],
+  [['webhook', 'lst'], /unknown command 'lst' \(Did you mean list\?\)/],
+  [['merchant', 'list', '--jsn'], /unknown option '--jsn' \(Did you mean --json\?\)/],
 ];
 
 describe('command line: wrong usage', function () {
@@ -120,6 +144,53 @@ describe('command line: wrong usage', function () {
     ).to.deep.equal([]);
   });
 
+  it('has examples for every command in its help, and each of them parses', async () => {
+    const paths = leavesOf(makeProgram()).map(({ path }) => path);
+    expect(Object.keys(EXAMPLES).sort()).to.deep.equal([...paths].sort());
+    for (const [path, rests] of Object.entries(EXAMPLES))
+      for (const rest of rests) {
+        const called: string[] = [];
+        const program = makeProgram();
+        for (const leaf of leavesOf(program)) leaf.command.action(() => void called.push(leaf.path));
+        await program.parseAsync([...path.split(' '), ...wordsOf(rest)], { from: 'user' });
+        expect(called, `${path} ${rest}`).to.deep.equal([path]);
+      }
+    const shown = await gateway(['deposit', 'claim', '--help'], {});
+    expect(shown.stdout).to.match(/\nExamples:\n {2}gateway deposit claim --tx 0x/);
+  });
+
+  it('marks in its help what has to be given, and says defaults in words', async () => {
+    const fail = await gateway(['deposit', 'fail', '--help'], {});
+    expect(fail.stdout).to.match(/--by <name> +who decided \(required\)/);
+    const rescan = await gateway(['rescan', '--help'], {});
+    expect(rescan.stdout).to.match(/--from <block> +first block \(required\)/);
+    const rotate = await gateway(['key', 'rotate', '--help'], {});
+    expect(rotate.stdout).to.match(/--grace <duration> +how long the old key goes on \(default: 24h\)/);
+    const bare = leavesOf(makeProgram()).flatMap(({ path, command }) =>
+      command.options
+        .filter(
+          ({ flags, defaultValue, defaultValueDescription }) =>
+            flags.includes('<duration>') && defaultValue !== undefined && !defaultValueDescription,
+        )
+        .map(({ flags }) => `${path} ${flags}`),
+    );
+    expect(bare, 'a duration in milliseconds').to.deep.equal([]);
+  });
+
+  it('prints its version with --version', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    expect(await gateway(['--version'], {})).to.deep.equal({ code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  it('refuses a whole API key before anything else, and says what to do about it', async () => {
+    const key = `sk_live_${'a1B2c3'.repeat(8)}z`;
+    const ran = await gateway(['find', key], { DATABASE_URL: 'not a url' });
+    expect([ran.code, ran.stdout]).to.deep.equal([1, '']);
+    expect(ran.stderr)
+      .to.match(/whole API key.*"key revoke ID"/)
+      .and.not.include(key);
+  });
+
   it('shows help with 0 when asked, and with 2 when a command is missing', async () => {
     const asked = await gateway(['deposit', '--help'], {});
     expect([asked.code, asked.stderr]).to.deep.equal([0, '']);
@@ -137,6 +208,13 @@ describe('command line: wrong usage', function () {
     expect(ran.stderr).to.not.include('\u001b');
   });
 });
+
+/** The words of a line as a shell splits them, quotes included. */
+function wordsOf(line: string): string[] {
+  return [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
+    ([, one, two, three]) => one ?? two ?? three ?? '',
+  );
+}
 
 function judge(args: readonly string[], sentence: RegExp, ran: Ran): void {
   const what = args.join(' ').slice(0, 100);

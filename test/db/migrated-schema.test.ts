@@ -24,6 +24,7 @@ const GUARDS: Readonly<Record<string, string>> = {
   ...triggers('sum_changed', 'deposits'),
   ...triggers('sums_insert', 'payment_links'),
   ...triggers('sums_update', 'payment_links'),
+  ...triggers('events', 'payment_links'),
   ...triggers('times_guard', 'deposits'),
   ...triggers('volume', 'deposits'),
   deposit_decisions_append_only: 'deposit_decisions',

@@ -90,6 +90,19 @@ describe('PostgreSQL holds the rules of payment links by itself:', function () {
     expect(await refusal('truncate payment_links cascade', [])).to.be.a('string');
   });
 
+  it('the time of a link ends earlier in test mode alone, while the link is open, and never later', async () => {
+    const { id } = await shop.link({ mode: 'test', customerId: await shop.customer('test') });
+    const ends = (time: string) =>
+      refusal(`update payment_links set expires_at = ${time} where id = ?`, [id]);
+    expect(await ends("expires_at + interval '1 second'")).to.include('never changes');
+    expect(await ends("expires_at - interval '1 second'")).to.equal(null);
+    expect(await move(id, 'expired')).to.equal(null);
+    expect(await ends("expires_at - interval '1 second'")).to.include('never changes');
+    const live = await newLink();
+    const change = "update payment_links set expires_at = expires_at - interval '1 second' where id = ?";
+    expect(await refusal(change, [live.id])).to.include('never changes');
+  });
+
   it('the sums of a link change with its deposits, and in no other way', async () => {
     const { id, customer_id } = await newLink();
     const sums = async () => {

@@ -1,16 +1,22 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ownPostgres } from '../../dev/support/parts.ts';
+import { ownPostgres, tempDir } from '../../dev/support/parts.ts';
+import { postgresPrograms } from '../../dev/support/postgres-programs.ts';
+import { testRun } from '../../dev/support/test-run.ts';
 import { migrate, requireCurrentSchema } from '../../src/app/migrate.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
 import { listActions } from '../../src/services/audit/list.ts';
 import { auditLedger } from '../../src/services/ledger/audit.ts';
 import { makeMonthsAhead } from '../../src/services/months/make.ts';
-import { gateway } from '../cli/support.ts';
+import { answer, gateway } from '../cli/support.ts';
 import { call, startTestApi, type TestApi, testDeps } from '../support/gateway.ts';
+import { rightsOf } from './rights.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../deploy/postgres/databases.sh');
+const ROLES = join(import.meta.dirname, '../../deploy/postgres/roles.sh');
 const PASSWORD = 'test';
 
 /**
@@ -62,7 +68,31 @@ describe('the roles of the database, as they are shipped', function () {
   let owner: Orm;
   let service: Orm;
   let reader: Orm;
+  let programs: string;
+  /** The script that an operator runs, with these passwords. */
+  const runRoles = async (password = PASSWORD): Promise<{ code: number | null; stderr: string }> => {
+    const at = new URL(server.now.url);
+    const names = ['GATEWAY_OWNER', 'GATEWAY_READER', 'GATEWAY_SIGNER', 'GATEWAY', 'TEMPORAL'];
+    const script = readFileSync(ROLES, 'utf8')
+      .replace(/gateway/g, 'gw')
+      .replace('-U postgres', `-U ${at.username}`);
+    const child = spawn('bash', ['--norc', '-c', script], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: {
+        PATH: `${programs}:${process.env['PATH']}`,
+        PGHOST: at.hostname,
+        PGPORT: at.port,
+        PGPASSWORD: decodeURIComponent(at.password),
+        ...Object.fromEntries(names.map((name) => [`${name}_DB_PASSWORD`, password])),
+      },
+    });
+    let stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    const [code] = (await once(child, 'close')) as [number | null];
+    return { code, stderr };
+  };
   before(async () => {
+    programs = await testRun.unlimited(async () => postgresPrograms(console.error, process.env));
     server = await ownPostgres();
     for (const { database, sql } of statementsOf(readFileSync(SCRIPT, 'utf8'))) {
       const url = new URL(server.now.url);
@@ -161,7 +191,7 @@ describe('the roles of the database, as they are shipped', function () {
   });
 
   it('let the signer read what it checks, write what it signed, and nothing else', async () => {
-    await owner.em.fork().execute("select grant_signer('gw_signer')");
+    expect(await runRoles()).to.deep.equal({ code: 0, stderr: '' });
     const signer = await open(urlOf('gw_signer'));
     for (const sql of [
       'select id, amount_units from deposits',
@@ -203,5 +233,65 @@ describe('the roles of the database, as they are shipped', function () {
       "select make_months('2040-01-01', '2040-01-01')",
     ])
       expect(await refusal(reader, sql), sql).to.match(/permission denied/);
+  });
+
+  it('are made where they are missing, and get other passwords, by a script that may run again', async () => {
+    const superuser = await open(Object.assign(new URL(server.now.url), { pathname: '/gw' }).href);
+    const em = superuser.em.fork();
+    const before = await rightsOf(owner);
+    await em.execute('drop owned by gw_signer');
+    await em.execute('drop role gw_signer');
+    await em.execute('alter role gw_owner nocreatedb');
+    expect(await runRoles('another')).to.deep.equal({ code: 0, stderr: '' });
+    expect(await refusal(await open(urlOf('gw_reader')), 'select 1')).to.match(/password|auth/i);
+    const signer = await open(urlOf('gw_signer').replace(PASSWORD, 'another'));
+    expect(await refusal(signer, 'select id, amount_units from deposits')).to.equal('was done');
+    expect(await refusal(signer, 'select * from users')).to.match(/permission denied/);
+    for (let n = 0; n < 2; n += 1) expect(await runRoles()).to.deep.equal({ code: 0, stderr: '' });
+    expect(await rightsOf(owner)).to.deep.equal(before);
+  });
+
+  it('back up, drill and restore as the owner, and each may do afterwards what it could', async () => {
+    const env = { DATABASE_URL: urlOf('gw_owner'), POSTGRES_BIN: programs };
+    const rights = await rightsOf(owner);
+    const { folder } = await answer<{ folder: string }>(['backup', '--to', await tempDir('roles')], env);
+    expect(await answer(['restore', '--drill', '--from', folder], env)).to.include({ ok: true });
+    await api.stop();
+    for (const orm of opened.splice(0)) await orm.close(true);
+    // The functions of the extension belong to the superuser, so what is there is moved by nobody else.
+    for (const role of ['gw', 'gw_owner']) {
+      const denied = await gateway(['restore', '--from', folder, '--replace', '--by', 'Ann'], {
+        ...env,
+        DATABASE_URL: urlOf(role),
+      });
+      expect([denied.code, denied.stderr]).to.deep.equal([1, denied.stderr]);
+      expect(denied.stderr).to.match(/could not be put aside: .*make an empty database/s);
+    }
+    const superuser = await openOrm({ url: server.now.url, poolSize: 1, applicationName: 'superuser' });
+    for (const sql of [
+      'alter database gw rename to gw_before',
+      'create database gw owner gw_owner',
+      'revoke connect, temporary on database gw from public',
+      'grant connect on database gw to gw, gw_reader, gw_signer',
+    ])
+      await superuser.em.fork().execute(sql);
+    await superuser.close(true);
+    const restored = await answer(['restore', '--from', folder, '--by', 'Ann'], env);
+    expect(restored).to.include({ ok: true, payouts_held: true });
+    expect(await rightsOf(await open(urlOf('gw_owner')))).to.deep.equal(rights);
+    const again = await open(urlOf('gw'));
+    await requireCurrentSchema(again);
+    expect(await refusal(again, "update customers set name = 'x'")).to.equal('was done');
+    expect(await refusal(again, 'update ledger_entries set amount_units = 1')).to.include('never changed');
+    expect(await refusal(again, 'drop table ledger_entries')).to.match(/must be owner/);
+    const signer = await open(urlOf('gw_signer'));
+    expect(await refusal(signer, 'select id, amount_units from deposits')).to.equal('was done');
+    expect(await refusal(signer, 'select * from users')).to.match(/permission denied/);
+    // It finds its schema by its name: of two, one would lock rows that were put aside.
+    const locks = "select count(*)::int as n from pg_proc where proname = 'lock_for_signing'";
+    expect(await again.em.fork().execute(locks)).to.deep.equal([{ n: 1 }]);
+    // A backup of what was restored is as good as the first.
+    const second = await answer<{ folder: string }>(['backup', '--to', await tempDir('again')], env);
+    expect(await answer(['restore', '--drill', '--from', second.folder], env)).to.include({ ok: true });
   });
 });

@@ -1,11 +1,24 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { DEPOSIT_STATES } from '../../src/domain/deposit.ts';
-import { EVENT_TYPES, isoSeconds, TEST_EVENT } from '../../src/domain/events.ts';
+import {
+  COMMON_EVENTS,
+  EVENT_TYPES,
+  isoSeconds,
+  isSubscribed,
+  NAMED_EVENTS,
+  TEST_EVENT,
+} from '../../src/domain/events.ts';
 
 describe('the event types', () => {
-  it('are the seven that an endpoint can subscribe to, in this order', () => {
-    expect(EVENT_TYPES).to.deep.equal([
+  it('are seven that "*" stands for, in this order, and those that have to be named', () => {
+    expect(EVENT_TYPES).to.deep.equal([...COMMON_EVENTS, ...NAMED_EVENTS]);
+    for (const type of COMMON_EVENTS) expect(isSubscribed(['*'], type), type).to.equal(true);
+    for (const type of [...NAMED_EVENTS, TEST_EVENT]) {
+      expect(isSubscribed(['*'], type), type).to.equal(false);
+      expect(isSubscribed(['*', type], type), type).to.equal(true);
+    }
+    expect(COMMON_EVENTS).to.deep.equal([
       'deposit.detected',
       'deposit.confirming',
       'deposit.completed',

@@ -15,7 +15,10 @@ const { packages } = JSON.parse(
 ) as {
   packages: Readonly<Record<string, Entry>>;
 };
-const entries = Object.entries(packages).filter(([path, { link }]) => path !== '' && !link);
+/** What is installed; our own folders are not. */
+const entries = Object.entries(packages).filter(
+  ([path, { link }]) => path.startsWith('node_modules/') && !link,
+);
 /**
  * Builds of tools for other machines, whose hashes were not to be had where the lock file was
  * made. Not one may be added; run npm on a machine with the whole registry to take them away.

@@ -9,6 +9,7 @@ import { createServer } from '../../src/api/server.ts';
 import { createMetrics, type Metrics } from '../../src/app/metrics.ts';
 import { migrate } from '../../src/app/migrate.ts';
 import { observeHttp, observeRefusal } from '../../src/app/observe.ts';
+import type { Shared } from '../../src/app/pages.ts';
 import { pagesFor } from '../../src/app/pages.ts';
 import { createSecretBox } from '../../src/base/secret-box.ts';
 import { type Orm, type OrmInput, openOrm } from '../../src/db/orm.ts';
@@ -18,9 +19,8 @@ import { createPasswordLine } from '../../src/services/access/proof.ts';
 import type { ActorPort, Deps, Logger, ServiceSettings } from '../../src/services/deps.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
 import type { AskedChains } from '../../src/services/merchants/withdraw-addresses.ts';
-import { docsPage } from '../../src/web/docs.ts';
+import { docsPages } from '../../src/web/docs/site.ts';
 import { loginPages } from '../../src/web/login.ts';
-import type { PayOptions } from '../../src/web/pay.ts';
 
 /** An id that no row has. */
 export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
@@ -69,7 +69,7 @@ export type TestApiOptions = {
   /** Chains that pages ask whether code runs at an address; unset means none. */
   readonly chains?: AskedChains;
   /** What the pages of payment links are given otherwise. */
-  readonly pay?: Partial<PayOptions>;
+  readonly pay?: Shared['pay'];
 };
 
 export type TestApi = {
@@ -120,7 +120,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     guards,
     lists,
     loginPages,
-    docsPage,
+    docsPages,
     observe: observeHttp(metrics),
     before: pagesFor(deps, {
       guards,
@@ -209,6 +209,7 @@ export function testSettings(settings: Partial<ServiceSettings> = {}): ServiceSe
       tron: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
     },
     chainIds: { bsc: 56, tron: undefined },
+    explorerUrls: { bsc: 'https://bscscan.com', tron: 'https://tronscan.org' },
     minDepositUnits: new Map(),
     dustFloorUnits: new Map(),
     stuckAfterMs: 3_600_000,

@@ -40,6 +40,7 @@ const MEMBERS: Readonly<Record<string, Kind | 'own' | 'none'>> = {
   starting_after: 'own',
   ending_before: 'own',
   customer_id: 'customer',
+  subject_id: 'deposit',
   payment_token: 'token',
   transaction_hash: 'hash',
   email: 'email',
@@ -51,6 +52,7 @@ const MEMBERS: Readonly<Record<string, Kind | 'own' | 'none'>> = {
   page: 'none',
   status: 'none',
   event: 'none',
+  type: 'none',
   events: 'none',
   enabled_events: 'none',
   network: 'none',
@@ -62,6 +64,7 @@ const MEMBERS: Readonly<Record<string, Kind | 'own' | 'none'>> = {
   amount: 'none',
   amount_usd: 'none',
   outcome: 'none',
+  share: 'none',
   name: 'none',
   metadata: 'none',
   url: 'none',
@@ -94,8 +97,13 @@ const BODIES: Readonly<Record<string, (own: Tenant) => Body>> = {
   'put /webhook-endpoints/:id': () => ({ description: 'changed', enabled: false, rotate_secret: true }),
   'post /webhook-endpoints/:id/resend-failed': () => ({ since: '2026-01-01T00:00:00Z' }),
   'post /request-payment': (own) => ({ customer_id: own.values.customer[0], amount_usd: 12.5 }),
+  'post /test/expire-payment': (own) => ({ token: own.values.token[0] }),
   'post /test/simulate-deposit': (own) => ({ customer_id: own.values.customer[0], amount: '3' }),
 };
+
+/** A simulation has `token` as another word for the coin; elsewhere it is that of a link. */
+const meaningOf = (route: Route, member: string) =>
+  member === 'token' && route.path === '/test/expire-payment' ? 'token' : MEMBERS[member];
 
 const nameOf = (route: Route): string => `${route.method} ${route.path}`;
 
@@ -133,7 +141,7 @@ export function placesOf(routes: readonly Route[]): Place[] {
     for (const [, member = ''] of route.path.matchAll(/:([a-z_]+)/g)) add('path', member);
     for (const where of ['query', 'body'] as const)
       for (const member of membersOf(route[where])) {
-        const kind = MEMBERS[member];
+        const kind = meaningOf(route, member);
         if (!kind) throw new Error(`whose can ${member} of ${nameOf(route)} be? Enter it in MEMBERS`);
         if (kind !== 'none') add(where, member);
       }
@@ -215,7 +223,7 @@ export function swapOf(input: {
 function kindOf({ route, where, member }: Place): Kind {
   if (where === 'header') return 'once';
   if (where === 'path') return member === 'token' ? 'token' : collectionOf(route);
-  const kind = MEMBERS[member];
+  const kind = meaningOf(route, member);
   if (kind === 'own') return route.path.endsWith('/deliveries') ? 'delivery' : collectionOf(route);
   return kind as Kind;
 }

@@ -219,6 +219,8 @@ const OF_NOBODY: ReadonlySet<string> = new Set([
   'unrecognised_transfers',
   'balance_rounds',
   'balance_differences',
+  'notices',
+  'restores',
   'loop_runs',
   'partition_months',
   'unrecognised_days',

@@ -1,3 +1,4 @@
+import { isSubscribed } from '../../../src/domain/events.ts';
 import type { Difference } from './compare.ts';
 import type { Seen } from './records.ts';
 
@@ -21,7 +22,7 @@ export function compareSubscriptions(
 ): Difference[] {
   const found: Difference[] = [];
   for (const { name, everything, events } of listeners) {
-    const wanted = (event: string) => events.includes('*') || events.includes(event);
+    const wanted = (event: string) => isSubscribed(events, event);
     const own = seen.get(name) ?? new Map<string, Seen>();
     for (const { eventId, event } of seen.get(everything)?.values() ?? [])
       if (wanted(event) && !own.has(eventId))

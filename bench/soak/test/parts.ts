@@ -1,5 +1,6 @@
 // What hand-made records of a small run are put together from.
 import type { Currency, Network } from '../../../src/domain/assets.ts';
+import { isSubscribed } from '../../../src/domain/events.ts';
 import type { Json } from '../api.ts';
 import type { Seen } from '../oracle/records.ts';
 import type { Records } from '../oracle/verdict.ts';
@@ -100,9 +101,7 @@ export function deliver(
     ReceiverName,
     (typeof ENDPOINTS)['flaky'],
   ][]) {
-    const own = (told[`${merchant} ${mode}`] ?? []).filter(
-      ({ event }) => wanted.includes('*') || wanted.includes(event),
-    );
+    const own = (told[`${merchant} ${mode}`] ?? []).filter(({ event }) => isSubscribed(wanted, event));
     const entries = own.map(({ event, data }, index): [string, Mutable<Seen>] => {
       const eventId = `${merchant} ${mode} ${(told[`${merchant} ${mode}`] ?? []).findIndex((one) => one.data === data)}`;
       const timestamp = `2026-01-01T00:00:${String(index).padStart(2, '0')}Z`;

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { SessionFinder } from '../../services/access/sessions.ts';
 import type { KeyFinder } from '../../services/merchants/key-owner.ts';
+import { flawOfKey } from '../../services/merchants/key-text.ts';
 import { ApiError } from '../errors.ts';
 import type { Caller } from '../route.ts';
 import { sessionTokens } from './session-cookie.ts';
@@ -8,13 +9,30 @@ import { sessionTokens } from './session-cookie.ts';
 const KEY_IN_TEXT = /sk_(live|test)_/i;
 const BEARER = /^Bearer +([^\s]+)$/i;
 
+const DIFFERING = {
+  keys: 'The request carries two API keys that differ: send one, in "Authorization" or in "x-api-key".',
+  sessions: 'The request carries two sessions that differ: send one ch_session cookie.',
+  both: 'The request carries an API key and a session that differ in merchant or mode: send one of them.',
+} as const;
+
+/** None of these tells more than the key itself does: its checksum is known to everybody. */
+const KEY_FLAWS = {
+  none: 'This is not an API key: one begins with sk_live_ or sk_test_.',
+  mistyped: 'The API key is mistyped or cut off: its checksum is wrong. Copy it again.',
+  unknown:
+    'The API key is not valid here: it was revoked or has expired, or it belongs to another installation.',
+} as const;
+
+const KEY_AS_COOKIE =
+  'The cookie ch_session holds an API key, which is no session: send the key as "Authorization: Bearer KEY".';
+
 /** Whom a credential belongs to. */
 export type Finders = { readonly findOwner: KeyFinder; readonly findSession: SessionFinder };
 
 /**
  * Who calls, by API key or by session cookie. Both may come together where they agree on merchant and mode;
  * the session then counts as the caller. Throws 401 for no credential, for one that is unknown, revoked or
- * expired, for two that differ, and for a key in the query string.
+ * expired, for two that differ, and for a key in the query string; the sentence says which.
  */
 export async function authenticate(
   { findOwner, findSession }: Finders,
@@ -22,21 +40,23 @@ export async function authenticate(
 ): Promise<Caller> {
   refuseKeyInQuery(request.url ?? '');
   const key = readKey(request);
-  const [token, ...others] = sessionTokens(request);
-  if (others.length > 0) throw differing();
+  // Generated clients put the key wherever the description names a credential: the same one is no second one.
+  const [token, ...others] = sessionTokens(request).filter((value) => value !== key);
+  if (others.length > 0) throw unauthorized(DIFFERING.sessions);
   if (key === undefined && token === undefined)
     throw unauthorized('An API key is required: send it as "Authorization: Bearer KEY" or "x-api-key: KEY".');
   const [owner, session] = await Promise.all([
     key === undefined ? undefined : findOwner(key),
     token === undefined ? undefined : findSession(token),
   ]);
-  if (key !== undefined && !owner) throw unauthorized('The API key is not valid.');
-  if (token !== undefined && !session) throw sessionEnded();
+  if (key !== undefined && !owner) throw unauthorized(KEY_FLAWS[flawOfKey(key)]);
+  if (token !== undefined && !session)
+    throw KEY_IN_TEXT.test(token) ? unauthorized(KEY_AS_COOKIE) : sessionEnded();
   if (owner && !session) return { kind: 'key', ...owner };
   // Live unless the header says exactly "test", as the contract says.
   const mode = request.headers['x-mode'] === 'test' ? 'test' : 'live';
   if (!session || (owner && (owner.merchantId !== session.merchantId || owner.mode !== mode)))
-    throw differing();
+    throw unauthorized(DIFFERING.both);
   return { kind: 'session', mode, ...session };
 }
 
@@ -65,7 +85,7 @@ function readKey(request: IncomingMessage): string | undefined {
     if (name === 'authorization') keys.add(bearerOf(value));
     else if (name === 'x-api-key') keys.add(value);
   }
-  if (keys.size > 1) throw differing();
+  if (keys.size > 1) throw unauthorized(DIFFERING.keys);
   const [key] = keys;
   return key;
 }
@@ -74,10 +94,6 @@ function bearerOf(value: string): string {
   const key = BEARER.exec(value)?.[1];
   if (key === undefined) throw unauthorized('The Authorization header must be "Bearer KEY".');
   return key;
-}
-
-function differing(): ApiError {
-  return unauthorized('The request carries two credentials that differ.');
 }
 
 function unauthorized(sentence: string): ApiError {

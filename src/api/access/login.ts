@@ -12,6 +12,7 @@ import {
   answerJson,
   fieldsOf,
   readFields,
+  readsPages,
   redirect,
   shownRefusal,
   spoken,
@@ -63,13 +64,16 @@ export function addLoginRoutes(router: Router, options: LoginRoutes): void {
 
   router.get('/login', async (context) => {
     const ctx = context as unknown as Context;
-    const [token, ...others] = sessionTokens(ctx.req);
-    const isSignedIn =
-      token !== undefined &&
-      others.length === 0 &&
-      (await withinBudget({ limitMs: BUDGET_MS, answer: ctx.res }, () => options.findSession(token)));
-    if (isSignedIn) return pages.signedIn(ctx, { prefix });
-    pages.signIn(ctx, { status: 200, ...nextOf(readQuery(ctx.querystring)['next'], prefix) });
+    const next = nextOf(readQuery(ctx.querystring)['next'], prefix);
+    try {
+      await options.countPublic(ctx);
+      if (await isSignedIn(ctx, options)) return pages.signedIn(ctx, { prefix });
+      pages.signIn(ctx, { status: 200, ...next });
+    } catch (thrown) {
+      if (!readsPages(ctx)) throw thrown;
+      const { status, message } = shownRefusal(ctx, thrown);
+      pages.signIn(ctx, { status, problem: message, ...next });
+    }
   });
   router.post('/login', async (context) => {
     const ctx = context as unknown as Context;
@@ -100,6 +104,13 @@ export function addLoginRoutes(router: Router, options: LoginRoutes): void {
     if (wantsPage(ctx)) return redirect(ctx, `${prefix}/login`);
     answerJson(ctx, { signed_out: true });
   });
+}
+
+async function isSignedIn(ctx: Context, { findSession }: LoginRoutes): Promise<boolean> {
+  const [token, ...others] = sessionTokens(ctx.req);
+  if (token === undefined || others.length > 0) return false;
+  const found = await withinBudget({ limitMs: BUDGET_MS, answer: ctx.res }, () => findSession(token));
+  return found !== undefined;
 }
 
 /** The path that stands before ours where the public URL has one; otherwise empty. */

@@ -9,6 +9,7 @@ import {
   answerJson,
   fieldsOf,
   readFields,
+  readsPages,
   redirect,
   shownRefusal,
   spoken,
@@ -85,9 +86,15 @@ export function addPasswordRoutes(router: Router, options: PasswordRoutes): void
 
   router.get(PATH, async (context) => {
     const ctx = context as unknown as Context;
-    await countPublic(ctx);
-    if (ctx.querystring === DONE) return pages.chosen(ctx);
-    pages.choose(ctx, { status: 200 });
+    try {
+      await countPublic(ctx);
+      if (ctx.querystring === DONE) return pages.chosen(ctx);
+      pages.choose(ctx, { status: 200 });
+    } catch (thrown) {
+      if (!readsPages(ctx)) throw thrown;
+      const { status, message } = shownRefusal(ctx, thrown);
+      pages.choose(ctx, { status, problem: message });
+    }
   });
   router.post(PATH, async (context) => {
     const ctx = context as unknown as Context;

@@ -22,6 +22,8 @@ export type DescribeInput = {
 const INFO = {
   title: 'Crypto Deposit Gateway API',
   version: '1',
+  contact: { name: 'Whoever runs this installation' },
+  license: { name: 'MIT', identifier: 'MIT' },
   description: [
     'Customers with permanent deposit addresses on BNB Chain and Tron, their deposits, payment links, and signed webhooks.',
     'Live and test data are apart: a key that starts with `sk_live_` sees the one, `sk_test_` the other, and nothing crosses over. Deposits of the test mode are made by `POST /test/simulate-deposit`.',
@@ -51,7 +53,9 @@ export function describeApi({ routes, serverUrl }: DescribeInput): object {
     info: INFO,
     servers: [{ url: serverUrl }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-    security: [{ bearer: [] }, { apiKey: [] }, { session: [] }],
+    // Alternatives. The session is declared only where it alone opens a route: generated clients
+    // send what they are given under every scheme that is named, and a key is no session.
+    security: [{ bearer: [] }, { apiKey: [] }],
     paths: { ...pathsOf(routes), ...loginPaths(serverUrl.replace(/\/api\/v1$/, '') || '/') },
     webhooks: describeWebhooks(),
     components: {
@@ -67,14 +71,15 @@ export function describeApi({ routes, serverUrl }: DescribeInput): object {
           type: 'apiKey',
           in: 'header',
           name: 'x-api-key',
-          description: 'The same key in a header of its own.',
+          description:
+            'The same key in a header of its own. Both headers together are fine while they hold the same key.',
         },
         session: {
           type: 'apiKey',
           in: 'cookie',
           name: 'ch_session',
           description:
-            'The session of a signed-in user, for tools in a browser. Live data, unless `X-Mode: test` comes along. A request that changes something is taken from our own pages alone.',
+            'The session of a signed-in user, for tools in a browser. It opens every route that a key opens as well, though only those that take no key name it here. Live data, unless `X-Mode: test` comes along. A request that changes something is taken from our own pages alone.',
         },
       },
     },

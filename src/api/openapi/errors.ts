@@ -55,7 +55,10 @@ const ERRORS: Readonly<Record<ErrorCode, Told>> = {
   },
   UNAUTHORIZED: {
     summary: 'No credential, one that is unknown, revoked or expired, two that differ, or a key in the URL',
-    example: { error: 'The API key is not valid.', code: 'UNAUTHORIZED' },
+    example: {
+      error: 'The API key is mistyped or cut off: its checksum is wrong. Copy it again.',
+      code: 'UNAUTHORIZED',
+    },
   },
   SUBSCRIPTION_REQUIRED: {
     summary: 'The merchant has no active subscription',
@@ -115,6 +118,13 @@ const ERRORS: Readonly<Record<ErrorCode, Told>> = {
       error: 'A customer with this external_id exists already.',
       code: 'CUSTOMER_EXISTS',
       field: 'external_id',
+    },
+  },
+  PAYMENT_LINK_CLOSED: {
+    summary: 'The payment link is paid or cancelled, and stays so',
+    example: {
+      error: 'This payment link is completed already: only one that is open can expire.',
+      code: 'PAYMENT_LINK_CLOSED',
     },
   },
   IDEMPOTENCY_CONFLICT: {

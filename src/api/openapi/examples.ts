@@ -1,9 +1,9 @@
 import { balanceExample, merchantBalanceExample } from '../../contract/balance.ts';
 import { exampleList } from '../../contract/common.ts';
-import { customerExample } from '../../contract/customer.ts';
+import { addressPageExample, customerExample } from '../../contract/customer.ts';
 import { depositExample } from '../../contract/deposit.ts';
 import { endpointExample } from '../../contract/endpoint.ts';
-import { deliveryExample, eventExample, testEventExample } from '../../contract/event.ts';
+import { deliveryExample, eventExample, listedEventExample, testEventExample } from '../../contract/event.ts';
 import { linkExample, paidLinkExample, publicPaymentExample } from '../../contract/payment-link.ts';
 import { HASH, ID, SECRET, TOKEN } from '../../contract/story.ts';
 
@@ -39,6 +39,8 @@ export const ROUTE_EXAMPLES: Readonly<Record<string, RouteExample>> = {
   },
   'get /customers': { query: { limit: 25, search: 'ann' }, answers: { 200: exampleList(customerExample) } },
   'get /customers/:id': { params: { id: ID.customer }, answers: { 200: customerExample } },
+  'get /customers/:id/address-page': { params: { id: ID.customer }, answers: { 200: addressPageExample } },
+  'post /customers/:id/address-page': { params: { id: ID.customer }, answers: { 201: addressPageExample } },
   'post /webhook-endpoints': {
     body: { url: endpointExample.url, events: endpointExample.events, description: 'Orders' },
     answers: { 201: { ...endpointExample, secret: SECRET } },
@@ -65,6 +67,12 @@ export const ROUTE_EXAMPLES: Readonly<Record<string, RouteExample>> = {
     answers: { 200: { resent: 3, has_more: false } },
   },
   'post /webhook-endpoints/:id/test': { params: { id: ID.endpoint }, answers: { 201: testEventExample } },
+  'get /events': {
+    query: { type: 'deposit.completed', created_from: since },
+    answers: {
+      200: { ...exampleList(listedEventExample), complete_before: '2026-11-20T09:31:00Z' },
+    },
+  },
   'get /events/:id': { params: { id: ID.event }, answers: { 200: eventExample } },
   'post /webhook-deliveries/:id/resend': {
     params: { id: ID.delivery },
@@ -84,6 +92,10 @@ export const ROUTE_EXAMPLES: Readonly<Record<string, RouteExample>> = {
       transaction_hash: HASH,
     },
     answers: { 201: depositExample, 200: depositExample },
+  },
+  'post /test/expire-payment': {
+    body: { token: TOKEN },
+    answers: { 200: { ...linkExample, expires_at: linkExample.created_at } },
   },
   'post /request-payment': {
     body: {

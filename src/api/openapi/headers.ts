@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { IDEMPOTENCY_KEY, REPLAYED_HEADER, takesKey } from '../idempotency.ts';
+import { IGNORED_HEADER } from '../requests/ignored.ts';
 import type { Route } from '../route.ts';
 
 const wholeNumber = { type: 'integer', minimum: 0 } as const;
@@ -40,6 +41,12 @@ export const RESPONSE_HEADERS = {
     schema: { type: 'string', const: 'true' },
     example: 'true',
   },
+  [IGNORED_HEADER]: {
+    description:
+      'The query parameters that this route does not know, which were ignored: names with commas between them, each with the known name that may have been meant. At most ten, then how many more there are. A name is cut after 64 characters (`...`), and percent-encoded but for letters, digits and `. _ -`. Absent where every parameter is known.',
+    schema: { type: 'string', maxLength: 2_048, pattern: '^[\\x20-\\x7E]+$' },
+    example: 'adress (did you mean address?), foo',
+  },
   'Set-Cookie': {
     description: 'The session, or its end.',
     schema: { type: 'string' },
@@ -50,8 +57,12 @@ type HeaderName = keyof typeof RESPONSE_HEADERS;
 
 const COUNTED = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] as const;
 const OF_STATUS: Readonly<Record<number, readonly HeaderName[]>> = {
+  200: [IGNORED_HEADER],
+  201: [IGNORED_HEADER],
+  400: [IGNORED_HEADER],
   401: ['WWW-Authenticate'],
-  409: ['Retry-After'],
+  404: [IGNORED_HEADER],
+  409: ['Retry-After', IGNORED_HEADER],
   429: ['Retry-After'],
   503: ['Retry-After'],
 };

@@ -137,10 +137,11 @@ const ERRORS: Partial<Record<ErrorCode, Told>> = {
 };
 
 /**
- * Removes the headers that a login does not send: only its failures are counted, and no header tells of them.
+ * Removes the headers that a login does not send: only its failures are counted, no header tells of them, and
+ * it looks at no query.
  */
 function uncounted(headers: object | undefined) {
   return Object.fromEntries(
-    Object.entries(headers ?? {}).filter(([name]) => !/^(RateLimit-|WWW-)/.test(name)),
+    Object.entries(headers ?? {}).filter(([name]) => !/^(RateLimit-|WWW-|X-Ignored-)/.test(name)),
   );
 }

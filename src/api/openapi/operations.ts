@@ -15,7 +15,7 @@ export function operationOf(route: Route): ZodOpenApiOperationObject {
   const example = ROUTE_EXAMPLES[`${route.method} ${route.path}`] ?? NO_EXAMPLE;
   const [path, query, header] = [asObject(route.params), asObject(route.query), requestHeaders(route)];
   return {
-    operationId: `${route.method}${route.path.replace(/(?<![^a-zA-Z])[^a-zA-Z]+(.)/g, (_all, letter: string) => letter.toUpperCase())}`,
+    operationId: route.operationId,
     tags: [route.tag],
     summary: route.summary,
     description: describe(route),

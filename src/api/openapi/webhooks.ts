@@ -4,7 +4,7 @@ import { id, time } from '../../contract/common.ts';
 import { customer } from '../../contract/customer.ts';
 import { deposit } from '../../contract/deposit.ts';
 import { EXAMPLE_EVENTS } from '../../contract/event.ts';
-import { paymentLink } from '../../contract/payment-link.ts';
+import { lateLink, paymentLink } from '../../contract/payment-link.ts';
 import { ID } from '../../contract/story.ts';
 import { type AnyEventType, EVENT_TYPES, TEST_EVENT } from '../../domain/events.ts';
 import { USER_AGENT, WEBHOOK_HEADERS } from '../../domain/webhook.ts';
@@ -20,6 +20,13 @@ const WHEN: Readonly<Record<AnyEventType, string>> = {
   'customer.created': 'A customer was made, by `POST /customers` or by a payment link with a new email.',
   'payment.completed':
     'A payment link is paid. Sent once, to the subscribed endpoints and to the link’s own `webhook_url`, there signed with the link’s `webhook_secret`.',
+  'payment.partially_paid':
+    'A payment link rests with less than it asks for, and nothing more is on its way. Sent once for each sum that counts, to endpoints that name it.',
+  'payment.late':
+    'Confirmed money came that would have paid a link which had ended; `late_payment` says which. Sent once for each such deposit, to endpoints that name it.',
+  'payment.expired':
+    'The time of a payment link is over, and nothing that was sent in time can come to light any more. Sent once, to endpoints that name it.',
+  'payment.cancelled': 'You cancelled a payment link. Sent once, to endpoints that name it.',
   'webhook.test':
     'You asked for it by `POST /webhook-endpoints/:id/test`. It goes to that endpoint alone and cannot be subscribed to.',
 };
@@ -36,7 +43,8 @@ function dataOf(type: AnyEventType): z.ZodType {
   if (type === TEST_EVENT)
     return z.strictObject({ endpoint_id: id, message: z.string(), is_live: z.boolean() });
   if (type === 'customer.created') return customer;
-  if (type === 'payment.completed') return paymentLink;
+  if (type === 'payment.late') return lateLink;
+  if (type.startsWith('payment.')) return paymentLink;
   return deposit;
 }
 
@@ -47,7 +55,7 @@ function webhookOf(type: AnyEventType): ZodOpenApiOperationObject {
     timestamp: time.meta({ description: 'When it happened; the same on every attempt.' }),
   });
   return {
-    operationId: `webhook_${type.replace('.', '_')}`,
+    operationId: type.replace(/[._]([a-z])/g, (_all, letter: string) => letter.toUpperCase()),
     tags: ['Webhooks'],
     summary: type,
     description: WHEN[type],

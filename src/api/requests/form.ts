@@ -26,7 +26,12 @@ export function fieldsOf(ctx: Context): Record<string, unknown> {
  * True for a browser, which posts a form and accepts a page; a program that posts a form accepts anything.
  */
 export function wantsPage(ctx: Context): boolean {
-  return isForm(ctx) && (ctx.headers.accept ?? '').toLowerCase().includes('text/html');
+  return isForm(ctx) && readsPages(ctx);
+}
+
+/** True for a browser that opens an address; a program accepts anything. */
+export function readsPages(ctx: Context): boolean {
+  return (ctx.headers.accept ?? '').toLowerCase().includes('text/html');
 }
 
 /**

@@ -9,6 +9,7 @@ export const BALANCE_ROUTES = [
   route({
     method: 'get',
     path: '/balance',
+    operationId: 'getBalance',
     auth: 'merchant',
     scope: 'read',
     tag: 'Balances',
@@ -23,6 +24,7 @@ export const BALANCE_ROUTES = [
   route({
     method: 'get',
     path: '/merchant-balances',
+    operationId: 'listMerchantBalances',
     auth: 'merchant',
     scope: 'read',
     tag: 'Balances',

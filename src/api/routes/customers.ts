@@ -1,8 +1,17 @@
 import { idParams, listOf } from '../../contract/common.ts';
-import { customer, customerQuery, existsAnswer, existsQuery, newCustomer } from '../../contract/customer.ts';
+import {
+  addressPageLink,
+  customer,
+  customerQuery,
+  existsAnswer,
+  existsQuery,
+  newCustomer,
+} from '../../contract/customer.ts';
 import { filtersOf, pageOf } from '../../contract/list-query.ts';
+import { getAddressPageLink, moveAddressPage } from '../../services/address-pages/links.ts';
 import { findCustomerBy, getCustomer, listCustomers } from '../../services/merchants/customer-reads.ts';
 import { createCustomer } from '../../services/merchants/customers.ts';
+import type { Scope } from '../../services/scope.ts';
 import { ApiError } from '../errors.ts';
 import { listBody } from '../page.ts';
 import { created, OVER_QUOTA, ok, route } from '../route.ts';
@@ -14,6 +23,7 @@ export const CUSTOMER_ROUTES = [
   route({
     method: 'get',
     path: '/customers/exists',
+    operationId: 'checkCustomerExists',
     auth: 'merchant',
     scope: 'read',
     tag,
@@ -37,6 +47,7 @@ export const CUSTOMER_ROUTES = [
   route({
     method: 'post',
     path: '/customers',
+    operationId: 'createCustomer',
     auth: 'merchant',
     scope: 'payments',
     tag,
@@ -62,6 +73,7 @@ export const CUSTOMER_ROUTES = [
   route({
     method: 'get',
     path: '/customers',
+    operationId: 'listCustomers',
     auth: 'merchant',
     scope: 'read',
     tag,
@@ -78,6 +90,7 @@ export const CUSTOMER_ROUTES = [
   route({
     method: 'get',
     path: '/customers/:id',
+    operationId: 'getCustomer',
     auth: 'merchant',
     scope: 'read',
     tag,
@@ -88,7 +101,42 @@ export const CUSTOMER_ROUTES = [
     read: async (deps, { caller, params }) =>
       ok(await getCustomer(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
   }),
+  route({
+    method: 'get',
+    path: '/customers/:id/address-page',
+    operationId: 'getAddressPage',
+    auth: 'merchant',
+    scope: 'read',
+    tag,
+    statuses: [200],
+    summary: 'The page with a customer’s addresses',
+    description:
+      'The address of a page for this customer: permanent addresses, codes, and the deposits so far, live. Whoever has the address sees the page, so show it to this customer alone. It stays the same until it is replaced or the customer is erased.',
+    params: idParams,
+    response: addressPageLink,
+    read: async (deps, { caller, params, publicUrl }) =>
+      ok(await getAddressPageLink(deps, { ...scopeOf(caller), id: params.id, publicUrl })),
+  }),
+  route({
+    method: 'post',
+    path: '/customers/:id/address-page',
+    operationId: 'replaceAddressPage',
+    auth: 'merchant',
+    scope: 'payments',
+    tag,
+    statuses: [201],
+    errors: ['NOT_FOUND'],
+    summary: 'Replace the address of a customer’s page',
+    description:
+      'For a page whose address has got into the wrong hands: from now on there is nothing under it. The deposit addresses stay as they are.',
+    params: idParams,
+    response: addressPageLink,
+    apply: async (tx, deps, { caller, params, publicUrl }) =>
+      created(await moveAddressPage(tx, deps, { ...scopeOf(caller), id: params.id, publicUrl })),
+  }),
 ];
+
+const scopeOf = ({ merchantId, mode }: Scope): Scope => ({ merchantId, mode });
 
 function lookupOf(query: { external_id?: string | undefined; email?: string | undefined }) {
   if (query.external_id) return { match: 'external_id', value: query.external_id } as const;

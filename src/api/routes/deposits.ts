@@ -16,6 +16,7 @@ export const DEPOSIT_ROUTES = [
   route({
     method: 'get',
     path: '/deposits',
+    operationId: 'listDeposits',
     auth: 'merchant',
     scope: 'read',
     tag: 'Deposits',
@@ -32,6 +33,7 @@ export const DEPOSIT_ROUTES = [
   route({
     method: 'get',
     path: '/deposits/:id',
+    operationId: 'getDeposit',
     auth: 'merchant',
     scope: 'read',
     tag: 'Deposits',
@@ -45,6 +47,7 @@ export const DEPOSIT_ROUTES = [
   route({
     method: 'post',
     path: '/test/simulate-deposit',
+    operationId: 'simulateDeposit',
     auth: 'merchant',
     scope: 'payments',
     only: 'test',

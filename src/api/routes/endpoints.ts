@@ -31,6 +31,7 @@ export const ENDPOINT_ROUTES = [
   route({
     method: 'post',
     path: '/webhook-endpoints',
+    operationId: 'createWebhookEndpoint',
     auth: 'merchant',
     scope: 'webhooks',
     tag,
@@ -57,6 +58,7 @@ export const ENDPOINT_ROUTES = [
   route({
     method: 'get',
     path: '/webhook-endpoints',
+    operationId: 'listWebhookEndpoints',
     auth: 'merchant',
     scope: 'read',
     tag,
@@ -78,6 +80,7 @@ export const ENDPOINT_ROUTES = [
   route({
     method: 'get',
     path: '/webhook-endpoints/:id',
+    operationId: 'getWebhookEndpoint',
     auth: 'merchant',
     scope: 'read',
     tag,
@@ -91,6 +94,7 @@ export const ENDPOINT_ROUTES = [
   route({
     method: 'put',
     path: '/webhook-endpoints/:id',
+    operationId: 'updateWebhookEndpoint',
     auth: 'merchant',
     scope: 'webhooks',
     tag,
@@ -123,6 +127,7 @@ export const ENDPOINT_ROUTES = [
   route({
     method: 'delete',
     path: '/webhook-endpoints/:id',
+    operationId: 'deleteWebhookEndpoint',
     auth: 'merchant',
     scope: 'webhooks',
     tag,
@@ -137,6 +142,7 @@ export const ENDPOINT_ROUTES = [
   route({
     method: 'get',
     path: '/webhook-endpoints/:id/deliveries',
+    operationId: 'listDeliveries',
     auth: 'merchant',
     scope: 'read',
     tag,
@@ -163,6 +169,7 @@ export const ENDPOINT_ROUTES = [
   route({
     method: 'post',
     path: '/webhook-endpoints/:id/resend-failed',
+    operationId: 'resendFailedDeliveries',
     auth: 'merchant',
     scope: 'webhooks',
     tag,
@@ -186,6 +193,7 @@ export const ENDPOINT_ROUTES = [
   route({
     method: 'post',
     path: '/webhook-endpoints/:id/test',
+    operationId: 'sendTestEvent',
     auth: 'merchant',
     scope: 'webhooks',
     isTest: true,

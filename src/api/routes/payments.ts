@@ -1,6 +1,7 @@
 import { idParams, listOf } from '../../contract/common.ts';
 import { filtersOf, pageOf } from '../../contract/list-query.ts';
 import {
+  expiryRequest,
   newPaymentLinkAnswer,
   type PaymentLinkFilters,
   paymentLink,
@@ -15,6 +16,7 @@ import type { Deps } from '../../services/deps.ts';
 import {
   cancelPaymentLink,
   createPaymentLink,
+  expirePaymentLink,
   getPaymentLink,
   getPublicPayment,
   listPaymentLinks,
@@ -29,6 +31,7 @@ export const PAYMENT_ROUTES = [
   route({
     method: 'post',
     path: '/request-payment',
+    operationId: 'createPaymentLink',
     auth: 'merchant',
     scope: 'payments',
     tag,
@@ -68,6 +71,7 @@ export const PAYMENT_ROUTES = [
   route({
     method: 'get',
     path: '/payments/:token',
+    operationId: 'getPayment',
     auth: 'none',
     scope: 'none',
     tag,
@@ -82,6 +86,7 @@ export const PAYMENT_ROUTES = [
   route({
     method: 'get',
     path: '/payments',
+    operationId: 'listPayments',
     auth: 'merchant',
     scope: 'read',
     only: 'session',
@@ -97,6 +102,7 @@ export const PAYMENT_ROUTES = [
   route({
     method: 'get',
     path: '/payment-links',
+    operationId: 'listPaymentLinks',
     auth: 'merchant',
     scope: 'read',
     tag,
@@ -109,6 +115,7 @@ export const PAYMENT_ROUTES = [
   route({
     method: 'get',
     path: '/payment-links/:id',
+    operationId: 'getPaymentLink',
     auth: 'merchant',
     scope: 'read',
     tag,
@@ -122,6 +129,7 @@ export const PAYMENT_ROUTES = [
   route({
     method: 'post',
     path: '/payment-links/:id/cancel',
+    operationId: 'cancelPaymentLink',
     auth: 'merchant',
     scope: 'payments',
     tag,
@@ -139,6 +147,25 @@ export const PAYMENT_ROUTES = [
           id: params.id,
         }),
       ),
+  }),
+  route({
+    method: 'post',
+    path: '/test/expire-payment',
+    operationId: 'expirePayment',
+    auth: 'merchant',
+    scope: 'payments',
+    only: 'test',
+    isTest: true,
+    tag: 'Test mode',
+    statuses: [200],
+    errors: ['TEST_MODE_ONLY', 'NOT_FOUND', 'PAYMENT_LINK_CLOSED'],
+    summary: 'Let a payment link expire',
+    description:
+      'Its time is over now; `status` becomes `expired` a moment later, in the way of every link whose time is over. Doing it again changes nothing and answers the same.',
+    body: expiryRequest,
+    response: paymentLink,
+    apply: async (tx, deps, { caller: { merchantId }, body: { token } }) =>
+      ok(await expirePaymentLink(tx, deps, { merchantId, token })),
   }),
 ];
 

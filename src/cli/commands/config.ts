@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { oneOf } from '../arguments.ts';
+import { PRESET_OPTION, withPresetOption } from '../preset.ts';
 import { answering, group, leaf } from '../run.ts';
 import { table } from '../table.ts';
 
@@ -17,29 +18,35 @@ export function addConfigCommands(program: Command): void {
       oneOf('all', 'api', 'worker', 'signer'),
       'all',
     )
+    .option(...PRESET_OPTION)
     .action(answering(check));
   leaf(
     config,
     'docs',
-    'prints docs/configuration.md, or writes it, .env.example, docs/openapi.json and the types in src/sdk',
+    'prints docs/configuration.md, or writes it, .env.example, docs/openapi.json and the types in packages/sdk/src',
   )
     .option('--write', 'write the files')
     .action(answering(docs));
 }
 
-async function check({ options }: { options: { readonly role: 'all' | 'api' | 'worker' | 'signer' } }) {
+async function check({
+  options,
+}: {
+  options: { readonly role: 'all' | 'api' | 'worker' | 'signer'; readonly preset?: string };
+}) {
+  const env = withPresetOption(process.env, options.preset);
   const { ConfigError, describeConfig, loadConfig } = await import('../../config/index.ts');
   let problems: readonly string[] = [];
   let warnings: readonly string[] = [];
   let problem: string | undefined;
   try {
-    warnings = loadConfig(process.env, { role: options.role }).warnings;
+    warnings = loadConfig(env, { role: options.role }).warnings;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     problems = error.problems;
     problem = error.message;
   }
-  const values = describeConfig(process.env);
+  const values = describeConfig(env);
   const shown = values.map(({ name, value, source }) => [
     name,
     source === 'environment' ? 'set' : source,

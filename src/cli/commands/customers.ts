@@ -2,12 +2,14 @@ import type { Command } from 'commander';
 import { DECISION_LIMITS } from '../../domain/decision.ts';
 import { text } from '../arguments.ts';
 import { answering, group, leaf } from '../run.ts';
+import { addCustomerReads } from './lookup/customer-reads.ts';
 
 type Options = { readonly by: string; readonly reason: string };
 
 /** `customer`. */
 export function addCustomerCommands(program: Command): void {
   const customer = group(program, 'customer', 'customers of merchants');
+  addCustomerReads(customer);
   leaf(
     customer,
     'erase <id>',

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { isoSeconds } from '../../domain/events.ts';
 import { KEY_SCOPES, type KeyScope, parseScopes } from '../../domain/key-scope.ts';
 import type { KeyView } from '../../services/merchants/keys.ts';
@@ -30,11 +30,10 @@ export function addKeyCommands(program: Command): void {
     .action(answering(list));
   acting(leaf(key, 'revoke <id>', 'ends a key at once')).action(answering(revoke));
   acting(leaf(key, 'rotate <id>', 'makes a second key and lets the old one end after a grace period'))
-    .option(
-      '--grace <duration>',
-      'how long the old key goes on',
-      duration(MAX_GRACE_DAYS * DAY_MS, `${MAX_GRACE_DAYS}d`),
-      DAY_MS,
+    .addOption(
+      new Option('--grace <duration>', 'how long the old key goes on')
+        .argParser(duration(MAX_GRACE_DAYS * DAY_MS, `${MAX_GRACE_DAYS}d`))
+        .default(DAY_MS, '24h'),
     )
     .option('--expires <end>', 'when the new key ends (default: when the old one would have)', end)
     .action(answering(rotate));

@@ -16,26 +16,31 @@ const STATEMENT_TIMEOUT_MS = 60_000;
  * a problem whose text ends with the next action.
  */
 export async function reconcileBooks(): Promise<CommandResult> {
-  const [{ withGateway }, { auditLedger }, { openOrm }] = await Promise.all([
-    import('../process.ts'),
+  const { withGateway } = await import('../process.ts');
+  return await withGateway({}, ({ deps }) => auditBooks(deps.orm.config.get('clientUrl') ?? ''));
+}
+
+/** The same of the database at this address. */
+export async function auditBooks(url: string): Promise<CommandResult> {
+  const [{ auditLedger }, { openOrm }] = await Promise.all([
     import('../../services/ledger/audit.ts'),
     import('../../db/orm.ts'),
   ]);
-  const audit = await withGateway({}, async ({ deps }) => {
-    const url = deps.orm.config.get('clientUrl') ?? '';
-    const orm = await openOrm({
-      url,
-      poolSize: 1,
-      applicationName: 'gateway-books',
-      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-    });
-    try {
-      const say = { lines: rateReporter('ledger', 'lines'), deposits: rateReporter('deposits', 'deposits') };
-      return await auditLedger({ ...deps, orm }, { progress: (what, done, total) => say[what](done, total) });
-    } finally {
-      await orm.close(true);
-    }
+  const orm = await openOrm({
+    url,
+    poolSize: 1,
+    applicationName: 'gateway-books',
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
   });
+  try {
+    const say = { lines: rateReporter('ledger', 'lines'), deposits: rateReporter('deposits', 'deposits') };
+    return resultOf(await auditLedger({ orm }, { progress: (what, done, total) => say[what](done, total) }));
+  } finally {
+    await orm.close(true);
+  }
+}
+
+function resultOf(audit: LedgerAudit): CommandResult {
   const { deposits, lines, payouts, total } = audit;
   const rows = [...audit.differences.map(lineOf), ...audit.links.map(lineOfLink)];
   const agree = `The books agree: ${deposits} deposits, ${payouts} payouts, ${lines} lines of the ledger and the running totals.`;
@@ -65,7 +70,7 @@ function problemOf({ total, differences, links }: LedgerAudit): string {
       : '';
   const next =
     links.length === 0 && differences.every(({ check }) => check === 'total')
-      ? 'The ledger itself agrees: make the totals again from it as docs/operations.md shows.'
+      ? 'The ledger itself agrees: "gateway totals rebuild --by NAME --reason TEXT" makes the totals again from it.'
       : 'Back up the database as it is now, look at each deposit with "gateway deposit show", and go on as docs/operations.md says.';
   return `${count}${shown}. ${next}`;
 }

@@ -1,25 +1,22 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../base/errors.ts';
-import { duration, oneOf, text, wholeNumber } from '../arguments.ts';
+import { ago, duration, oneOf, reading, text, wholeNumber } from '../arguments.ts';
+import { eventNames, webAddress } from '../follow/options.ts';
 import { type Acting, acting } from '../operator.ts';
 import { answering, group, leaf } from '../run.ts';
-import { readSecret } from '../stdin.ts';
 import { listing } from '../table.ts';
+import type { DeliveryFilters } from './webhook-reads.ts';
 
 const MAX_LISTED = 1_000;
 const MAX_DELAY_MS = 10 * 60_000;
-const ASKED = {
-  name: 'signing secret',
-  maxBytes: 1_024,
-  nextAction: 'Give it on one line, as it was shown',
-} as const;
-const SECRET = /^whsec_[A-Za-z0-9+/_=-]{24,200}$/;
 
 /** `webhook`. */
 export function addWebhookCommands(program: Command): void {
   const webhook = group(program, 'webhook', 'what was sent to merchants');
   leaf(webhook, 'list', 'lists deliveries, newest first')
     .option('--endpoint <id>', 'only to this endpoint', text())
+    .option('--merchant <id>', 'only to the endpoints of this merchant', text())
+    .option('--about <id>', 'only about this deposit, customer, payment link or endpoint', text())
     .option('--status <status>', 'only in this state', oneOf('pending', 'succeeded', 'failed'))
     .option('--limit <n>', 'how many', wholeNumber(1, MAX_LISTED), 50)
     .action(answering(list));
@@ -29,26 +26,26 @@ export function addWebhookCommands(program: Command): void {
   leaf(
     webhook,
     'listen',
-    'a receiver for development: prints each webhook and whether its signature is right',
+    'for development: forwards events to a shop, or is a receiver that prints each webhook',
   )
-    .option('--port <port>', 'port on 127.0.0.1, 0 for a free one', wholeNumber(0, 65_535), 8_090)
-    .option(
-      '--secret-stdin',
-      "read the endpoint's signing secret (whsec_…) on stdin instead of from WEBHOOK_SECRET",
+    .option('--forward-to <url>', 'follow the events of an API key and send each here, signed', (url) =>
+      reading(() => webAddress(url)),
     )
-    .option('--status <code>', 'answer with this status', wholeNumber(200, 599), 200)
-    .option('--delay <duration>', 'wait before answering', duration(MAX_DELAY_MS, '10m'), 0)
+    .option('--api <url>', 'with --forward-to: the gateway, if not GATEWAY_URL says it', text())
+    .option('--key-stdin', 'with --forward-to: read the API key on stdin instead of from GATEWAY_KEY')
+    .option('--events <names>', 'with --forward-to: only these, with commas between them', (names) =>
+      reading(() => eventNames(names)),
+    )
+    .option('--since <time>', 'with --forward-to: also what happened since, such as 15m or a time', ago)
+    .option('--port <port>', 'port on 127.0.0.1, 0 for a free one; 8090 if unset', wholeNumber(0, 65_535))
+    .option('--secret-stdin', 'read the signing secret (whsec_…) on stdin instead of from WEBHOOK_SECRET')
+    .option('--status <code>', 'answer what is right with this status', wholeNumber(200, 599))
+    .option('--delay <duration>', 'wait before answering', duration(MAX_DELAY_MS, '10m'))
     .option('--reset', 'break the connection instead of answering')
     .action(answering(listen));
 }
 
-type Filters = {
-  readonly endpoint?: string;
-  readonly status?: 'pending' | 'succeeded' | 'failed';
-  readonly limit: number;
-};
-
-async function list({ options }: { options: Filters }) {
+async function list({ options }: { options: DeliveryFilters }) {
   const [{ withGateway }, { listAllDeliveries }] = await Promise.all([
     import('../process.ts'),
     import('./webhook-reads.ts'),
@@ -64,9 +61,23 @@ async function list({ options }: { options: Filters }) {
       row.created_at,
       row.next_attempt_at,
       last?.status_code ?? last?.error,
+      row.url,
+      row.about,
+      row.merchant_id,
     ];
   });
-  const header = ['ID', 'EVENT', 'STATUS', 'TRIED', 'CREATED', 'NEXT', 'LAST ANSWER'];
+  const header = [
+    'ID',
+    'EVENT',
+    'STATUS',
+    'TRIED',
+    'CREATED',
+    'NEXT',
+    'LAST ANSWER',
+    'URL',
+    'ABOUT',
+    'MERCHANT',
+  ];
   const none = 'No delivery: leave filters out, or see with "doctor" whether events wait for a worker.';
   const next = 'Send a finished one once more with "webhook resend ID".';
   return {
@@ -94,19 +105,46 @@ async function resend({ args, options }: { args: readonly string[]; options: Act
 }
 
 type Listen = {
-  readonly port: number;
+  readonly forwardTo?: URL;
+  readonly api?: string;
+  readonly keyStdin?: true;
+  readonly events?: readonly string[];
+  readonly since?: Date;
+  readonly port?: number;
   readonly secretStdin?: true;
-  readonly status: number;
-  readonly delay: number;
+  readonly status?: number;
+  readonly delay?: number;
   readonly reset?: true;
   readonly json?: true;
 };
 
+const DEFAULT_PORT = 8_090;
+const RECEIVING = ['port', 'status', 'delay', 'reset'] as const;
+const FORWARDING = ['api', 'keyStdin', 'events', 'since'] as const;
+
 async function listen({ options }: { options: Listen }) {
-  const { port, secretStdin, status, delay, reset, json } = options;
-  const secret = secretIn(secretStdin ? await readSecret(ASKED) : process.env['WEBHOOK_SECRET']);
-  if (secretStdin && secret === undefined) throw new UsageError('There is no secret on stdin');
-  const { listenForWebhooks } = await import('../listen.ts');
+  const { forwardTo } = options;
+  const alien = (forwardTo ? RECEIVING : FORWARDING).find((name) => options[name] !== undefined);
+  if (alien !== undefined) {
+    const flag = `--${alien.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    throw new UsageError(`${flag} ${forwardTo ? 'has no meaning with' : 'needs'} --forward-to`);
+  }
+  return forwardTo ? await follow(options, forwardTo) : await receive(options);
+}
+
+async function follow({ forwardTo: _, ...options }: Listen, to: URL) {
+  const { followAs } = await import('../follow/given.ts');
+  await followAs({ ...options, to });
+  return undefined;
+}
+
+async function receive(options: Listen) {
+  const { port = DEFAULT_PORT, secretStdin, status = 200, delay = 0, reset, json } = options;
+  const [{ readSigningSecret }, { listenForWebhooks }] = await Promise.all([
+    import('../follow/given.ts'),
+    import('../listen.ts'),
+  ]);
+  const secret = await readSigningSecret(secretStdin);
   await listenForWebhooks({
     port,
     secret,
@@ -116,15 +154,4 @@ async function listen({ options }: { options: Listen }) {
     json: json === true,
   });
   return undefined;
-}
-
-/**
- * The secret never comes as an argument: arguments are visible in the process list and in
- * the shell's history. An empty one counts as none.
- */
-function secretIn(given: string | undefined): string | undefined {
-  const secret = given?.trim() || undefined;
-  if (secret !== undefined && !SECRET.test(secret))
-    throw new UsageError('The signing secret must be the whole one as it was shown, whsec_ included');
-  return secret;
 }

@@ -1,14 +1,14 @@
-import { addressKeyOf, normaliseAddress } from '../../chains/addresses.ts';
 import type { CustomerView } from '../../contract/customer.ts';
 import { Customer } from '../../db/entities/index.ts';
 import { sql } from '../../db/sql.ts';
-import { type Mode, NETWORKS, type Network } from '../../domain/assets.ts';
+import type { Mode, Network } from '../../domain/assets.ts';
 import { isUuid } from '../../domain/ids.ts';
 import type { Deps } from '../deps.ts';
+import { addressAsked } from '../lists/address.ts';
 import { type CreatedBetween, createdBetween, listPage, type PageOf } from '../lists/page.ts';
 import { type Condition, matching, type PageRequest } from '../lists/query.ts';
 import { CUSTOMER_TEXTS, searchIn } from '../lists/texts.ts';
-import { notFound, Refusal } from '../refusal.ts';
+import { notFound } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
 import { presentCustomer } from './present.ts';
 
@@ -91,11 +91,9 @@ function customerConditions(filters: CustomerFilters): Condition[] {
 }
 
 function addressCondition(text: string): Condition {
-  const network = NETWORKS.find((candidate) => normaliseAddress(candidate, text) !== undefined);
-  if (!network)
-    throw new Refusal('INVALID', 'address must be a complete address of one of the networks.', 'address');
+  const { network, key } = addressAsked(text);
   return sql`id in (select customer_id from deposit_addresses
-    where network = ${network} and address_key = ${addressKeyOf(network, text)})`;
+    where network = ${network} and address_key = ${key})`;
 }
 
 type DetailedRow = {

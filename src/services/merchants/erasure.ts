@@ -27,10 +27,11 @@ const LOOK_EVERY_MS = 100;
 
 /**
  * Takes a customer's email, name, metadata and external id out of every row: the customer, the order of each
- * payment link, the bodies of events, what receivers answered to them, and kept answers to requests. Webhooks
- * that are still to be sent go out without them. Addresses, deposits and the ledger stay. What a row says
- * instead is the same each time, so that it can be repeated, also after a crash. Throws a {@link Refusal} for
- * an unknown customer, and an OperatorError when another transaction does not end within a minute.
+ * payment link, the bodies of events, what receivers answered to them, and kept answers to requests. The page
+ * with its addresses ends. Webhooks that are still to be sent go out without the names. Addresses, deposits
+ * and the ledger stay. What a row says instead is the same each time, so that it can be repeated, also after
+ * a crash. Throws a {@link Refusal} for an unknown customer, and an OperatorError when another transaction
+ * does not end within a minute.
  */
 export async function eraseCustomer(
   deps: Deps,
@@ -63,7 +64,7 @@ async function eraseRows(
     await run(
       em,
       sql`update customers set email = null, name = null, metadata = '{}',
-        external_id = ${`erased-${person.id}`}, updated_at = ${now}
+        external_id = ${`erased-${person.id}`}, page_token = null, updated_at = ${now}
         where id = ${person.id}`,
     );
     await run(

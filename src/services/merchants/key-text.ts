@@ -23,6 +23,15 @@ export function generateKey(mode: Mode): string {
 }
 
 /**
+ * What a text that opens nothing is, as far as it can be told without the database: `none`, no key of ours;
+ * `mistyped`, one whose checksum finds a slip; `unknown`, a whole key that nobody has here.
+ */
+export function flawOfKey(text: string): 'none' | 'mistyped' | 'unknown' {
+  if (modeOfKey(text) !== undefined) return 'unknown';
+  return /^sk_(live|test)_/.test(text) ? 'mistyped' : 'none';
+}
+
+/**
  * The mode of a well-formed key, or undefined for anything that no call of {@link generateKey} can have made.
  */
 export function modeOfKey(key: string): Mode | undefined {

@@ -61,7 +61,7 @@ async function readPending(deps: Deps, ids: readonly string[]): Promise<Pending[
 async function actorsOf(deps: Deps, pending: readonly Pending[]): Promise<Wake[]> {
   const em = deps.orm.em.fork();
   const ofDeposit = pending.filter((row) => row.round === 1 && row.eventType.startsWith('deposit.'));
-  const ofLink = pending.filter((row) => row.round === 1 && row.eventType === 'payment.completed');
+  const ofLink = pending.filter((row) => row.round === 1 && row.eventType.startsWith('payment.'));
   const deposits = await em.find(Deposit, {
     id: { $in: [...new Set(ofDeposit.map((row) => row.subjectId))] },
   });

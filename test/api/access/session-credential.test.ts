@@ -9,6 +9,7 @@ import { newUser, postLogin, signIn, type TestUser } from '../../support/sign-in
 const forPeople = route({
   method: 'get',
   path: '/for-people',
+  operationId: 'forPeople',
   auth: 'merchant',
   scope: 'read',
   only: 'session',
@@ -120,6 +121,16 @@ describe('a session as a credential', () => {
       ['the key of the merchant', { Cookie: cookie, ...bearer(api.keys.live) }, 200],
       ['the test key with X-Mode: test', { Cookie: cookie, 'X-Mode': 'test', ...bearer(api.keys.test) }, 200],
       ['the same cookie twice', { Cookie: `${cookie}; ${cookie}` }, 200],
+      [
+        'one key in both headers and in the cookie',
+        { Cookie: `ch_session=${api.keys.live}`, 'x-api-key': api.keys.live, ...bearer(api.keys.live) },
+        200,
+      ],
+      [
+        'a key and another one in the cookie',
+        { Cookie: `ch_session=${api.keys.test}`, ...bearer(api.keys.live) },
+        401,
+      ],
       ['an empty cookie and a key', { Cookie: 'ch_session=', ...bearer(api.keys.live) }, 200],
       ['other cookies around it', { Cookie: `a=b; ${cookie}; ch_session2=x; xch_session=y` }, 200],
       ['a key of another merchant', { Cookie: cookie, ...bearer(other.keys.live) }, 401],

@@ -15,6 +15,9 @@ const BESIDE_EFFECTS = ['rate_limits', 'sessions', 'api_keys'];
  */
 const SAMPLES: Readonly<Record<string, (api: TestApi) => Promise<{ path?: string; body?: unknown }>>> = {
   '/customers': async () => ({ body: { external_id: randomUUID() } }),
+  '/customers/:id/address-page': async (api) => ({
+    path: `/customers/${await newCustomer(api)}/address-page`,
+  }),
   '/webhook-endpoints': async () => ({ body: { url: 'http://127.0.0.1:9/', events: '*' } }),
   '/webhook-endpoints/:id/test': async (api) => ({
     path: `/webhook-endpoints/${await newEndpoint(api)}/test`,
@@ -31,6 +34,10 @@ const SAMPLES: Readonly<Record<string, (api: TestApi) => Promise<{ path?: string
   '/request-payment': async () => ({
     body: { email: `${randomUUID()}@example.com`, amount_usd: 10, webhook_url: 'http://127.0.0.1:9/' },
   }),
+  '/test/expire-payment': async (api) => {
+    const body = { email: `${randomUUID()}@example.com`, amount_usd: 10 };
+    return { body: { token: (await post(api, '/request-payment', randomUUID(), body)).body['token'] } };
+  },
   '/payment-links/:id/cancel': async (api) => {
     const link = await post(api, '/request-payment', randomUUID(), {
       email: `${randomUUID()}@example.com`,

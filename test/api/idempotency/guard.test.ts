@@ -27,6 +27,7 @@ describe('a use case under an Idempotency-Key', function () {
     route({
       method: 'post',
       path,
+      operationId: path.slice(1),
       auth: 'merchant',
       scope: 'read',
       tag: 'Test',

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import { ok, route } from '../../../src/api/route.ts';
 import { ROUTES } from '../../../src/api/routes/index.ts';
+import { generateKey } from '../../../src/services/merchants/key-text.ts';
 import { createKey, revokeKey, rotateKey } from '../../../src/services/merchants/keys.ts';
 import { setSubscription } from '../../../src/services/merchants/merchants.ts';
 import { call, startTestApi, type TestApi, UNKNOWN_ID } from '../../support/gateway.ts';
@@ -11,6 +12,7 @@ import { expectError } from './expect-error.ts';
 const lying = route({
   method: 'get',
   path: '/lying',
+  operationId: 'lying',
   auth: 'none',
   scope: 'none',
   tag: 'Test',
@@ -22,6 +24,7 @@ const lying = route({
 const failing = route({
   method: 'get',
   path: '/failing',
+  operationId: 'failing',
   auth: 'none',
   scope: 'none',
   tag: 'Test',
@@ -43,7 +46,7 @@ describe('the error table of the API', () => {
   it('answers an unknown route with 404 before it asks for a key', async () => {
     for (const path of ['/nothing', '/customers/a/b', '/customer', '/test'])
       expectError(await call(api.url + path), 404, 'NOT_FOUND');
-    expectError(await call(`${api.origin}/`), 404, 'NOT_FOUND');
+    expectError(await call(`${api.origin}/nowhere`), 404, 'NOT_FOUND');
     expectError(await call(`${api.origin}/api/v2/customers`), 404, 'NOT_FOUND');
   });
 
@@ -84,12 +87,26 @@ describe('the error table of the API', () => {
         Authorization: `Bearer ${api.keys.live}`,
         'x-api-key': api.keys.test,
       }),
+      'a whole key of another installation': () => ({ 'x-api-key': generateKey('live') }),
+      'a key as the session cookie': () => ({ Cookie: `ch_session=${api.keys.live}` }),
       'a very long key': () => ({ 'x-api-key': `sk_live_${'a'.repeat(8_000)}` }),
+    };
+    const says: Record<string, RegExp> = {
+      'an empty key': /not an API key: one begins with sk_live_ or sk_test_/,
+      'a word': /not an API key/,
+      'a key of the right form that nobody has': /mistyped or cut off: its checksum is wrong/,
+      'a mistyped key': /mistyped or cut off: its checksum is wrong/,
+      'the other prefix on a good key': /mistyped or cut off/,
+      'a whole key of another installation': /revoked or has expired, or it belongs to another installation/,
+      'two credentials that differ': /two API keys that differ: send one/,
+      'a very long key': /mistyped or cut off/,
+      'a key as the session cookie': /cookie ch_session holds an API key.*Authorization: Bearer KEY/,
     };
     for (const [name, headers] of Object.entries(bad)) {
       it(`for ${name}`, async () => {
         const answer = await call(api.url + path, { headers: headers() });
         expectError(answer, 401, 'UNAUTHORIZED');
+        expect(answer.body['error']).to.match(says[name] ?? /\S/);
         expect(answer.headers.get('www-authenticate')).to.equal('Bearer');
       });
     }

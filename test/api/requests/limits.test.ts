@@ -19,6 +19,7 @@ const SLOW = { requestsPerSecond: 0.001, requestsBurst: 30 };
 const open = route({
   method: 'get',
   path: '/open',
+  operationId: 'open',
   auth: 'none',
   scope: 'none',
   tag: 'Test',

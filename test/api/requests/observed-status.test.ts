@@ -21,6 +21,7 @@ const shape = {
 const failing = route({
   ...shape,
   path: '/failing',
+  operationId: 'failing',
   summary: 'Fails',
   read: async () => {
     throw new Error('a fault of ours');
@@ -29,6 +30,7 @@ const failing = route({
 const away = route({
   ...shape,
   path: '/away',
+  operationId: 'away',
   summary: 'Has no database',
   read: async () => {
     throw Object.assign(new Error('no connection'), { code: 'ECONNREFUSED' });
@@ -39,6 +41,7 @@ const left = Promise.withResolvers<void>();
 const waiting = route({
   ...shape,
   path: '/waiting',
+  operationId: 'waiting',
   summary: 'Waits for the test',
   read: async () => {
     arrived.resolve();

@@ -206,6 +206,7 @@ describe('the API while a part is away', function () {
     const slow = route({
       method: 'get',
       path: '/slow',
+      operationId: 'slow',
       auth: 'none',
       scope: 'none',
       tag: 'Test',

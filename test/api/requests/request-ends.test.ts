@@ -17,6 +17,7 @@ const said = (path: string, handler: (deps: Deps) => Promise<string>) =>
   route({
     method: 'get',
     path,
+    operationId: path.slice(1),
     auth: 'none',
     scope: 'none',
     tag: 'Test',

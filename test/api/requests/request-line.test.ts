@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { createSecretBox } from '../../../src/base/secret-box.ts';
 import { accountHash } from '../../../src/services/access/account-hash.ts';
 import { allowNetwork } from '../../../src/services/access/allowlist.ts';
-import { VERIFY_SNIPPET } from '../../../src/web/docs-webhooks.ts';
+import { VERIFY_SNIPPET } from '../../../src/web/docs/events.ts';
 import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
 import { newUser, postLogin, signIn } from '../../support/sign-in.ts';
 
@@ -181,7 +181,7 @@ describe('verifiers written by hand', () => {
   it('refuse an empty secret, with which anybody could sign', async () => {
     const inDocs =
       /```js\n(import \{ createHmac[\s\S]*?)```/.exec(
-        readFileSync(join(import.meta.dirname, '../../../docs/webhooks.md'), 'utf8'),
+        readFileSync(join(import.meta.dirname, '../../../docs/guides/webhooks.md'), 'utf8'),
       )?.[1] ?? '';
     for (const snippet of [VERIFY_SNIPPET, inDocs]) {
       const { isGenuine } = await import(`data:text/javascript,${encodeURIComponent(snippet)}`);

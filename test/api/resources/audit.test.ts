@@ -62,6 +62,7 @@ describe('changes by a signed-in user', function () {
       external_id: 'ann',
       email: 'ann@example.com',
     });
+    await step('POST', '/customers/:id/address-page', `/customers/${customer}/address-page`);
     const endpoint = await step('POST', '/webhook-endpoints', '/webhook-endpoints', {
       url: SECRET_PATH,
       events: ['*'],
@@ -95,6 +96,13 @@ describe('changes by a signed-in user', function () {
       amount_usd: 12,
     });
     await step('POST', '/payment-links/:id/cancel', `/payment-links/${link}/cancel`);
+    const { token } = (
+      await call(`${api.url}/request-payment`, {
+        key: api.keys.test,
+        body: { customer_id: customer, amount_usd: 9 },
+      })
+    ).body;
+    await step('POST', '/test/expire-payment', '/test/expire-payment', { token });
     await step('DELETE', '/webhook-endpoints/:id', `/webhook-endpoints/${endpoint}`);
 
     const changing = ROUTES.filter(({ method }) => method !== 'get').map(

@@ -45,7 +45,12 @@ describe('deliveries to webhook endpoints over HTTP', () => {
     const [row] = await sql(`select message from outbox where workflow_id = ?`, [`event:${sent.body['id']}`]);
     expect(row?.['message']).to.deep.include({
       workflowType: 'notify',
-      args: [{ deliveries: [sent.body['deliveries'][0].id] }],
+      args: [
+        {
+          deliveries: [sent.body['deliveries'][0].id],
+          names: { [sent.body['deliveries'][0].id]: 'webhook.test → 127.0.0.1:9' },
+        },
+      ],
     });
     await put(body['id'], { enabled: false }, keys.test);
     expect((await test()).status).to.equal(400);

@@ -84,6 +84,28 @@ describe('webhook endpoints over HTTP', () => {
     }
   });
 
+  it('says which name is unknown, without letting it change the sentence', async () => {
+    const told = async (events: unknown) => String((await create({ url: URL_OK, events })).body['error']);
+    expect(await told(['deposit.completed', 'deposit.done'])).to.match(
+      /^There is no event "deposit\.done"\. /,
+    );
+    expect(await told(['a', 'b', 'c', 'd', 'e'])).to.match(/^There is no event "a", "b", "c" and 2 more\. /);
+    expect(await told(`\u202e\n"x${'y'.repeat(80)}`)).to.match(/^There is no event "\?\?\?xy{36}…"\. /);
+    expect(await told([])).to.not.contain('There is no event');
+  });
+
+  it('names the URL and the events where both are wrong, when it is made and when it is changed', async () => {
+    const wrong = { url: 'http://10.0.0.1/', events: ['nonsense'] };
+    const { body: made } = await create({ url: URL_OK, events: '*' });
+    for (const { status, body } of [await create(wrong), await put(made['id'], wrong)]) {
+      expect(status).to.equal(400);
+      expect(body['details'].map(({ path }: { path: string }) => path)).to.have.members(['url', 'events']);
+      expect(body['error'])
+        .to.contain('"nonsense"')
+        .and.to.match(/public|address/i);
+    }
+  });
+
   const bad: Record<string, object> = {
     'no url': { events: '*' },
     'no events': { url: URL_OK },

@@ -22,6 +22,7 @@ const QUICK_MS = 500;
 const dear = route({
   method: 'get',
   path: '/dear',
+  operationId: 'dear',
   auth: 'merchant',
   scope: 'read',
   tag: 'Test',

@@ -25,6 +25,7 @@ const LINK_KEYS = [
   'paid_currency',
   'transaction_hash',
   'transactions',
+  'sequence',
   'expires_at',
   'created_at',
   'completed_at',

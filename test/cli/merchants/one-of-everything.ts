@@ -1,6 +1,6 @@
 // What the tests of commands have in their database.
 import { randomUUID } from 'node:crypto';
-import { createCustomer, createEndpoint } from '../../../dev/support/use-cases.ts';
+import { createCustomer, createEndpoint, createPaymentLink } from '../../../dev/support/use-cases.ts';
 import { NETWORKS } from '../../../src/domain/assets.ts';
 import { createUser } from '../../../src/services/access/users.ts';
 import type { Deps } from '../../../src/services/deps.ts';
@@ -28,7 +28,10 @@ export type Ids = Readonly<
     | 'key0'
     | 'key1'
     | 'change0'
-    | 'change1',
+    | 'change1'
+    | 'link'
+    | 'endpoint'
+    | 'event',
     string
   >
 >;
@@ -58,6 +61,9 @@ export async function fill(api: TestApi): Promise<Ids> {
   const payout = randomUUID();
   await commitAll(deps, planned(payout, await pay(deps, customer, { coins: '9' })));
   const delivery = await row('select id from webhook_deliveries order by id desc limit 1');
+  const link = await askedOf(deps, merchant.id, customer);
+  const endpoint = await row('select id from webhook_endpoints where payment_link_id is null');
+  const event = await row(`select event_id as id from webhook_deliveries where id = '${delivery}'`);
   const asking = await askedFor(deps);
   const long = (most: number) => HOSTILE.repeat(40).slice(0, most);
   await deps.orm.em.fork().transactional(async (em) => {
@@ -97,7 +103,17 @@ export async function fill(api: TestApi): Promise<Ids> {
     key1: made[1]?.id ?? '',
     change0: asking[0] ?? '',
     change1: asking[1] ?? '',
+    link,
+    endpoint,
+    event,
   };
+}
+
+/** A payment link of a customer; returns its id. */
+async function askedOf(deps: Deps, merchantId: string, customerId: string): Promise<string> {
+  const terms = { merchantId, mode: 'live', customerId, amountCents: 2_500n } as const;
+  const texts = { externalId: HOSTILE.repeat(3), publicUrl: 'https://pay.example' };
+  return (await createPaymentLink(deps, { ...terms, ...texts })).link.id;
 }
 
 /** A user of another merchant asks for a withdraw address on each network; returns the ids of the changes. */

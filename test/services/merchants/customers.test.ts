@@ -90,7 +90,12 @@ describe('making a customer', () => {
     expect(starts[0]?.workflowId).to.equal(`event:${event?.['id']}`);
     expect(starts[0]?.message).to.deep.include({
       workflowType: 'notify',
-      args: [{ deliveries: [delivery?.['id']] }],
+      args: [
+        {
+          deliveries: [delivery?.['id']],
+          names: { [String(delivery?.['id'])]: 'customer.created → 127.0.0.1:9' },
+        },
+      ],
       attributes: { MerchantId: api.merchant.id },
       owner: { merchantId: api.merchant.id, mode: scope().mode },
     });

@@ -33,6 +33,9 @@ describe('the erasure of a customer', function () {
     customerId = (await post('/customers', NAMES, once)).body['id'];
     const order = { external_id: 'order-9911', description: 'for Ann', metadata: { order: 'DE-ORDER' } };
     const link = await post('/request-payment', { customer_id: customerId, amount_usd: 10, ...order });
+    // One that is told of otherwise than by its completion.
+    const given = await post('/request-payment', { customer_id: customerId, amount_usd: 10, ...order });
+    expect((await post(`/payment-links/${given.body['id']}/cancel`, {})).status).to.equal(200);
     const paid = { customer_id: customerId, amount: '10', payment_token: link.body['token'], events: 'full' };
     expect((await post('/test/simulate-deposit', paid)).status).to.equal(201);
     await sql(`insert into webhook_attempts (delivery_id, round, number, started_at, finished_at,

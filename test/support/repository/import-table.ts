@@ -23,7 +23,7 @@ const INNER = [
   'workflows/',
   'migrations/',
 ];
-const PRODUCT = ['src/', 'workflows/', 'activities/', 'migrations/'];
+const PRODUCT = ['src/', 'packages/sdk/', 'workflows/', 'activities/', 'migrations/'];
 const TABLE: Readonly<Record<string, Row>> = {
   // Needs nothing of ours: errors, logs, secrets, processes, and waiting lines.
   'src/base/': { values: [] },
@@ -68,6 +68,7 @@ const TABLE: Readonly<Record<string, Row>> = {
     types: [
       'src/chains/pace.ts',
       'src/chains/reader.ts',
+      'src/chains/seen.ts',
       'src/chains/spending.ts',
       'src/chains/account-xpubs.ts',
       'src/contract/',
@@ -84,7 +85,8 @@ const TABLE: Readonly<Record<string, Row>> = {
     ],
   },
   'src/web/': { values: ['src/services/', 'src/contract/', 'src/domain/', 'src/chains/index.ts'] },
-  'src/sdk/': { values: [], types: ['src/domain/events.ts'], packages: ['node:'] },
+  'packages/sdk/': { values: ['packages/sdk/src/'] },
+  'packages/sdk/src/': { values: [], types: ['src/domain/events.ts'], packages: ['node:'] },
   'src/config/': {
     values: [
       'src/base/',
@@ -110,12 +112,13 @@ const TABLE: Readonly<Record<string, Row>> = {
   // Tests and measurements use this folder, and nothing of each other.
   'dev/': { values: PRODUCT },
   'bench/': { values: [...PRODUCT, 'dev/'] },
-  'examples/': { values: ['src/sdk/'] },
+  // What a shop has: the package by its name.
+  'examples/': { values: [] },
   'test/': { values: [...PRODUCT, 'dev/', 'examples/'] },
 };
 /** Needed everywhere and without any import of their own; what is pure, or runs elsewhere, needs nothing. */
 const COMMON_VALUES = ['src/base/errors.ts', 'src/base/async/'];
-const PURE = ['src/domain/', 'src/sdk/', 'workflows/', 'migrations/'];
+const PURE = ['src/domain/', 'packages/sdk/src/', 'workflows/', 'migrations/'];
 const COMMON_TYPES = ['src/base/log.ts', 'src/app/metrics.ts'];
 
 /** Whether a text begins with one of these prefixes. */

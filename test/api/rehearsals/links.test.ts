@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { advancePaymentLink } from '../../../src/services/payment-links/advance.ts';
+import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
+import { signedInPages } from '../../support/http/pages.ts';
+import { linkCallsOf, type Row } from '../resources/link-calls.ts';
+
+/** What a developer plays through with the payment links of the test mode. */
+describe('rehearsals with a payment link', () => {
+  let api: TestApi;
+  let now: number | undefined;
+  const links = linkCallsOf(() => api);
+  before(async () => {
+    api = await startTestApi({ deps: { now: () => new Date(now ?? Date.now()) } });
+  });
+  after(() => api.stop());
+  beforeEach(() => {
+    now = undefined;
+  });
+
+  const post = (path: string, body: object, by = api.keys.test) =>
+    call(`${api.url}${path}`, { key: by, body });
+  const expire = (token: unknown, by?: string) => post('/test/expire-payment', { token }, by);
+  const simulate = (link: Row, more: object) =>
+    post('/test/simulate-deposit', {
+      customer_id: link['customer_id'],
+      payment_token: link['token'],
+      ...more,
+    });
+  /** The look that the link's actor takes when it is woken. */
+  const look = (link: Row) => advancePaymentLink(api.deps, { linkId: link['id'] });
+
+  it('end its time now; its actor ends it, as it ends every link whose time is over', async () => {
+    const link = await links.make();
+    now = Date.now();
+    const first = await expire(link['token']);
+    expect([first.status, first.body['id'], first.body['status']]).to.deep.equal([
+      200,
+      link['id'],
+      'pending',
+    ]);
+    expect(Date.parse(first.body['expires_at'])).to.be.at.most(now);
+    const [woken] = await api.deps.orm.em
+      .fork()
+      .execute(`select message from outbox where workflow_id = ? and message::text like '%signal%'`, [
+        `payment:${link['id']}`,
+      ]);
+    expect(woken, 'the actor is told').to.be.an('object');
+    now += 1;
+    expect(await look(link)).to.include({ status: 'expired' });
+    expect((await links.read(link['id'])).body).to.include({ status: 'expired', amount_status: 'none' });
+    const again = await expire(link['token']);
+    expect([again.status, again.body['status']]).to.deep.equal([200, 'expired']);
+    expect(again.body['expires_at']).to.equal(first.body['expires_at']);
+    expect(await look(link)).to.include({ status: 'expired' });
+  });
+
+  it('end it once, whoever asks at the same time, also when it is paid in part', async () => {
+    const link = await links.make();
+    await simulate(link, { share: 'half' });
+    const answers = await Promise.all(Array.from({ length: 8 }, () => expire(link['token'])));
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body['expires_at']}`)).size).to.equal(1);
+    const actions = await api.deps.orm.em
+      .fork()
+      .execute(`select after from operator_actions where action = 'link.expire' and subject = ?`, [
+        link['id'],
+      ]);
+    expect(actions.length).to.be.at.most(1);
+    now = Date.now() + 5;
+    expect(await look(link)).to.include({ status: 'expired' });
+    expect((await links.read(link['id'])).body).to.include({ status: 'expired', amount_status: 'underpaid' });
+  });
+
+  it('refuse to end one that is paid or cancelled', async () => {
+    const [paid, cancelled] = [await links.make(), await links.make()];
+    await simulate(paid, { share: 'full' });
+    await links.cancel(cancelled['id']);
+    for (const [link, status] of [[paid, 'completed'] as const, [cancelled, 'cancelled'] as const]) {
+      const answer = await expire(link['token']);
+      expect([answer.status, answer.body['code']]).to.deep.equal([409, 'PAYMENT_LINK_CLOSED']);
+      expect(answer.body['error']).to.equal(
+        `This payment link is ${status} already: only one that is open can expire.`,
+      );
+      expect((await links.read(link['id'])).body).to.include({ status, expires_at: link['expires_at'] });
+    }
+  });
+
+  it('never end a link of real money, of another merchant, or one that does not exist', async () => {
+    const live = await links.make({}, api.keys.live);
+    const test = await links.make();
+    const byLive = await expire(live['token'], api.keys.live);
+    expect([byLive.status, byLive.body['code']]).to.deep.equal([403, 'TEST_MODE_ONLY']);
+    const other = (await api.newMerchant()).keys.test;
+    for (const [token, by] of [
+      [live['token'], api.keys.test],
+      [test['token'], other],
+      [`pl_${'a'.repeat(32)}`, api.keys.test],
+      ['nothing', api.keys.test],
+    ]) {
+      const answer = await expire(token, by);
+      expect([answer.status, answer.body['error']]).to.deep.equal([404, 'There is no such payment link.']);
+    }
+    for (const token of [undefined, '', 7, 'x'.repeat(65)])
+      expect((await expire(token)).status).to.equal(400);
+    expect((await links.read(live['id'], api.keys.live)).body).to.include({
+      status: 'pending',
+      expires_at: live['expires_at'],
+    });
+  });
+
+  it('pay what is missing in words: all of it, half of it, too much', async () => {
+    const table: [string[], string[], string, string][] = [
+      [['full'], ['25'], 'completed', 'exact'],
+      [['half', 'half', 'full'], ['12.5', '6.25', '6.25'], 'completed', 'exact'],
+      [['double'], ['50'], 'completed', 'overpaid'],
+      [['half', 'double'], ['12.5', '25'], 'completed', 'overpaid'],
+    ];
+    for (const [shares, amounts, status, amountStatus] of table)
+      for (const network of ['bsc', 'tron']) {
+        const link = await links.make();
+        const made: unknown[] = [];
+        for (const share of shares) made.push((await simulate(link, { share, network })).body['amount']);
+        expect(made).to.deep.equal(amounts);
+        expect((await links.read(link['id'])).body).to.include({ status, amount_status: amountStatus });
+      }
+  });
+
+  it('round a half down to the smallest unit of the coin, and never to nothing', async () => {
+    const link = await links.make({ amount_usd: 5.01 });
+    const paid = async (more: object) => (await simulate(link, { network: 'tron', ...more })).body['amount'];
+    expect(await paid({ amount: '4.909999' })).to.equal('4.909999');
+    expect(await paid({ share: 'half' })).to.equal('0.05');
+    expect((await links.read(link['id'])).body['remaining_amount_usd']).to.equal(0.05);
+    const other = await links.make({ amount_usd: 5.01 });
+    const rest = { amount: '5.009999', outcome: 'detected', network: 'tron' };
+    expect((await simulate(other, rest)).status).to.equal(201);
+    const last = await simulate(other, { share: 'half', network: 'tron' });
+    expect(last.body['amount']).to.equal('0.000001');
+  });
+
+  it('pay a link that has expired too late', async () => {
+    const link = await links.make({ email: 'late@example.com' });
+    await expire(link['token']);
+    now = Date.now() + 5;
+    await look(link);
+    const late = await simulate(link, { share: 'full' });
+    expect([late.status, late.body['amount']]).to.deep.equal([201, '25']);
+    expect((await links.read(link['id'])).body).to.include({ status: 'expired', amount_status: 'late' });
+  });
+
+  it('refuse a share of nothing, beside an amount, or of no link', async () => {
+    const link = await links.make();
+    const wrong: [object, RegExp][] = [
+      [{ share: 'full', amount: '1' }, /^share stands for amount: give only one\.$/],
+      [{ share: 'full', amount_usd: 1 }, /^share stands for amount/],
+      [{ share: 'full', payment_token: undefined }, /^share is of a payment link: give payment_token\.$/],
+      [{ share: 'all' }, /^share must be one of full, half, double\.$/],
+      [
+        { share: 'full', currency: 'BNB', outcome: 'detected' },
+        /^payment_token is of a link that is paid in USDT/,
+      ],
+      [{ share: 'full', payment_token: 'unknown' }, /^payment_token is not the token/],
+    ];
+    for (const [more, sentence] of wrong) {
+      const answer = await simulate(link, more);
+      expect(answer.status, answer.text).to.equal(400);
+      expect(answer.body['error']).to.match(sentence);
+    }
+    await simulate(link, { amount: '25', outcome: 'detected' });
+    const nothing = await simulate(link, { share: 'full' });
+    expect([nothing.status, nothing.body['error']]).to.deep.equal([
+      400,
+      'share is of what a payment link still misses, and this one misses nothing: give an amount.',
+    ]);
+  });
+
+  it('are the same for a hash that was used, whatever is missing by then', async () => {
+    const link = await links.make();
+    const body = { share: 'half', transaction_hash: `0x${'cd'.repeat(32)}` };
+    const [first, again] = [await simulate(link, body), await simulate(link, body)];
+    expect([first.status, again.status, again.body['amount']]).to.deep.equal([201, 200, '12.5']);
+  });
+
+  it('are offered by the form of the dashboard', async () => {
+    const link = await links.make();
+    const pages = await signedInPages(api, api.merchant.id);
+    const form = { once: randomUUID(), customer_id: link['customer_id'], coin: 'bsc:USDT', amount: '10' };
+    const more = { share: 'half', payment_token: link['token'], outcome: 'completed', events: 'final' };
+    const { status } = await pages.post('/dashboard/test/simulate', { ...form, ...more });
+    expect(status).to.equal(303);
+    expect((await links.read(link['id'])).body).to.include({
+      status: 'partially_paid',
+      paid_amount_usd: 12.5,
+    });
+  });
+});
