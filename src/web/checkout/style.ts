@@ -20,7 +20,7 @@ progress::-moz-progress-bar{background:var(--info)}
 .until{display:inline-block;font-size:var(--text-s)}
 #pay{padding:var(--s3)}
 #pay h2{margin-bottom:var(--s2)}
-@media (max-width:26rem){.state{padding:var(--s1) var(--s3)}#pay{padding:var(--s2) var(--s3)}#pay h2{position:absolute;clip-path:inset(50%)}}
+@media (max-width:26rem){main{padding-top:var(--s1)}.state{padding:var(--s1) var(--s3);margin-bottom:var(--s2)}#pay{padding:var(--s2) var(--s3)}#pay h2{position:absolute;clip-path:inset(50%)}}
 .ways{display:grid;gap:var(--s2);list-style:none;margin:0 0 var(--s3);padding:0}
 .ways a{display:block;min-height:var(--target);padding:var(--s1) var(--s2);border:1px solid var(--edge);border-radius:var(--r1);text-decoration:none;color:var(--text);line-height:1.35}
 .ways strong{display:block}

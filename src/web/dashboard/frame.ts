@@ -133,6 +133,8 @@ main{max-width:66rem}
 .chart rect{fill:var(--accent)}
 .chart .axes{stroke:var(--line);fill:none;vector-effect:non-scaling-stroke}
 .chart .ends{display:flex;justify-content:space-between;margin:var(--s1) 0 0}
+time[data-local]{padding-inline-end:1em}
+@media(min-width:40rem){td time[data-local]{white-space:nowrap}}
 .timeline{list-style:none;margin:0;padding:0}
 .timeline>li{border-inline-start:2px solid var(--line);padding:0 0 var(--s4) var(--s4)}
 .timeline>li:last-child{padding-bottom:0}

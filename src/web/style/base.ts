@@ -15,8 +15,7 @@ form>button:last-of-type:not(.quiet){width:100%}
 button.quiet,.button.quiet{background:var(--card);border-color:var(--edge);color:var(--text)}
 button.danger{background:var(--card);border-color:var(--bad);color:var(--bad)}
 button[disabled]{opacity:.6;cursor:default}
-time[data-local]{display:inline-block;padding-inline-end:1em;text-align:start}
-@media(min-width:40rem){time[data-local]{white-space:nowrap}}
+time[data-local]{display:inline-block;padding-inline-end:.75em;text-align:start}
 dl{margin:0 0 var(--s4)}
 dt{color:var(--muted);font-size:var(--text-s)}
 dd{margin:0 0 var(--s3)}
