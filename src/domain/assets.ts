@@ -33,6 +33,9 @@ export const ASSETS: readonly Asset[] = [
 
 export const NATIVE_CURRENCY: Readonly<Record<Network, Currency>> = { bsc: 'BNB', tron: 'TRX' };
 
+/** What a simulated deposit brings where nobody says how much: some ten dollars, in coins. */
+export const SIMULATED_COINS: Readonly<Record<Currency, string>> = { USDT: '10', BNB: '0.02', TRX: '50' };
+
 /** The asset for a network and currency, or undefined where the pair does not exist (TRX on bsc, say). */
 export function findAsset(network: string, currency: string): Asset | undefined {
   return ASSETS.find((asset) => asset.network === network && asset.currency === currency);

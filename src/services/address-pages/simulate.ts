@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { firstRow, sql } from '../../db/sql.ts';
-import { assetOf, type Currency, findAsset, type Network } from '../../domain/assets.ts';
+import { assetOf, type Currency, findAsset, type Network, SIMULATED_COINS } from '../../domain/assets.ts';
 import { parseUnits } from '../../domain/money.ts';
 import { priceSimulation, simulateDeposit } from '../deposits/simulate.ts';
 import { type Deps, txDeps } from '../deps.ts';
@@ -8,9 +8,6 @@ import { answerOnce, IdempotencyConflict } from '../idempotency.ts';
 import { notFound } from '../refusal.ts';
 import type { Tx } from '../transact.ts';
 import { PAGE_TOKEN } from './view.ts';
-
-/** What a simulated deposit brings, in coins. */
-export const SIMULATED_COINS: Readonly<Record<Currency, string>> = { USDT: '10', BNB: '0.02', TRX: '50' };
 
 export type PageSimulation = {
   readonly token: string;

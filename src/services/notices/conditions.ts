@@ -2,6 +2,7 @@
 import { WebhookEndpoint } from '../../db/entities/index.ts';
 import type { Severity } from '../../db/entities/process/notice.ts';
 import { firstRow, sql } from '../../db/sql.ts';
+import { NATIVE_CURRENCY } from '../../domain/assets.ts';
 import { type AlarmKind, describeStandstill, readAlarms, readStandstills } from '../alarms/alarms.ts';
 import { listStuck } from '../deposits/stuck.ts';
 import type { Deps } from '../deps.ts';
@@ -162,7 +163,7 @@ async function signer(deps: Deps) {
 /** USDT has a price of its own where none is known, so it is never missing. */
 async function prices(deps: Deps) {
   const missing = await Promise.all(
-    (['BNB', 'TRX'] as const).map(async (currency) => {
+    Object.values(NATIVE_CURRENCY).map(async (currency) => {
       const price = await deps.prices
         .price(currency, AbortSignal.timeout(PRICE_WITHIN_MS))
         .catch(() => undefined);

@@ -1,6 +1,5 @@
 import { chainOf } from '../../chains/index.ts';
-import { NATIVE_CURRENCY } from '../../domain/assets.ts';
-import { SIMULATED_COINS } from '../../services/address-pages/simulate.ts';
+import { NATIVE_CURRENCY, SIMULATED_COINS } from '../../domain/assets.ts';
 import type { AddressPageView, AddressWay } from '../../services/address-pages/view.ts';
 import { ownQuery } from '../checkout/own-query.ts';
 import { addressCode, addressText, costsAlone, networks, testCode } from '../checkout/ways.ts';
