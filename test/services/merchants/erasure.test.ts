@@ -80,7 +80,7 @@ describe('the erasure of a customer', function () {
     for (const secret of SECRETS) expect(before).to.contain(secret);
     const erased = await eraseCustomer(api.deps, { customerId, reason: 'asked for it' });
     expect([erased.customerId, erased.answers]).to.deep.equal([customerId, 1]);
-    expect(erased.events).to.equal(5);
+    expect(erased.events).to.equal(6);
     const after = await everything();
     for (const secret of SECRETS) expect(after).to.not.contain(secret);
     const view = (await call(`${api.url}/customers/${customerId}`, { key: api.keys.test })).body;
