@@ -117,7 +117,6 @@ describe('what pages read of a grown merchant', function () {
       () => listEvents(deps, { ...scope, subjectId: id, page }),
       () => listEventsInFull(deps, { ...scope, createdFrom: new Date(Date.now() - 600_000), page }),
       () => listEventsInFull(deps, { ...scope, createdTo: new Date(Date.now() - 600_000), page }),
-      () => listEventsInFull(deps, { ...scope, type: 'deposit.completed', createdTo: new Date(), page }),
       () => listEventsInFull(deps, { ...scope, page: { limit: 100, endingBefore: event } }),
       () => waitsForEarlier(deps, ofDeposit(id)),
       () => listMerchantPayouts(deps, { ...scope, page }),
