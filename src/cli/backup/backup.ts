@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { IsolationLevel } from '@mikro-orm/core';
 import { OperatorError } from '../../base/errors.ts';
 import { reasonOf } from '../../base/reason.ts';
@@ -93,7 +93,7 @@ function makeFolder(to: string, target: string, partial: string): void {
   if (existsSync(target))
     throw new OperatorError(`There is already a backup of this second at ${target}`, 'Run it again');
   try {
-    mkdirSync(resolve(to), { recursive: true, mode: 0o700 });
+    makeFolders(resolve(to));
     mkdirSync(partial, { mode: 0o700 });
   } catch (error) {
     throw new OperatorError(
@@ -102,6 +102,13 @@ function makeFolder(to: string, target: string, partial: string): void {
       { cause: error },
     );
   }
+}
+
+/** Node's own way with parents never ends where a file system makes none below one that is there (/proc). */
+function makeFolders(path: string): void {
+  if (existsSync(path)) return;
+  if (!existsSync(dirname(path))) makeFolders(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
 }
 
 async function dumpWithin(em: Em, order: BackupOrder, folder: string): Promise<Manifest> {
