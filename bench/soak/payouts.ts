@@ -10,6 +10,8 @@ import { newDestinations } from './wallets.ts';
 const REDIRECT_WITHIN_MS = 120_000;
 const RETRY_MS = 1_000;
 const UNPAID_WITHIN_MS = 45_000;
+/** From then on also a payout that a slow gateway has sent, and has not seen in a block yet. */
+const SEEN_WITHIN_MS = 20_000;
 const LOOK_EVERY_MS = 200;
 
 /** Coins for everything that is still to be paid out; a reorg may take them back. */
@@ -38,16 +40,18 @@ export async function redirect(play: Play, merchant: MerchantName): Promise<void
 
 /**
  * Replaces the block of the newest payout that the gateway has seen in one, and leaves it to the gateway to
- * send it again. What it has recorded is looked up only to find the moment.
+ * send it again; after a while without any, of one that it has sent. What it has recorded is looked up only
+ * to find the moment.
  */
 export async function unpay(play: Play, network: Network): Promise<void> {
   const { stage } = play;
-  const until = Date.now() + UNPAID_WITHIN_MS;
-  while (Date.now() < until) {
+  const from = Date.now();
+  while (Date.now() < from + UNPAID_WITHIN_MS) {
+    const states = Date.now() < from + SEEN_WITHIN_MS ? "'mined'" : "'mined', 'sent', 'signed'";
     const [row] = await stage
       .sql<{ hash: string }>(
-        `select hash from sent_transactions where network = ? and purpose = 'payout' and state = 'mined'
-         order by block_number desc limit 1`,
+        `select hash from sent_transactions where network = ? and purpose = 'payout' and state in (${states})
+         order by block_number desc nulls last, created_at desc limit 1`,
         [network],
       )
       .catch(() => []);

@@ -153,7 +153,7 @@ describe('alerts and dashboard', () => {
     expect(quoted.length).to.be.above(12);
     for (const text of quoted.filter((one) => one !== 'config'))
       expect(
-        sources.some((source) => source.includes(`'${text}`)),
+        sources.some((source) => source.includes(`'${text}`) || source.includes(`\`${text}`)),
         text,
       ).to.equal(true);
     expect(sources.some((source) => source.includes(`component: 'config'`))).to.equal(true);

@@ -50,14 +50,22 @@ describe('command line: quotas', function () {
     const unknown = '00000000-0000-4000-8000-000000000000';
     const nobody = (name: string) =>
       `There is no merchant ${name}. List the merchants with "merchant list".\n`;
-    const lists = ['audit', 'deposit', 'key', 'quota', 'user'].map(
-      (list) => [[list, 'list', '--merchant', unknown], nobody(unknown)] as const,
-    );
+    const lists = [
+      'audit',
+      'customer',
+      'deposit',
+      'endpoint',
+      'event',
+      'key',
+      'payment',
+      'quota',
+      'user',
+    ].map((list) => [[list, 'list', '--merchant', unknown], nobody(unknown)] as const);
     const others = [
       [['quota', 'list', '--merchant', 'Shop'], nobody('Shop')],
       [
         ['webhook', 'list', '--endpoint', id],
-        `There is no webhook endpoint ${id}. List deliveries with "gateway webhook list".\n`,
+        `There is no webhook endpoint ${id}. List the endpoints with "gateway endpoint list".\n`,
       ],
     ] as const;
     await sideBySide([...lists, ...others], async ([args, sentence]) => {

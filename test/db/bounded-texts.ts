@@ -19,6 +19,7 @@ const CODES = [
   'signer_state.name',
   'signer_state.sealed_code',
   'settlement_waits.code',
+  'notices.severity',
   'withdraw_changes.outcome',
 ];
 /** A door (a schema of the API, an option of the command line, the configuration) refuses what is longer. */
@@ -51,6 +52,8 @@ const REFUSED_AT_A_DOOR = [
   'sent_transactions.decided_by',
   'sent_transactions.decided_reason',
   'operator_actions.reason',
+  'restores.by_name',
+  'restores.reason',
 ];
 /** Sentences of the code and of people: each is bounded where it is made, the composed ones by a test. */
 const SENTENCES = [
@@ -80,6 +83,10 @@ const CUT = [
   'settlement_waits.reason',
   'unrecognised_transfers.reason',
   'loop_runs.last_error',
+  'notices.key',
+  'notices.reason',
+  'notices.action',
+  'notices.last_error',
   'operator_actions.origin',
   'outbox.last_error',
   'deposits.rate_source',

@@ -119,9 +119,8 @@ function textOf([name, { schema, of, beside, says }]: readonly [string, Named]):
 
 /** The import of the words that these types use. */
 function wordsIn(texts: readonly string[]): string {
-  const used = Object.keys(WORDS).filter((word) =>
-    texts.some((text) => new RegExp(`: ${word}\\b`).test(text)),
-  );
+  const named = new Set(texts.flatMap((text) => [...text.matchAll(/: (\w+)/g)].map(([, word]) => word)));
+  const used = Object.keys(WORDS).filter((word) => named.has(word));
   return `import type {\n${used.map((word) => `  ${word},\n`).join('')}} from './words.ts';`;
 }
 

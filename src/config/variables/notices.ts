@@ -16,7 +16,7 @@ export const NOTICE_VARIABLES = {
     group: 'service',
     parser: parse.webhookSecret,
     secret: true,
-    example: 'whsec_BASE64_OF_32_BYTES',
+    example: 'whsec_BASE64_OF_32_RANDOM_BYTES',
     about:
       'The secret that notices are signed with. Unset: one that follows from SECRETS_KEY; "notify secret" shows it.',
   }),

@@ -4,6 +4,7 @@ import { decideAdvance, type FailureCode } from '../../domain/deposit.ts';
 import { isoSeconds } from '../../domain/events.ts';
 import type { Deps } from '../deps.ts';
 import { type HeldPayout, readHolds } from '../payouts/stuck.ts';
+import { ACTIONS } from './actions.ts';
 import { factsOf, waitReason } from './advance.ts';
 import { describeStuck, isStuck } from './stuck.ts';
 
@@ -45,9 +46,12 @@ function standingOf(deps: Deps, deposit: Deposit, { cursor, hold }: Around): Sta
   if (deposit.status === 'settled') return { why: 'it was paid out to the merchant', action: NOTHING };
   if (deposit.status === 'completed') return completed(deps, deposit, hold);
   const decision = decideAdvance(factsOf(deps, deposit, cursor));
-  return decision.kind === 'wait'
-    ? { why: waitReason(deps, deposit, cursor, decision), action: GOES_ON }
-    : { why: 'the chain permits the next step', action: GOES_ON };
+  if (decision.kind !== 'wait') return { why: 'the chain permits the next step', action: GOES_ON };
+  return {
+    why: waitReason(deps, deposit, cursor, decision),
+    // Time brings blocks, and no price: what hinders one is there to be found at once.
+    action: decision.waitsFor === 'price' ? ACTIONS.price : GOES_ON,
+  };
 }
 
 const NOTHING = 'nothing to do';

@@ -45,6 +45,8 @@ const IN_TIME: readonly WaitCode[] = [
   'refused',
   'refuses',
 ];
+/** What somebody decides: it is nothing that alarms, and does not go by itself either. */
+const DECIDED: readonly WaitCode[] = ['no_destination', 'paused'];
 
 /**
  * Addresses whose deposits are not paid out before a person does something, and payouts under way that nobody
@@ -172,7 +174,8 @@ export async function readHolds(
   return new Map(
     found.map((row) => {
       const { reason, action } = whatHolds({ ...row, isOver: false });
-      const codes: readonly string[] = new Date(row.since) <= before ? [...AT_ONCE, ...IN_TIME] : AT_ONCE;
+      const late = new Date(row.since) <= before ? IN_TIME : [];
+      const codes: readonly string[] = [...AT_ONCE, ...DECIDED, ...late];
       const calls = codes.includes(row.code);
       const held = { code: row.code, reason, since: new Date(row.since), action: calls ? action : null };
       return [row.payoutId ?? `${row.network}:${row.addressKey}`, held];

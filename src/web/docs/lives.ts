@@ -77,7 +77,7 @@ ${steps.map(([from, to]) => html`<tr><td>${from === '[*]' ? '' : html`<code>${fr
 
 /** The steps that a state diagram in Mermaid names; `[*]` stands for the beginning. */
 export function stepsOf(diagram: string): { from: string; to: string; when: string }[] {
-  return [...diagram.matchAll(/^\s*(\S+) --> (\S+?)(?:: (.+))?$/gm)].map(
+  return [...diagram.matchAll(/^[ \t]*(\S+) --> (\S+?)(?:: (.+))?$/gm)].map(
     ([, from = '', to = '', when = '']) => ({
       from,
       to,

@@ -142,7 +142,7 @@ ${rows.map((row) => html`<tr>${row.map((cell) => html`<td>${show(cell)}</td>`)}<
 function plain(text: string): string {
   return text
     .replace(/`([^`]*)`/g, '$1')
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/\[([^[\]]*)\]\([^()]*\)/g, '$1')
     .replaceAll('**', '');
 }
 

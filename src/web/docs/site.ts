@@ -67,7 +67,7 @@ function makeSite(document: ApiDocument, origin: string): Site {
     routes.map(({ method, path, operation }) => [`${method.toUpperCase()} ${path}`, operation.operationId]),
   );
   const placeOf = (call: string): string | undefined => {
-    const id = anchors.get(call.replace(/:(\w+)/g, '{$1}').replace(/\?.*$/, ''));
+    const id = anchors.get((call.split('?', 1)[0] ?? '').replace(/:(\w+)/g, '{$1}'));
     return id === undefined ? undefined : `${docs}#${id}`;
   };
   const guides = readGuides(baseUrl, placeOf);

@@ -39,7 +39,7 @@ export function listingOf(releases: readonly Release[]) {
 /** The page that says how to get the SDK of this gateway; `origin` is where shops reach it. */
 export function sdkPage(releases: readonly Release[], origin: string): Page {
   const [newest] = releases;
-  const url = (path: string): string => `${origin.replace(/\/+$/, '')}/sdk/${path}`;
+  const url = (path: string): string => `${origin}/sdk/${path}`;
   return {
     title: 'SDK',
     body: html`<h1>SDK</h1>

@@ -60,7 +60,7 @@ function filesOf(tar: Buffer): { path: string; bytes: Buffer }[] {
   const files: { path: string; bytes: Buffer }[] = [];
   for (let at = 0; at + BLOCK <= tar.length && tar[at] !== 0; ) {
     const text = (from: number, length: number): string =>
-      tar.toString('utf8', at + from, at + from + length).replace(/\0.*$/s, '');
+      tar.toString('utf8', at + from, at + from + length).split('\0', 1)[0] ?? '';
     const size = Number.parseInt(text(124, 12), 8);
     if (text(257, 6) !== 'ustar' || text(156, 1) !== '0' || !Number.isInteger(size))
       throw new Error(`a tarball of the SDK holds something else than files: ${text(0, 100)}`);

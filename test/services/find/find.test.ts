@@ -122,6 +122,17 @@ describe('what an operator looks up', function () {
     expect(await says(completed))
       .to.include(reason)
       .and.include(`→ send at least 0.001 BNB to ${GAS}`);
+    // Nothing that alarms, and nothing that goes by itself either.
+    for (const [code, why] of [
+      ['no_destination', 'no withdraw address is set; set one'],
+      ['paused', 'payouts are paused; resume them'],
+    ]) {
+      await shop.sql(
+        'update settlement_waits set code = ?, reason = ?, needs_units = null, needs_address = null',
+        [code, why],
+      );
+      expect(await says(completed)).to.include(`${why} → do what the reason says`);
+    }
   });
 
   it('finds a customer by the address in any spelling of either network, and says what is paid there', async () => {
