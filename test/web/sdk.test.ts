@@ -130,7 +130,7 @@ describe('what the gateway serves to shops', function () {
     const releases = readReleases(pathToFileURL(`${folder}/`));
     expect(releases.map(({ version }) => version)).to.deep.equal(['0.10.0', '0.9.0', '0.2.11']);
     const app = new Koa();
-    app.use(sdkFiles('https://pay.example.com/shop/', releases));
+    app.use(sdkFiles('https://pay.example.com/shop', releases));
     const server = app.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
