@@ -16,6 +16,16 @@ const TABLE_LOCK_TURN = '1 s';
 const LOOK_EVERY_MS = 250;
 const PAUSE_MS = 5_000;
 const CANCELLED = '57014';
+/**
+ * The entry that the list of migrations has until a restore has come to its end. A version that does not know
+ * it takes it for a migration of a newer one, and does not start either.
+ */
+export const IN_RESTORE = 'in_restore';
+/** What is said of a database that has it, and what to do. */
+export const UNFINISHED_RESTORE = [
+  'The database is being restored from a backup, or a restore of it was cut short',
+  'Wait for its end; where none runs any more, run "gateway restore --replace" again',
+] as const;
 
 /**
  * Applies every migration that the database lacks, in order, and returns their names. Each is a
@@ -24,9 +34,23 @@ const CANCELLED = '57014';
  * for the first and finds nothing left. After a run that was killed the next one goes on; an index that
  * was left half-built is dropped and built again. Where a table is read for long (by a backup), it tries
  * again and again for a second, and nothing else waits for longer than that. `report` hears what is
- * being done, about once a second while an index grows.
+ * being done, about once a second while an index grows. Throws an OperatorError over a restore that has not
+ * come to its end.
  */
 export async function migrate(orm: Orm, report: (line: string) => void = () => undefined): Promise<string[]> {
+  return await migrateUnless(requireRestored, orm, report);
+}
+
+/** {@link migrate} by the restore itself. */
+export async function migrateRestored(orm: Orm, report: (line: string) => void): Promise<string[]> {
+  return await migrateUnless(() => undefined, orm, report);
+}
+
+async function migrateUnless(
+  refuses: (executed: readonly Executed[]) => void,
+  orm: Orm,
+  report: (line: string) => void,
+): Promise<string[]> {
   const url = orm.config.get('clientUrl') ?? '';
   const unlimited = await openOrm({
     url,
@@ -37,7 +61,10 @@ export async function migrate(orm: Orm, report: (line: string) => void = () => u
   });
   try {
     return await alone(unlimited, report, () =>
-      reporting(unlimited, report, () => applyAll(unlimited, report)),
+      reporting(unlimited, report, async () => {
+        refuses(await unlimited.migrator.getExecuted());
+        return await applyAll(unlimited, report);
+      }),
     );
   } finally {
     await unlimited.close(true);
@@ -46,8 +73,10 @@ export async function migrate(orm: Orm, report: (line: string) => void = () => u
 
 /** Throws an OperatorError when the database is behind this program, or ahead of it. */
 export async function requireCurrentSchema(orm: Orm): Promise<void> {
+  const executed = await orm.migrator.getExecuted();
+  requireRestored(executed);
   const known = new Set(MIGRATIONS.map((migration) => migration.name));
-  const foreign = (await orm.migrator.getExecuted()).filter((migration) => !known.has(migration.name));
+  const foreign = executed.filter((migration) => !known.has(migration.name));
   if (foreign.length > 0) {
     throw new OperatorError(
       `The database is ahead of this program: it holds the migration ${foreign[0]?.name}`,
@@ -61,6 +90,12 @@ export async function requireCurrentSchema(orm: Orm): Promise<void> {
       'Run "gateway migrate" and start again',
     );
   }
+}
+
+type Executed = { readonly name: string };
+
+function requireRestored(executed: readonly Executed[]): void {
+  if (executed.some(({ name }) => name === IN_RESTORE)) throw new OperatorError(...UNFINISHED_RESTORE);
 }
 
 /**

@@ -13,6 +13,7 @@ import {
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { IsolationLevel } from '@mikro-orm/core';
+import { IN_RESTORE, UNFINISHED_RESTORE } from '../../app/migrate.ts';
 import { OperatorError } from '../../base/errors.ts';
 import { reasonOf } from '../../base/reason.ts';
 import { type Em, openOrm } from '../../db/orm.ts';
@@ -38,6 +39,8 @@ const COUNTED = [
 ] as const;
 /** Where a restore puts what was in the database before. */
 export const SET_ASIDE = 'before_restore_';
+/** By it the connections of a backup are known. */
+const NAME = 'gateway backup';
 const AGAIN = 'See what it says, and run the backup again; nothing was left behind';
 
 export type BackupOrder = {
@@ -62,7 +65,7 @@ export async function makeBackup(order: BackupOrder): Promise<Backup> {
   const orm = await openOrm({
     url: order.url,
     poolSize: 1,
-    applicationName: 'gateway backup',
+    applicationName: NAME,
     // The snapshot is held for as long as the dump takes.
     statementTimeoutMs: 0,
   });
@@ -120,6 +123,7 @@ async function dumpWithin(em: Em, order: BackupOrder, folder: string): Promise<M
   await runProgram(program, [...args, `--snapshot=${facts.snapshot}`, `--file=${file}`], {
     url: order.url,
     nextAction: AGAIN,
+    applicationName: NAME,
   });
   chmodSync(file, 0o600);
   await proveReadable(program, order, file);
@@ -133,7 +137,7 @@ async function proveReadable(
   file: string,
 ): Promise<void> {
   const restore = await findProgram('pg_restore', major, programs);
-  await runProgram(restore, ['--list', file], { url, nextAction: AGAIN });
+  await runProgram(restore, ['--list', file], { url, nextAction: AGAIN, applicationName: NAME });
 }
 
 async function readFacts(em: Em) {
@@ -148,20 +152,23 @@ async function readFacts(em: Em) {
       'This database holds no gateway',
       'Check DATABASE_URL: there is nothing to back up',
     );
-  return row;
+  const found = await rows(em, sql<{ name: string }>`select name from schema_migrations order by id`);
+  const migrations = found.map(({ name }) => name);
+  if (migrations.length === 0 || migrations.includes(IN_RESTORE))
+    throw new OperatorError(...UNFINISHED_RESTORE);
+  return { ...row, migrations };
 }
 
 type Dumped = Awaited<ReturnType<typeof readFacts>> & { readonly program: Program; readonly file: string };
 
 async function manifestOf(em: Em, { now, by }: BackupOrder, dumped: Dumped): Promise<Manifest> {
   const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string };
-  const migrations = await rows(em, sql<{ name: string }>`select name from schema_migrations order by id`);
   return {
     format: 1,
     made_at: now.toISOString(),
     by,
     gateway_version: version,
-    migrations: migrations.map(({ name }) => name),
+    migrations: dumped.migrations,
     postgres: {
       server: dumped.server,
       major: dumped.major,

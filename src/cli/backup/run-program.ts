@@ -18,14 +18,23 @@ const LIST_BYTES = 16 * 1_048_576;
 export async function runProgram(
   program: Program,
   args: readonly string[],
-  { url, nextAction }: { readonly url: string; readonly nextAction: string },
+  {
+    url,
+    nextAction,
+    applicationName,
+  }: { readonly url: string; readonly nextAction: string; readonly applicationName: string },
 ): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-pass-'));
   try {
     const file = join(folder, 'pass');
     const place = placeOf(url);
     writeFileSync(file, `${passLine(place)}\n`, { mode: 0o600 });
-    return await ended(program, args, environmentOf(url, place, file), nextAction);
+    return await ended(
+      program,
+      args,
+      { ...environmentOf(url, place, file), PGAPPNAME: applicationName },
+      nextAction,
+    );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -68,7 +77,6 @@ function environmentOf(url: string, place: Place, passFile: string): NodeJS.Proc
     PGUSER: place.user,
     PGDATABASE: place.database,
     PGPASSFILE: passFile,
-    PGAPPNAME: 'gateway backup',
     PGCONNECT_TIMEOUT: '10',
     PGSSLMODE: mode ?? 'prefer',
     ...(authorities

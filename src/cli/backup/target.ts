@@ -7,9 +7,9 @@ import { firstRow, rows, run, sql } from '../../db/sql.ts';
 import { SET_ASIDE } from './backup.ts';
 import type { Manifest } from './manifest.ts';
 
-/** Opens the database for a restore, which takes as long as it takes. */
-export async function openTarget(url: string): Promise<Orm> {
-  return await openOrm({ url, poolSize: 2, applicationName: 'gateway restore', statementTimeoutMs: 0 });
+/** Opens the database for a restore, which takes as long as it takes; no other restore has its name. */
+export async function openTarget(url: string, applicationName: string): Promise<Orm> {
+  return await openOrm({ url, poolSize: 2, applicationName, statementTimeoutMs: 0 });
 }
 
 /**
@@ -31,6 +31,11 @@ export async function requireFit(em: Em, manifest: Manifest): Promise<void> {
       `The backup is of PostgreSQL ${manifest.postgres.server}, and this server is PostgreSQL ${major}`,
       'Restore it on a server of that version or a newer one',
     );
+  await requireAlone(em);
+}
+
+/** Throws an OperatorError where anybody is connected under another name than this connection's. */
+export async function requireAlone(em: Em): Promise<void> {
   const others = await rows(
     em,
     sql<{
@@ -39,7 +44,7 @@ export async function requireFit(em: Em, manifest: Manifest): Promise<void> {
     }>`select coalesce(nullif(application_name, ''), 'a program without a name') as name,
         count(*)::int as n
       from pg_stat_activity where datname = current_database() and usename is not null
-        and application_name <> 'gateway restore' group by 1 order by 1 limit 20`,
+        and application_name <> current_setting('application_name') group by 1 order by 1 limit 20`,
   );
   if (others.length === 0) return;
   const told = others.map(({ name, n }) => `${name} (${n})`).join(', ');

@@ -3,6 +3,7 @@ import { type FreshDatabase, freshDatabase, tempDir } from '../../../dev/support
 import { postgresPrograms } from '../../../dev/support/postgres-programs.ts';
 import { testRun } from '../../../dev/support/test-run.ts';
 import { MIGRATIONS } from '../../../migrations/index.ts';
+import { type RestoreInput, restoreBackup } from '../../../src/cli/backup/restore.ts';
 import { type Orm, openOrm } from '../../../src/db/orm.ts';
 import { unknownSinceRestore } from '../../../src/services/restores/hold.ts';
 import { answer, type Env, gateway } from '../support.ts';
@@ -10,6 +11,8 @@ import { killingPrograms } from './killing.ts';
 
 const BEFORE_RESTORES =
   MIGRATIONS[MIGRATIONS.findIndex(({ name }) => name.endsWith('_restores')) - 1]?.name ?? '';
+const BEFORE_DECISIONS =
+  MIGRATIONS[MIGRATIONS.findIndex(({ name }) => name.endsWith('_payout_decisions')) - 1]?.name ?? '';
 const WHO = ['--by', 'Ann', '--reason', 'the disk died'];
 
 describe('payouts after a restore', function () {
@@ -64,6 +67,59 @@ describe('payouts after a restore', function () {
     expect(await sql(HELD)).to.deep.equal([{ restores: 1, kind: 'pause' }]);
     expect((await call(['payout', 'resume'])).stderr).to.match(/Payouts are held since the restore/);
   });
+
+  it('of a version that had no such decisions are held before any process can start', async () => {
+    const old = await schemaOf(BEFORE_DECISIONS);
+    const to = await tempDir('oldest');
+    const { folder } = await answer<{ folder: string }>(['backup', '--to', to], old.env);
+    const { orm, env, call, sql } = await empty();
+    await orm.close(true);
+    // Killed in the middle: nothing of it runs any more.
+    const ends = await restored(env, folder, {
+      say: (line) => {
+        if (line.includes('000059')) throw new Error('killed');
+      },
+    }).catch((error: Error) => error.message);
+    expect(ends).to.contain('killed');
+    await orm.reconnect();
+    for (const args of [['migrate'], ['payout', 'list']]) {
+      const ran = await call(args);
+      expect([ran.code, ran.stderr], args[0]).to.deep.equal([1, ran.stderr]);
+      expect(ran.stderr).to.contain('a restore of it was cut short');
+    }
+    const ran = await call(['restore', '--from', folder, '--replace', ...WHO]);
+    expect(ran.code, ran.stderr).to.equal(0);
+    expect(await sql(HELD)).to.deep.equal([{ restores: 1, kind: 'pause' }]);
+    expect((await call(['payout', 'list'])).code).to.equal(0);
+  });
+
+  it('are held since now, by a host whose clock is behind by a day too', async () => {
+    const made = await schemaOf();
+    const to = await tempDir('behind');
+    const { folder } = await answer<{ folder: string }>(['backup', '--to', to], made.env);
+    const { orm, env, sql } = await empty();
+    await orm.close(true);
+    const begin = Date.now();
+    await restored(env, folder, { now: () => new Date(begin - 86_400_000) });
+    await orm.reconnect();
+    const [row] = await sql('select restored_at as at from restores');
+    expect(Date.parse(String(row?.['at']))).to.be.at.least(begin - 1_000);
+  });
+
+  /** The restore in this process. */
+  const restored = (env: Env, from: string, more: Partial<RestoreInput>) =>
+    restoreBackup({
+      url: env.DATABASE_URL ?? '',
+      from,
+      replace: false,
+      privileges: true,
+      reason: 'the disk died',
+      actor: { kind: 'operator', name: 'Ann', from: null },
+      programs: { folder: programs, env: process.env },
+      now: () => new Date(),
+      say: () => undefined,
+      ...more,
+    });
 
   it('go on by nothing that the backup itself tells of signer and chains', async () => {
     const { env, sql } = await schemaOf();

@@ -1,0 +1,162 @@
+import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../../../dev/support/eventually.ts';
+import { type FreshDatabase, freshDatabase, tempDir } from '../../../dev/support/parts.ts';
+import { postgresPrograms } from '../../../dev/support/postgres-programs.ts';
+import { testRun } from '../../../dev/support/test-run.ts';
+import { createCustomer } from '../../../dev/support/use-cases.ts';
+import { openOrm } from '../../../src/db/orm.ts';
+import { startTestApi, type TestApi, testDeps } from '../../support/gateway.ts';
+import { answer, type Env, gateway, oneObject } from '../support.ts';
+import { killingPrograms } from './killing.ts';
+
+const WHO = ['--by', 'Ann', '--reason', 'the disk died'];
+/** What a restore puts back by itself or last is as the migrations make it. */
+const AS_MIGRATED = [
+  `select s.seqtypid::regtype::text, s.seqstart, s.seqincrement, s.seqmin, s.seqmax, s.seqcache, s.seqcycle, c.relacl
+    from pg_sequence s join pg_class c on c.oid = s.seqrelid where c.oid = 'wallet_index_seq'::regclass`,
+  "select prosrc, prosecdef, proconfig, proacl from pg_proc where oid = 'lock_for_signing(uuid)'::regprocedure",
+  'select name from schema_migrations order by id',
+];
+
+describe('wallet indexes after a restore', function () {
+  this.timeout(120_000);
+  let api: TestApi;
+  let env: Env;
+  let backup: { readonly folder: string };
+  const dropped: FreshDatabase[] = [];
+
+  const empty = async (): Promise<FreshDatabase> => {
+    const database = await freshDatabase();
+    dropped.push(database);
+    return database;
+  };
+  const ask = async (url: string, sql: string): Promise<Record<string, unknown>[]> => {
+    const orm = await openOrm({ url, poolSize: 1, applicationName: 'look' });
+    return await orm.em
+      .fork()
+      .execute<Record<string, unknown>[]>(sql)
+      .finally(() => orm.close(true));
+  };
+  const one = async (url: string, sql: string) => (await ask(url, sql))[0] ?? {};
+  const restore = (database: FreshDatabase, ...more: string[]) =>
+    gateway(['restore', '--from', backup.folder, ...WHO, ...more], { ...env, DATABASE_URL: database.url });
+  /** 50 customers' addresses. */
+  const given = async ({ deps, merchant }: Pick<TestApi, 'deps' | 'merchant'>, what: string) => {
+    for (let n = 0; n < 50; n += 1)
+      await createCustomer(deps, {
+        merchantId: merchant.id,
+        mode: 'live',
+        externalId: `${what}-${n}`,
+        email: null,
+        name: null,
+        metadata: {},
+      });
+    const made = await deps.orm.em.fork().execute<{ address: string }[]>(
+      `select address from deposit_addresses a join customers c on c.id = a.customer_id
+         where external_id like ?`,
+      [`${what}-%`],
+    );
+    return made.map(({ address }) => address);
+  };
+
+  before(async () => {
+    const programs = await testRun.unlimited(async () => postgresPrograms(console.error, process.env));
+    api = await startTestApi();
+    await given(api, 'known');
+    const url = api.deps.orm.config.get('clientUrl') ?? '';
+    env = { DATABASE_URL: url, POSTGRES_BIN: programs, LOG_LEVEL: 'error' };
+    backup = await answer<{ folder: string }>(['backup', '--to', await tempDir('backups')], env);
+  });
+  after(async () => {
+    await api?.stop();
+    for (const database of dropped) await database.drop();
+  });
+
+  it('leaves no wallet index to be drawn before it is ahead, and is ahead of all that was put aside', async () => {
+    const database = await empty();
+    await ask(database.url, 'create sequence wallet_index_seq start 40000000');
+    const killing = await killingPrograms(env.POSTGRES_BIN ?? '', 'after the rows');
+    const killed = await gateway(['restore', '--from', backup.folder, '--replace', ...WHO], {
+      ...env,
+      DATABASE_URL: database.url,
+      POSTGRES_BIN: killing,
+    });
+    expect(killed.code).to.equal(null);
+    // A process that was disconnected for a moment, and goes on over the rows that came back.
+    expect(await one(database.url, 'select count(*)::int as n from customers')).to.deep.equal({ n: 50 });
+    const drawn = await ask(database.url, "select nextval('wallet_index_seq')").catch(
+      (error: Error) => error,
+    );
+    expect(String(drawn)).to.contain('"wallet_index_seq" does not exist');
+    // Nor has anything signed what the backup says is to be signed.
+    const locked = await ask(database.url, 'select lock_for_signing(gen_random_uuid())').catch(
+      (error: Error) => error,
+    );
+    expect(String(locked)).to.match(/function lock_for_signing\(uuid\) does not exist/);
+    const again = await restore(database, '--replace', '--json');
+    expect(again.code, again.stderr).to.equal(0);
+    const { wallet_index: index } = oneObject<{ wallet_index: { next: number } }>(again.stdout);
+    expect(index.next, 'what the first one had put aside').to.be.at.least(50_000_000);
+    for (const what of AS_MIGRATED)
+      expect(await ask(database.url, what), what).to.deep.equal(await ask(env.DATABASE_URL ?? '', what));
+  });
+
+  it('refuses who connects while it is restored, and is then as it was', async () => {
+    const database = await empty();
+    const held = await tempDir('held');
+    for (const name of ['pg_dump', 'pg_restore']) {
+      writeFileSync(
+        join(held, name),
+        `#!/bin/sh\n${env.POSTGRES_BIN}/${name} "$@" || exit 1\ncase "$*" in *rows*) touch ${held}/at; while [ -f ${held}/at ]; do sleep 0.1; done;; esac\n`,
+      );
+      chmodSync(join(held, name), 0o755);
+    }
+    const restoring = gateway(['restore', '--from', backup.folder, ...WHO], {
+      ...env,
+      DATABASE_URL: database.url,
+      POSTGRES_BIN: held,
+    });
+    await eventually('the rows', () => existsSync(join(held, 'at')), 60_000);
+    const orm = await openOrm({ url: database.url, poolSize: 1, applicationName: 'gateway api' });
+    await orm.em.fork().execute('select 1');
+    rmSync(join(held, 'at'));
+    const ran = await restoring;
+    await orm.close(true);
+    expect([ran.code, ran.stderr]).to.deep.equal([1, ran.stderr]);
+    expect(ran.stderr).to.match(/in use by gateway api \(1\)/);
+    expect(
+      await one(
+        database.url,
+        "select count(*)::int as n from pg_class where relnamespace = 'public'::regnamespace",
+      ),
+    ).to.deep.equal({ n: 0 });
+  });
+
+  it('refuses a second restore beside the first, and is then complete', async () => {
+    const database = await empty();
+    const ran = await Promise.all([restore(database), restore(database)]);
+    const done = ran.filter(({ code }) => code === 0);
+    for (const { stderr } of ran.filter(({ code }) => code !== 0))
+      expect(stderr).to.match(/in use by gateway restore [0-9a-f]{8} \(\d\)|not empty/);
+    const tables = await one(database.url, "select to_regclass('customers') is not null as there");
+    expect(tables['there']).to.equal(done.length === 1);
+  });
+
+  it('gives no address again that was given away after the backup, also into the database itself', async () => {
+    const over = async (url: string, what: string) => {
+      const deps = await testDeps(url, [], { deps: { xpubs: api.deps.xpubs } });
+      return await given({ deps, merchant: api.merchant }, what).finally(() => deps.orm.close(true));
+    };
+    const [lost, database] = [await given(api, 'lost'), await empty()];
+    expect((await restore(database)).code).to.equal(0);
+    const after = await over(database.url, 'after');
+    const replaced = await restore(database, '--replace');
+    expect(replaced.code, replaced.stderr).to.equal(0);
+    const again = await over(database.url, 'again');
+    const all = [...lost, ...after, ...again];
+    expect(all).to.have.length(300);
+    expect(new Set(all).size, 'two networks of each').to.equal(300);
+  });
+});
