@@ -31,7 +31,7 @@ const MINUTE_MS = 60 * SECOND_MS;
  * loop costs one statement a turn and no more.
  */
 const NOTE_EVERY_MS = 15 * SECOND_MS;
-/** Longer than any turn that succeeds. */
+/** Where a loop names no other. */
 const LEASE_MS = 15 * MINUTE_MS;
 
 /** A piece of work that is done again and again. */
@@ -42,6 +42,8 @@ export type Loop = {
    * True where one worker at a time does the work for all of them, because the others would only repeat it.
    */
   readonly shared?: true;
+  /** Longer than any turn that succeeds: so long a worker that died keeps the others from a shared loop. */
+  readonly leaseMs?: number;
   readonly work: () => Promise<unknown>;
 };
 
@@ -171,7 +173,7 @@ async function takenTurn(
 ): Promise<Turn> {
   try {
     await register();
-    if (loop.shared && !(await takeTurn(deps, { ...loop, leaseMs: LEASE_MS, first })))
+    if (loop.shared && !(await takeTurn(deps, { leaseMs: LEASE_MS, ...loop, first })))
       return { taken: false };
     await loop.work();
     return { taken: true, good: true, reason: '' };

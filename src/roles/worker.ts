@@ -87,6 +87,8 @@ async function watchTemporal(link: TemporalLink, log: Logger, signal: AbortSigna
 }
 
 const NOTICES_EVERY_MS = 15_000;
+/** A worker that was killed while it told something must not silence the others for long. */
+const NOTICES_LEASE_MS = 3 * 60_000;
 
 /** Tells NOTIFY_URL what an operator should know; nothing where it is not set. */
 function noticesOf(gateway: Gateway, signal: AbortSignal): { more: Loop[]; aside: Promise<void> } {
@@ -96,7 +98,7 @@ function noticesOf(gateway: Gateway, signal: AbortSignal): { more: Loop[]; aside
   if (!notifier) return { more: [], aside: Promise.resolve() };
   const work = () => noticeTurn(deps, { notifier, chains });
   return {
-    more: [{ name: 'notices', everyMs: NOTICES_EVERY_MS, shared: true, work }],
+    more: [{ name: 'notices', everyMs: NOTICES_EVERY_MS, leaseMs: NOTICES_LEASE_MS, shared: true, work }],
     aside: watchDatabase({ notifier, probe: () => run(deps.orm.em.fork(), sql`select 1`) }, signal),
   };
 }

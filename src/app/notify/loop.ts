@@ -20,21 +20,41 @@ import type { Notifier } from './notifier.ts';
 
 type Chains = ReadonlyMap<Network, Pick<OpenChain, 'endpoints'>>;
 
-/** One turn: what holds is read and noted, and what is to be told is told. One worker does it for all. */
+/**
+ * For so long a turn goes on telling. A receiver that hangs takes its time for each, and meanwhile nobody
+ * looks what holds.
+ */
+const TELL_MS = 20_000;
+const MOST_AT_ONCE = 20;
+
+/**
+ * One turn: what holds is read and noted, and what is to be told is told, each taken when its turn comes.
+ * One worker does it for all.
+ */
 export async function noticeTurn(
   deps: Deps,
   {
     notifier,
     chains,
     damping,
-  }: { readonly notifier: Notifier; readonly chains: Chains; readonly damping?: Damping },
+    tellMs = TELL_MS,
+  }: {
+    readonly notifier: Notifier;
+    readonly chains: Chains;
+    readonly damping?: Damping;
+    readonly tellMs?: number;
+  },
 ): Promise<void> {
   const { found, unread } = await readConditions(deps);
   await noteConditions(deps, { found: [...found, ...deadEndpoints(chains)], unread }, damping);
-  for (const due of await takeDue(deps)) {
+  const began = performance.now();
+  for (let n = 0; n < MOST_AT_ONCE; n += 1) {
+    const due = await takeDue(deps);
+    if (!due) return;
     const refused = await notifier.tell(toldOf(due), due.notice.tries + 1);
     if (refused === undefined) await noteTold(deps, due);
     else await noteUntold(deps, due, refused);
+    if (performance.now() - began >= tellMs) return;
   }
 }
 

@@ -57,7 +57,9 @@ export async function noteConditions(
   await run(em, sql`delete from notices where ended_at < ${before(KEPT_MS)} and ended_told_at is not null`);
 }
 
-const AT_ONCE = 20;
+/** So many may want the same one at once. */
+const MOST_WORKERS = 20;
+/** Longer than it takes to tell one. */
 const CLAIM_MS = 60_000;
 const FIRST_RETRY_MS = 5_000;
 const LAST_RETRY_MS = 15 * 60_000;
@@ -66,27 +68,27 @@ const LAST_RETRY_MS = 15 * 60_000;
 export type Due = { readonly notice: Notice; readonly what: 'began' | 'ended' };
 
 /**
- * Takes what is to be told, the oldest first, so that no other worker tells it for a minute. A notice whose
- * end came before its beginning could be told is told once, as one that is over.
+ * Takes the oldest of what is to be told, so that no other worker tells it for a minute; undefined where
+ * there is nothing. A notice whose end came before its beginning could be told is told once, as one that is
+ * over.
  */
-export async function takeDue(deps: Deps): Promise<Due[]> {
+export async function takeDue(deps: Deps): Promise<Due | undefined> {
   const em = deps.orm.em.fork();
   const now = deps.now();
   const due = await em.find(
     Notice,
     { nextTryAt: { $lte: now } },
-    { orderBy: { nextTryAt: 'asc', id: 'asc' }, limit: AT_ONCE },
+    { orderBy: { nextTryAt: 'asc', id: 'asc' }, limit: MOST_WORKERS },
   );
-  const taken: Due[] = [];
   for (const notice of due) {
     const claimed = await run(
       em,
       sql`update notices set next_try_at = ${new Date(now.getTime() + CLAIM_MS)}
         where id = ${notice.id} and next_try_at = ${notice.nextTryAt} and tries = ${notice.tries}`,
     );
-    if (claimed === 1) taken.push({ notice, what: notice.endedAt == null ? 'began' : 'ended' });
+    if (claimed === 1) return { notice, what: notice.endedAt == null ? 'began' : 'ended' };
   }
-  return taken;
+  return undefined;
 }
 
 /** Notes that the receiver has it. */
@@ -96,19 +98,21 @@ export async function noteTold(deps: Deps, { notice, what }: Due): Promise<void>
     deps.orm.em.fork(),
     what === 'began'
       ? sql`update notices set began_told_at = ${now}, tries = 0, last_error = null,
-          next_try_at = case when ended_at is null then null else ${now}::timestamptz end
+          next_try_at = case when ended_at is not null and ended_told_at is null then ${now}::timestamptz end
           where id = ${notice.id} and began_told_at is null`
       : sql`update notices set ended_told_at = ${now}, tries = 0, last_error = null, next_try_at = null
           where id = ${notice.id}`,
   );
 }
 
-/** Notes that the receiver does not have it, and when it is tried again. */
-export async function noteUntold(deps: Deps, { notice }: Due, why: string): Promise<void> {
+/** Notes that the receiver does not have it, and when it is tried again, unless it was told meanwhile. */
+export async function noteUntold(deps: Deps, { notice, what }: Due, why: string): Promise<void> {
   const waitMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(notice.tries, 10));
   await run(
     deps.orm.em.fork(),
     sql`update notices set tries = tries + 1, last_error = ${fitted(why, 300)},
-      next_try_at = ${new Date(deps.now().getTime() + waitMs)} where id = ${notice.id}`,
+      next_try_at = ${new Date(deps.now().getTime() + waitMs)}
+      where id = ${notice.id} and ended_told_at is null
+        and (${what}::text = 'ended' or began_told_at is null)`,
   );
 }
