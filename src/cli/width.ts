@@ -4,6 +4,8 @@ import { harmless } from '../base/terminal.ts';
 const MOST = 100;
 const LEAST = 40;
 const SEGMENTER = new Intl.Segmenter();
+/** One at the beginning of a line tells what to do, which no text of somebody else may. */
+const ARROW = /^[\u2190-\u21ff\u2794-\u27be\u27f0-\u27ff\u2900-\u297f\u2b00-\u2bff\u{1f800}-\u{1f8ff}]/u;
 
 /** How many columns a line may take: 100, and fewer on a terminal that has fewer. */
 export function room(): number {
@@ -26,13 +28,16 @@ export function padded(text: string, columns: number): string {
 
 /**
  * One line as several that fit, the first behind `head` and the others indented as far: broken at spaces, and
- * within a word that is longer than a line. For data, of which every character counts.
+ * within a word that is longer than a line. For data, of which every character counts; an arrow with which a
+ * line of it would begin has a dot before it.
  */
 export function wrapped(line: string, head = ''): string[] {
   const indent = columnsOf(head);
   const lines: string[] = [];
   for (let rest = line; rest !== '' || lines.length === 0; ) {
-    const end = endOfLine(rest, room() - indent);
+    const most = room() - indent;
+    if (ARROW.test(rest) && most > LEAST / 2) rest = `·${rest}`;
+    const end = endOfLine(rest, most);
     lines.push((lines.length === 0 ? head : ' '.repeat(indent)) + rest.slice(0, end).trimEnd());
     rest = rest.slice(end).trimStart();
   }

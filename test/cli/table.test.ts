@@ -66,11 +66,21 @@ describe('command line: lists', () => {
             expect(stringWidth(line)).to.be.at.most(WIDTH);
             expect(line).to.not.match(ACTIVE);
           }
-          // Of data nothing is left out but spaces.
-          expect(lines[2]?.replace(/\s/g, '')).to.equal(String(rows[0]?.[2]).replace(/\s/g, ''));
+          // Of data nothing is left out but spaces; a dot may come before an arrow.
+          expect(lines[2]?.replace(/[\s·]/g, '')).to.equal(String(rows[0]?.[2]).replace(/[\s·]/g, ''));
         },
       ),
     );
+  });
+
+  it('begin no line of data with the arrow that tells what to do, wherever the data has arrows', () => {
+    for (const arrow of ['→', '➜', '⟶', '\u{1f852}'])
+      for (let filled = 60; filled < 120; filled += 1) {
+        const name = `${'x'.repeat(filled)} ${arrow} gateway payout accept ${arrow.repeat(90)}`;
+        const lines = [...wrapped(`of merchant ${name}`, '  '), ...wrapped(`${arrow} ${name}`, '  ')];
+        for (const line of lines) expect(line).to.not.match(/^\s*[→➜⟶\u{1f852}]/u);
+      }
+    expect(wrapped('do this', '  → ')).to.deep.equal(['  → do this']);
   });
 
   it('say when their limit cut them off, what to do next, and what to do when there is nothing', () => {
