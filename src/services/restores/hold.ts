@@ -95,19 +95,19 @@ async function chainsUnknown(
 ): Promise<string[]> {
   const cursors = await em.find(ChainCursor, { network: { $in: [...watched] } });
   // An endpoint that is behind shows a head from before the loss. What a block says of its time tells.
-  const early = await rows(
+  const since = await rows(
     em,
     sql<{ network: string }>`select c.network from chain_cursors c
       join chain_blocks b on b.network = c.network and b.number = c.verified_number
-      where b.mined_at <= ${restoredAt}`,
+      where b.mined_at > ${restoredAt}`,
   );
-  const isEarly = new Set(early.map(({ network }) => network));
+  const isSince = new Set(since.map(({ network }) => network));
   return watched.flatMap((network) => {
     const goal = goals[network];
     const reached = cursors.find((cursor) => cursor.network === network)?.verifiedNumber ?? 0;
     if (goal === undefined)
       return [`no worker has looked at ${network} since the restore: start the workers`];
-    if (reached >= goal && isEarly.has(network))
+    if (reached >= goal && !isSince.has(network))
       return [
         `${network} is read twice up to block ${reached}, which was mined before the restore: wait for the workers`,
       ];

@@ -154,6 +154,7 @@ describe('payouts after a restore', function () {
          select 'bsc', 100, '0xA', '0xB', restored_at ${more} from restores
          on conflict (network, number) do update set mined_at = excluded.mined_at`,
       );
+    expect((await unknown()).join(), 'a block of which nothing is known').to.match(/bsc is read twice up to/);
     await mined("- interval '1 minute'");
     expect((await unknown()).join()).to.match(/bsc is read twice up to block 100, which was mined before/);
     await mined("+ interval '1 minute'");
