@@ -9,6 +9,8 @@ import type { Rendered } from './rendering.ts';
 /** How often all together are asked whether one of them changed. */
 const LOOK_EVERY_MS = 1_000;
 const LOOK_MS = 1_500;
+/** The database does others' work for this many times as long as a look took, however many are watched. */
+const REST_SHARE = 2;
 
 export type Hub = {
   /** The version of what has this token; undefined where there is none. */
@@ -21,10 +23,13 @@ export type Hub = {
 
 /**
  * What somebody watches in this process, of one kind. One statement a second asks for all of them whether
- * they changed, none while nobody watches, and only those that did are read, and those that could not be:
- * they may be gone. While the database is away readers stay and are shown nothing.
+ * they changed, more rarely where it takes long, none while nobody watches. Only those that did are read, and
+ * those that could not be: they may be gone. While the database is away readers stay and are shown nothing.
  */
-export function createHub<View extends Shown>(deps: Deps, rendered: Rendered<View>): Hub {
+export function createHub<View extends Shown>(
+  deps: Pick<Deps, 'log' | 'now'>,
+  rendered: Rendered<View>,
+): Hub {
   const { followed } = rendered;
   const watched = new Map<string, Watched<View>>();
   const outage = createOutage(deps, followed.what);
@@ -61,7 +66,8 @@ export function createHub<View extends Shown>(deps: Deps, rendered: Rendered<Vie
       outage.began(error);
     }
     looking = false;
-    lookAgain(Math.max(0, LOOK_EVERY_MS - (performance.now() - began)));
+    const took = performance.now() - began;
+    lookAgain(Math.max(LOOK_EVERY_MS - took, took * REST_SHARE));
   };
 
   const lookAgain = (afterMs: number): void => {

@@ -4,7 +4,7 @@ import type { Deps } from '../../services/deps.ts';
 export type Outage = { began(error: unknown): void; ended(): void };
 
 /** While it lasts streams stay open and show what they showed. */
-export function createOutage({ log }: Deps, what: string): Outage {
+export function createOutage({ log }: Pick<Deps, 'log'>, what: string): Outage {
   let away = false;
   return {
     began: (error) => {

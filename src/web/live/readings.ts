@@ -39,7 +39,11 @@ export type Watched<View extends Shown> = {
  * page as its visitor chose it. What cannot be read is read again
  * after the next look; what is gone, or whose page cannot be made, ends its readers.
  */
-export function createReadings<View extends Shown>(deps: Deps, rendered: Rendered<View>, outage: Outage) {
+export function createReadings<View extends Shown>(
+  deps: Pick<Deps, 'log' | 'now'>,
+  rendered: Rendered<View>,
+  outage: Outage,
+) {
   /** What is to be read, in its order. */
   const unread = new Set<Watched<View>>();
   const show = createShow(deps, rendered);
@@ -99,7 +103,7 @@ export function createReadings<View extends Shown>(deps: Deps, rendered: Rendere
 }
 
 /** Shows all of these readers the page of a view; equal choices share a rendering. */
-function createShow<View extends Shown>(deps: Deps, rendered: Rendered<View>) {
+function createShow<View extends Shown>(deps: Pick<Deps, 'log' | 'now'>, rendered: Rendered<View>) {
   return (view: View, readers: readonly Reader[]): void => {
     const now = { ...view, server_time: isoSeconds(deps.now()) };
     const made = new Map<string, Rendering>();

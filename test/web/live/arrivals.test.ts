@@ -1,5 +1,10 @@
 import { expect } from 'chai';
+import { eventually } from '../../../dev/support/eventually.ts';
+import { pause } from '../../../src/base/async/pause.ts';
+import { createLogger } from '../../../src/base/log.ts';
+import { html } from '../../../src/web/html.ts';
 import { createArrivals } from '../../../src/web/live/arrivals.ts';
+import { createHub } from '../../../src/web/live/hub.ts';
 import { createPlaces, NoPlace } from '../../../src/web/live/places.ts';
 
 describe('what comes to the streams of a process at once', () => {
@@ -81,5 +86,35 @@ describe('what comes to the streams of a process at once', () => {
     const sites = Array.from({ length: 4_000 }, (_, index) => `2001:db8:7:${index.toString(16)}::/64`);
     expect(sites.filter(takeAt)).to.have.lengthOf(1_000);
     expect(['2001:db8:8::/64', '192.0.2.1'].map(takeAt)).to.deep.equal([true, true]);
+  });
+
+  it('is looked at no more than a third of the time, where a look takes long', async () => {
+    const looks: { readonly from: number; readonly to: number }[] = [];
+    const view = { token: 't', server_time: '2026-11-26T00:00:00Z' };
+    const hub = createHub(
+      { now: () => new Date(), log: createLogger({ level: 'error' }) },
+      {
+        followed: {
+          what: 'thing',
+          token: /t/,
+          read: async () => new Map([['t', view]]),
+          changed: async () => {
+            const from = performance.now();
+            await pause(600);
+            looks.push({ from, to: performance.now() });
+            return new Map();
+          },
+          isLive: () => true,
+          isOver: () => false,
+        },
+        render: () => ({ title: 'T', body: html`B` }) as never,
+      },
+    );
+    const stop = hub.watch('t', 'v', { visitor: {} as never, show: () => undefined, end: () => undefined });
+    await eventually('two looks', () => looks.length >= 2, 10_000);
+    stop();
+    hub.close();
+    const [first, second] = looks;
+    expect((second?.from ?? 0) - (first?.to ?? 0)).to.be.at.least(1_100);
   });
 });
