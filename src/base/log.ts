@@ -1,7 +1,7 @@
 import type { Bindings, DestinationStream, Logger } from 'pino';
 import pino from 'pino';
 import { prettyLine } from './log-pretty.ts';
-import { outageOf } from './outage-of.ts';
+import { networkIn, outageOf } from './outage-of.ts';
 import { Outages } from './outages.ts';
 import { harmlessJson } from './terminal.ts';
 
@@ -97,8 +97,8 @@ function leftToOutages(outages: Outages, [fields]: readonly unknown[]): boolean 
   const error = fields instanceof Error ? fields : 'err' in fields ? fields.err : undefined;
   const part = outageOf(error);
   if (part) {
-    const network = 'network' in fields && part === 'RPC endpoints' ? String(fields.network) : '';
-    outages.note(part, reasonIn(error), network);
+    const network = 'network' in fields ? String(fields.network) : networkIn(error);
+    outages.note(part, reasonIn(error), part === 'RPC endpoints' ? network : '');
     return true;
   }
   // What takes too long while something is away takes too long because of it.

@@ -29,7 +29,12 @@ export function outageOf(error: unknown): OutsidePart | undefined {
   return isAway ? 'PostgreSQL' : undefined;
 }
 
-type Link = { readonly name: string; readonly message: string; readonly code: unknown };
+/** The chain whose endpoints an error is about, where it says so; empty where it does not. */
+export function networkIn(error: unknown): string {
+  return causesOf(error).find(({ network }) => network !== '')?.network ?? '';
+}
+
+type Link = { readonly name: string; readonly message: string; readonly code: unknown; readonly network: string };
 
 /** The error, its causes and, where every address of a name failed, what each of them said. */
 function causesOf(error: unknown): Link[] {
@@ -37,7 +42,8 @@ function causesOf(error: unknown): Link[] {
   const queue: unknown[] = [error];
   for (let one = queue.shift(); one !== undefined && found.length < MAX_CAUSES; one = queue.shift()) {
     if (!(one instanceof Error)) continue;
-    found.push({ name: one.name, message: one.message, code: 'code' in one ? one.code : undefined });
+    const network = 'network' in one && typeof one.network === 'string' ? one.network : '';
+    found.push({ name: one.name, message: one.message, code: 'code' in one ? one.code : undefined, network });
     if (one.cause !== undefined) queue.push(one.cause);
     if (one instanceof AggregateError) queue.push(...one.errors);
   }

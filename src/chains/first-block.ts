@@ -37,6 +37,7 @@ async function headerOf(reader: ChainReader, number: number, signal: AbortSignal
   if (!ref)
     throw new RpcUnavailable(
       `no endpoint of ${reader.network} has block ${number}: add an endpoint that keeps the headers back to the first address`,
+      reader.network,
     );
   return ref;
 }

@@ -29,6 +29,9 @@ const CONCURRENT_WEBHOOKS = 300;
 /** Longer than a webhook's attempt with its record, so that a shutdown cuts none off. */
 const GRACE_MS = 16_000;
 
+/** Said of the workers of webhooks and watchers, which are made to have none. */
+const NO_WORKFLOWS = 'No workflows registered';
+
 let runtimeInstalled = false;
 
 /**
@@ -38,10 +41,10 @@ function installRuntime(log: Logger): void {
   if (runtimeInstalled) return;
   runtimeInstalled = true;
   const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
+    if (message.startsWith(NO_WORKFLOWS)) return;
     const detail = meta ? String(meta['error'] ?? meta['failure'] ?? '') : '';
     const isAway = outageOf(meta?.['error']) ?? outageOf(new Error(`${message} ${detail}`));
     const fields = {
-      component: 'temporal',
       ...(isAway ? { err: meta?.['error'] ?? new Error(detail || message) } : meta ? { detail } : {}),
     };
     if (level === 'ERROR') log.error(fields, message);

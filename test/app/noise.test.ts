@@ -133,6 +133,13 @@ describe('what a worker says of an outage', function () {
     await sleep(5_000);
   });
 
+  it('names in each line the part once, and warns of nothing that is as it is meant to be', () => {
+    const log = worker.log();
+    const twice = log.split('\n').filter((line) => line.split('"component":').length > 2);
+    expect(twice).to.deep.equal([]);
+    expect(log).not.to.match(/no workflows registered/i);
+  });
+
   it('of PostgreSQL', async () => {
     await judge(
       /PostgreSQL at 127/,

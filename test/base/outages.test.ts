@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { createLogger } from '../../src/base/log.ts';
 import { Outages } from '../../src/base/outages.ts';
+import { RpcUnavailable } from '../../src/chains/rpc/errors.ts';
 
 const MINUTE_MS = 60_000;
 const away = () => Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' });
@@ -115,6 +116,15 @@ describe('a log during an outage', () => {
       'waiting for RPC endpoints',
     ]);
     expect(JSON.stringify(lines)).not.to.contain('stack');
+  });
+
+  it('has one line for a chain, also of parts that do not say in which chain they failed', () => {
+    const { lines, log } = capture();
+    const rpc = (network: string) => new RpcUnavailable(`no endpoint of ${network} answers`, network);
+    log.warn({ err: rpc('bsc'), network: 'bsc' }, 'the chain could not be read');
+    log.warn({ err: new AggregateError([rpc('bsc')], 'a look failed'), loop: 'gas' }, 'a background loop failed');
+    log.warn({ err: new Error('a price', { cause: rpc('tron') }) }, 'no price');
+    expect(lines.map(({ part }) => part)).to.deep.equal(['RPC endpoints of bsc', 'RPC endpoints of tron']);
   });
 
   it('keeps every line of what is ours, with its stack, and what is not about the outage', () => {

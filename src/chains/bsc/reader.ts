@@ -111,7 +111,7 @@ async function tagged(rpc: RpcPool, tag: 'latest' | 'finalized', signal: AbortSi
     const block = await namedOn(session, tag);
     return block && { block, endpoint: session.endpoint };
   }, signal);
-  if (!seen) throw new RpcUnavailable(`no RPC endpoint of ${rpc.name} has a ${tag} block yet`);
+  if (!seen) throw new RpcUnavailable(`no RPC endpoint of ${rpc.name} has a ${tag} block yet`, rpc.name);
   return seen;
 }
 

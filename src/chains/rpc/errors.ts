@@ -4,6 +4,13 @@
  */
 export class RpcUnavailable extends Error {
   override readonly name: string = 'RpcUnavailable';
+  /** The chain whose endpoints it is about: what is logged of one outage is told together by it. */
+  readonly network: string;
+
+  constructor(reason: string, network: string) {
+    super(reason);
+    this.network = network;
+  }
 }
 
 /**
@@ -14,8 +21,8 @@ export class BudgetSpent extends RpcUnavailable {
   override readonly name = 'BudgetSpent';
   readonly goesOnAt: Date;
 
-  constructor(reason: string, goesOnAt: Date) {
-    super(reason);
+  constructor(reason: string, { network, goesOnAt }: { readonly network: string; readonly goesOnAt: Date }) {
+    super(reason, network);
     this.goesOnAt = goesOnAt;
   }
 }

@@ -19,6 +19,7 @@ export function bestSeen(
   if (heard.length === 0)
     throw new RpcUnavailable(
       `no endpoint of ${name} answers: ${answers.map(({ host, problem }) => `${host}: ${problem}`).join('; ')}`,
+      name,
     );
   const seen = heard.flatMap(({ value }) => value ?? []);
   return seen.find(({ blockNumber }) => blockNumber !== null) ?? seen[0];

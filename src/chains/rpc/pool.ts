@@ -143,7 +143,7 @@ class EndpointPool<S extends Session> implements Pool<S> {
       }
     }
     throw problems.length > 0
-      ? new RpcUnavailable(`no RPC endpoint of ${this.name} gave it: ${problems.join(', ')}`)
+      ? new RpcUnavailable(`no RPC endpoint of ${this.name} gave it: ${problems.join(', ')}`, this.name)
       : this.#unavailable();
   }
 
@@ -237,7 +237,7 @@ class EndpointPool<S extends Session> implements Pool<S> {
       ([problem, endpoints]) =>
         `${problem} from ${endpoints.length} of ${count} (${endpoints.map(({ host }) => host).join(', ')})`,
     );
-    return new RpcUnavailable(`no RPC endpoint answers for ${this.name}: ${parts.join(', ')}`);
+    return new RpcUnavailable(`no RPC endpoint answers for ${this.name}: ${parts.join(', ')}`, this.name);
   }
 }
 

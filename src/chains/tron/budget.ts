@@ -201,6 +201,6 @@ function spent(perDay: number, day: number): BudgetSpent {
   const requests = perDay.toLocaleString('en-US');
   return new BudgetSpent(
     `tron: the ${requests} requests of ${nameOf(day)} are used up: it goes on at ${goesOnAt.toISOString()}; where the key allows more, raise TRON_REQUESTS_PER_DAY`,
-    goesOnAt,
+    { network: 'tron', goesOnAt },
   );
 }

@@ -108,7 +108,7 @@ export function createTronReader(options: TronReaderOptions): ChainReader {
 }
 
 function there<T>(seen: T | undefined, which: string): T {
-  if (seen === undefined) throw new RpcUnavailable(`no endpoint of tron has a ${which} block yet`);
+  if (seen === undefined) throw new RpcUnavailable(`no endpoint of tron has a ${which} block yet`, 'tron');
   return seen;
 }
 

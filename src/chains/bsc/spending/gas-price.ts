@@ -34,6 +34,7 @@ export async function askGasPrices(rpc: RpcPool, signal: AbortSignal): Promise<r
   const why = answers.map(({ host, problem }) => `${host}: ${problem}`).join(', ');
   throw new RpcUnavailable(
     `no RPC endpoint of ${rpc.name} tells the gas price: ${why || 'each is left alone after a failure'}`,
+    rpc.name,
   );
 }
 

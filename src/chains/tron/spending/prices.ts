@@ -47,6 +47,7 @@ export function createTronPrices(
       const why = answers.map(({ host, problem }) => `${host}: ${problem}`).join(', ');
       throw new RpcUnavailable(
         `no endpoint of ${pool.name} tells what transactions cost: ${why || 'each is left alone after a failure'}`,
+        pool.name,
       );
     }
     const prices = middleOf(told);
