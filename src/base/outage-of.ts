@@ -34,7 +34,12 @@ export function networkIn(error: unknown): string {
   return causesOf(error).find(({ network }) => network !== '')?.network ?? '';
 }
 
-type Link = { readonly name: string; readonly message: string; readonly code: unknown; readonly network: string };
+type Link = {
+  readonly name: string;
+  readonly message: string;
+  readonly code: unknown;
+  readonly network: string;
+};
 
 /** The error, its causes and, where every address of a name failed, what each of them said. */
 function causesOf(error: unknown): Link[] {

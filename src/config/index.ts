@@ -11,7 +11,7 @@ import { wrongTemporal } from './temporal-tls.ts';
 import type { ConfigRole, Environment, Variable } from './variable.ts';
 import type { Values, VariableName } from './variables/index.ts';
 import { VARIABLES } from './variables/index.ts';
-import { warningsOf } from './warnings.ts';
+import { misspelt, warningsOf } from './warnings.ts';
 
 export type { ConfigRole, Environment } from './variable.ts';
 
@@ -66,7 +66,8 @@ export function loadConfig(given: Environment, options: { role?: ConfigRole } = 
   }
   problems.push(...chainProblems(values), ...wrongFeeds(values), ...wrongXpubs(values));
   problems.push(...wrongTemporal(values), ...wrongSecretsKeys(values));
-  if (problems.length > 0) throw new ConfigError(problems);
+  // What is missing may be there under a wrong name.
+  if (problems.length > 0) throw new ConfigError([...problems, ...misspelt(env)]);
   return deepFreeze(assemble(values, [...presetWarnings(env), ...warningsOf(values, env)]));
 }
 

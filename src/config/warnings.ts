@@ -1,3 +1,4 @@
+import { nearestWord } from '../base/spelling.ts';
 import { chainsSettings, PRICE_CHAINS, priceChain } from '../chains/index.ts';
 import { NATIVE_CURRENCY, NETWORKS } from '../domain/assets.ts';
 import { parseCidr } from '../domain/ip-address.ts';
@@ -58,16 +59,19 @@ export function warningsOf(values: Values, env: Environment): string[] {
     );
   }
   warnings.push(...storesInTheClear(values));
-  for (const name of Object.keys(env)) {
-    if (
-      env[name] &&
-      PREFIXES.some((prefix) => name.startsWith(prefix)) &&
-      !(name in VARIABLES) &&
-      !secretOfFile(name)
-    )
-      warnings.push(`${name} is not a variable of this gateway and is ignored: check its spelling.`);
-  }
-  return warnings;
+  return [...warnings, ...misspelt(env)];
+}
+
+/** A sentence for each variable that looks like one of ours and is none, with the one that was meant. */
+export function misspelt(env: Environment): string[] {
+  return Object.keys(env)
+    .filter((name) => env[name] && PREFIXES.some((prefix) => name.startsWith(prefix)))
+    .filter((name) => !(name in VARIABLES) && !secretOfFile(name))
+    .map((name) => {
+      const meant = nearestWord(name, Object.keys(VARIABLES));
+      const advice = meant === undefined ? 'check its spelling.' : `did you mean ${meant}?`;
+      return `${name} is not a variable of this gateway and is ignored: ${advice}`;
+    });
 }
 
 /** A name without a dot belongs to a container beside us, or to our own domain. */

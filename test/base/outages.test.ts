@@ -122,7 +122,7 @@ describe('a log during an outage', () => {
     const { lines, log } = capture();
     const rpc = (network: string) => new RpcUnavailable(`no endpoint of ${network} answers`, network);
     log.warn({ err: rpc('bsc'), network: 'bsc' }, 'the chain could not be read');
-    log.warn({ err: new AggregateError([rpc('bsc')], 'a look failed'), loop: 'gas' }, 'a background loop failed');
+    log.warn({ err: new AggregateError([rpc('bsc')], 'a look failed') }, 'a background loop failed');
     log.warn({ err: new Error('a price', { cause: rpc('tron') }) }, 'no price');
     expect(lines.map(({ part }) => part)).to.deep.equal(['RPC endpoints of bsc', 'RPC endpoints of tron']);
   });

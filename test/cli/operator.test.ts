@@ -188,18 +188,26 @@ describe('command line: an operator sets up merchants', function () {
       PORT: '70000',
       BSC_CHAIN_ID: 'x',
       SECRETS_KEY: 'hush-hush',
+      BSC_RPC_URL: 'https://hush-hush.example',
     });
     const report = oneObject<{
       ok: boolean;
       problems: string[];
       values: { name: string; value: string | null }[];
     }>(ran.stdout);
-    expect([ran.code, report.ok, report.problems.length]).to.deep.equal([1, false, 3]);
+    expect([ran.code, report.ok, report.problems.length]).to.deep.equal([1, false, 4]);
+    expect(report.problems.at(-1)).to.match(/^BSC_RPC_URL is not a variable .* did you mean BSC_RPC_URLS\?$/);
     expect(ran.stdout + ran.stderr)
       .to.not.include('hush-hush')
       .and.not.include(database.url);
     expect(report.values.find(({ name }) => name === 'DATABASE_URL')?.value).to.equal('(set, not shown)');
-    expect((await answer<{ ok: boolean }>(['config', 'check'], env)).ok).to.equal(true);
+    const good = { ...env, WEBHOOK_ALLOWED_CIDR: '10.0.0.0/8', WEBHOOK_FOO_BAR: '1' };
+    const told = await answer<{ ok: boolean; warnings: string[] }>(['config', 'check'], good);
+    expect([told.ok, ...told.warnings.filter((one) => / is not a variable /.test(one))]).to.deep.equal([
+      true,
+      'WEBHOOK_ALLOWED_CIDR is not a variable of this gateway and is ignored: did you mean WEBHOOK_ALLOWED_CIDRS?',
+      'WEBHOOK_FOO_BAR is not a variable of this gateway and is ignored: check its spelling.',
+    ]);
     const doctor = await gateway(['doctor', '--json'], { ...env, PORT: '70000' });
     expect(oneObject<Checks>(doctor.stdout).checks.map(({ name, ok }) => [name, ok])).to.deep.equal([
       ['config', false],

@@ -14,15 +14,15 @@ import {
 import { fields, prose, typeOf, words } from './schema.ts';
 import { codeBlock, tabs } from './snippets.ts';
 
-/** What the reference is made of besides the document: where clients reach us, and the page of schemas. */
-export type ReferenceOptions = { readonly origin: string; readonly schemas: string };
+/** What the reference is made of besides the document: where clients reach us, and where other pages are. */
+export type ReferenceOptions = { readonly origin: string; readonly docs: string; readonly schemas: string };
 
 /** Every route and every event of an OpenAPI document. `origin` stands before URLs that it gives as paths. */
-export function reference(document: ApiDocument, { origin, schemas }: ReferenceOptions): Html {
+export function reference(document: ApiDocument, { origin, docs, schemas }: ReferenceOptions): Html {
   const routes = routesOf(document, origin);
   const tags = document.tags.filter(({ name }) => name !== SENT && ofTag(routes, name).length > 0);
   return html`<h1>${document.info.title}</h1>
-${start(document, routes)}
+${start(document, routes, docs)}
 ${tags.map(
   ({ name, description }) => html`<section aria-labelledby="${anchorOfTag(name)}">
 <h2 id="${anchorOfTag(name)}"><a href="#${anchorOfTag(name)}">${name}</a></h2>
@@ -52,9 +52,10 @@ function ofTag(routes: readonly Route[], tag: string): Route[] {
   return routes.filter(({ operation }) => operation.tags?.[0] === tag);
 }
 
-function start(document: ApiDocument, routes: readonly Route[]): Html {
+function start(document: ApiDocument, routes: readonly Route[], docs: string): Html {
   const [first] = routes;
   return html`<section class="card" id="start">
+<p>New here? <a href="${docs}/start">From a key to the first verified webhook</a>.</p>
 ${prose(document.info.description ?? '')}
 <p>Every path below is added to <code>${first?.baseUrl}</code>. The same description for programs: <a href="openapi.json">/openapi.json</a>.</p>
 <p>The calls run as they are once your shell knows the key:</p>

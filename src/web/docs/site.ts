@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { scriptOf } from '../assets/assets.ts';
-import type { Html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import { type Page, renderDocument, sendRendered } from '../layout.ts';
 import { GUIDES, type Guide, readGuides } from './guides.ts';
 import { frameOf } from './menu.ts';
@@ -16,6 +16,7 @@ export type DocsRoutes = ReadonlyMap<string, (ctx: Context) => void>;
 type Site = {
   readonly pages: ReadonlyMap<string, { readonly page: Page; readonly text: string }>;
   readonly search: (query: string) => Page;
+  readonly missing: Page;
 };
 
 const REFERENCE = '/docs';
@@ -54,7 +55,11 @@ export function docsPages(description: object): DocsRoutes {
     const page = siteOf(ctx).search(typeof q === 'string' ? q : (q[0] ?? ''));
     sendRendered(ctx, page, renderDocument(page));
   };
-  return new Map([...fixed, [SEARCH, search]]);
+  const missing = (ctx: Context) => {
+    const page = siteOf(ctx).missing;
+    sendRendered(ctx, page, renderDocument(page));
+  };
+  return new Map([...fixed, [SEARCH, search], [`${REFERENCE}/:elsewhere`, missing]]);
 }
 
 function makeSite(document: ApiDocument, origin: string): Site {
@@ -81,7 +86,7 @@ function makeSite(document: ApiDocument, origin: string): Site {
     body,
   });
   const fixed: (readonly [string, Page])[] = [
-    [REFERENCE, pageOf('', 'Reference', reference(document, { origin, schemas }))],
+    [REFERENCE, pageOf('', 'Reference', reference(document, { origin, docs, schemas }))],
     [`${REFERENCE}/schemas`, pageOf('schemas', 'Schemas', schemaPage(document, schemas))],
     ...guides.map((guide) => [`${REFERENCE}/${guide.name}`, guidePage(guide, pageOf)] as const),
   ];
@@ -89,11 +94,18 @@ function makeSite(document: ApiDocument, origin: string): Site {
   return {
     pages: new Map(fixed.map(([path, page]) => [path, { page, text: renderDocument(page) }])),
     search: (query) => pageOf('search', 'Search', searchPage(places, query), query),
+    missing: { ...pageOf('elsewhere', 'No such page', missingPage(docs)), status: 404 },
   };
 }
 
 function guidePage(guide: Guide, pageOf: (current: string, title: string, body: Html) => Page): Page {
   return pageOf(guide.name, guide.title, guide.body);
+}
+
+/** For an address below `/docs` that no page has; its frame has the menu and the search. */
+function missingPage(docs: string): Html {
+  return html`<h1>There is no such page</h1>
+<p>It may have had another name: look for it above, or begin with <a href="${docs}/start">the first page</a>.</p>`;
 }
 
 /** The way from the folder of a page to that of all pages. */

@@ -48,7 +48,7 @@ describe('query parameters that a route does not know', () => {
     expect([nobody.status, nobody.headers.get('X-Ignored-Parameters')]).to.deep.equal([401, null]);
   });
 
-  it('are found in another style of writing, and guessed only where a slip or two explains them', () => {
+  it('are found in another style, by a slip or two, or by words that only one name has', () => {
     const meant: [string, string | undefined][] = [
       ['customerId', 'customer_id'],
       ['Transaction-Hash', 'transaction_hash'],
@@ -62,6 +62,13 @@ describe('query parameters that a route does not know', () => {
       ['ma', undefined],
       ['offset', undefined],
       ['created', undefined],
+      ['customer', 'customer_id'],
+      ['hash', 'transaction_hash'],
+      ['from', 'created_from'],
+      ['after', 'starting_after'],
+      ['_', undefined],
+      ['id', undefined],
+      ['action', undefined],
     ];
     for (const [name, one] of meant) {
       const value = of(name) ?? '';

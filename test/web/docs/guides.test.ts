@@ -47,6 +47,16 @@ describe('the guides', function () {
       .and.not.include('127.0.0.1');
   });
 
+  it('answer an address that is none with a page that leads on', async () => {
+    const { status, headers, text: body } = await call(`${api.origin}/docs/webhook`);
+    expect([status, headers.get('cache-control')]).to.deep.equal([404, 'no-store']);
+    expect(body)
+      .to.include('There is no such page')
+      .and.include('href="/docs/start"')
+      .and.include('name="q"');
+    expect(await text('/docs')).to.include('<a href="/docs/start">From a key to the first verified webhook');
+  });
+
   it('are all the files of docs/guides', () => {
     const files = readdirSync(join(import.meta.dirname, '../../../docs/guides'));
     expect(files.sort()).to.deep.equal(GUIDES.map((name) => `${name}.md`).sort());
