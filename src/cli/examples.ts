@@ -90,12 +90,34 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'audit list': ['', `--merchant ${ID} --since 2026-11-01`],
 };
 
-/** Adds to the help of each command of `program` its examples. */
+/** What a newcomer types first, for the help of the whole. */
+const FIRST = ['doctor', 'merchant create', 'find', 'deposit stuck'];
+/** A group's help shows some of its commands at work; each command's own shows all of its examples. */
+const OF_A_GROUP = 4;
+
+/** Adds to the help of each command of `program`, of each group and of the whole, its examples. */
 export function addExamples(program: Command): void {
-  for (const { path, command } of leavesOf(program)) {
-    const lines = (EXAMPLES[path] ?? []).map((rest) => `  gateway ${`${path} ${rest}`.trim()}`);
-    if (lines.length > 0) command.addHelpText('after', ['', 'Examples:', ...lines].join('\n'));
-  }
+  for (const { path, command } of leavesOf(program))
+    show(
+      command,
+      (EXAMPLES[path] ?? []).map((rest) => `${path} ${rest}`),
+    );
+  for (const group of program.commands.filter(({ commands }) => commands.length > 0))
+    show(
+      group,
+      leavesOf(group, [group.name()])
+        .slice(0, OF_A_GROUP)
+        .map(({ path }) => `${path} ${EXAMPLES[path]?.[0] ?? ''}`),
+    );
+  show(
+    program,
+    FIRST.map((path) => `${path} ${EXAMPLES[path]?.at(0) ?? ''}`),
+  );
+}
+
+function show(command: Command, lines: readonly string[]): void {
+  const shown = lines.map((line) => `  gateway ${line.trim()}`);
+  if (shown.length > 0) command.addHelpText('after', ['', 'Examples:', ...shown].join('\n'));
 }
 
 function leavesOf(command: Command, path: readonly string[] = []): { path: string; command: Command }[] {

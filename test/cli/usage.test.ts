@@ -157,6 +157,18 @@ describe('command line: wrong usage', function () {
       }
     const shown = await gateway(['deposit', 'claim', '--help'], {});
     expect(shown.stdout).to.match(/\nExamples:\n {2}gateway deposit claim --tx 0x/);
+    const program = makeProgram();
+    const groups = program.commands.filter(({ commands }) => commands.length > 0);
+    expect(groups.length).to.be.above(10);
+    for (const command of [program, ...groups]) {
+      const said: string[] = [];
+      command.configureOutput({ writeOut: (text) => void said.push(text) }).outputHelp();
+      const help = said.join('');
+      const lines = help.split('\nExamples:\n')[1]?.trimEnd().split('\n') ?? [];
+      const begins = `  gateway ${command === program ? '' : `${command.name()} `}`;
+      expect(lines.length, help).to.be.above(0);
+      expect(lines.filter((line) => !line.startsWith(begins))).to.deep.equal([]);
+    }
   });
 
   it('marks in its help what has to be given, and says defaults in words', async () => {

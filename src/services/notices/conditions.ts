@@ -1,8 +1,9 @@
 // What an operator is told of without asking: the rows that the alarms, `deposit stuck` and `doctor` read.
-import { WebhookEndpoint } from '../../db/entities/index.ts';
+import { Deposit, WebhookEndpoint } from '../../db/entities/index.ts';
 import type { Severity } from '../../db/entities/process/notice.ts';
 import { firstRow, sql } from '../../db/sql.ts';
-import { NATIVE_CURRENCY } from '../../domain/assets.ts';
+import { assetOf, NATIVE_CURRENCY } from '../../domain/assets.ts';
+import { formatUnits } from '../../domain/money.ts';
 import { type AlarmKind, describeStandstill, readAlarms, readStandstills } from '../alarms/alarms.ts';
 import { listStuck } from '../deposits/stuck.ts';
 import type { Deps } from '../deps.ts';
@@ -93,11 +94,22 @@ async function chains(deps: Deps) {
     }));
 }
 
+/** How much it is about and whose merchant will ask is told too; the customer's name goes to no chat tool. */
 async function deposits(deps: Deps) {
-  return (await listStuck(deps)).map((one) => ({
+  const stuck = await listStuck(deps);
+  const ids = stuck.slice(0, MOST_OF_A_KIND).map(({ deposit_id }) => deposit_id);
+  const whats = new Map(
+    (await deps.orm.em.fork().find(Deposit, { id: { $in: ids } })).map(
+      ({ id, network, currency, amountUnits, merchantId }) => [
+        id,
+        ` of ${formatUnits(amountUnits, assetOf(network, currency).decimals)} ${currency} for merchant ${merchantId}`,
+      ],
+    ),
+  );
+  return stuck.map((one) => ({
     key: `deposit:${one.deposit_id}`,
     severity: 'critical' as const,
-    reason: `deposit ${one.deposit_id} on ${one.network} is ${one.state} since ${one.since}: ${one.reason}`,
+    reason: `deposit ${one.deposit_id}${whats.get(one.deposit_id) ?? ''} on ${one.network} is ${one.state} since ${one.since}: ${one.reason}`,
     action: one.action,
   }));
 }

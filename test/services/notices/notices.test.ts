@@ -105,7 +105,9 @@ describe('notices', function () {
     });
     expect(verified.event).to.equal('notice.began');
     expect(bodies().find(({ data }) => data['key'] === key)?.text).to.match(
-      /^\[critical\] deposit .* on bsc is detected since .* → /,
+      new RegExp(
+        `^\\[critical\\] deposit ${deposit} of 5 USDT for merchant ${api.merchant.id} on bsc is detected since .* → `,
+      ),
     );
     await api.deps.orm.em.fork().transactional(async (em) => {
       // Past the guards: as if it had just gone on.
