@@ -23,6 +23,8 @@ const KEY_FLAWS = {
     'The API key is not valid here: it was revoked or has expired, or it belongs to another installation.',
 } as const;
 
+const ENDED_BESIDE_KEY =
+  'The request carries an API key and the cookie ch_session of a session that has ended: send the key without the cookie.';
 const KEY_AS_COOKIE =
   'The cookie ch_session holds an API key, which is no session: send the key as "Authorization: Bearer KEY".';
 
@@ -50,8 +52,11 @@ export async function authenticate(
     token === undefined ? undefined : findSession(token),
   ]);
   if (key !== undefined && !owner) throw unauthorized(KEY_FLAWS[flawOfKey(key)]);
-  if (token !== undefined && !session)
-    throw KEY_IN_TEXT.test(token) ? unauthorized(KEY_AS_COOKIE) : sessionEnded();
+  if (token !== undefined && !session) {
+    if (KEY_IN_TEXT.test(token)) throw unauthorized(KEY_AS_COOKIE);
+    // Whoever sent a key cannot sign in again: the cookie is in the way.
+    throw owner ? unauthorized(ENDED_BESIDE_KEY) : sessionEnded();
+  }
   if (owner && !session) return { kind: 'key', ...owner };
   // Live unless the header says exactly "test", as the contract says.
   const mode = request.headers['x-mode'] === 'test' ? 'test' : 'live';

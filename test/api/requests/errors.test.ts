@@ -89,6 +89,11 @@ describe('the error table of the API', () => {
       }),
       'a whole key of another installation': () => ({ 'x-api-key': generateKey('live') }),
       'a key as the session cookie': () => ({ Cookie: `ch_session=${api.keys.live}` }),
+      'a good key beside a session that has ended': () => ({
+        Authorization: `Bearer ${api.keys.live}`,
+        Cookie: `ch_session=${'s'.repeat(43)}`,
+      }),
+      'a session that has ended': () => ({ Cookie: `ch_session=${'s'.repeat(43)}` }),
       'a very long key': () => ({ 'x-api-key': `sk_live_${'a'.repeat(8_000)}` }),
     };
     const says: Record<string, RegExp> = {
@@ -99,6 +104,8 @@ describe('the error table of the API', () => {
       'the other prefix on a good key': /mistyped or cut off/,
       'a whole key of another installation': /revoked or has expired, or it belongs to another installation/,
       'two credentials that differ': /two API keys that differ: send one/,
+      'a good key beside a session that has ended': /session that has ended: send the key without the cookie/,
+      'a session that has ended': /^The session has ended\. Sign in again\.$/,
       'a very long key': /mistyped or cut off/,
       'a key as the session cookie': /cookie ch_session holds an API key.*Authorization: Bearer KEY/,
     };
