@@ -117,7 +117,8 @@ async function replay({ args, options }: { args: readonly string[]; options: { r
   const missing = args.find((file) => !existsSync(file));
   if (missing !== undefined)
     throw new OperatorError(`There is no file ${missing}`, 'Give the paths of exported histories');
-  const { replayFiles, replayServer } = await import('../temporal/replay.ts');
+  const { quietReplays, replayFiles, replayServer } = await import('../temporal/replay.ts');
+  quietReplays();
   const result =
     args.length > 0
       ? await replayFiles([...args])

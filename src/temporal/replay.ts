@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
-import { Worker } from '@temporalio/worker';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { OperatorError } from '../base/errors.ts';
 import { linkTemporal } from './client.ts';
 import type { TemporalPlace } from './place.ts';
@@ -11,6 +11,18 @@ export type ReplayReport = {
   readonly replayed: number;
   readonly failed: readonly { readonly file: string; readonly error: string }[];
 };
+
+/**
+ * Lets the SDK say nothing of its workers' coming and going, for a process that only replays: what a replay
+ * finds is in its report. Once in a process, before anything else of the SDK's workers.
+ */
+export function quietReplays(): void {
+  Runtime.install({
+    logger: new DefaultLogger('ERROR', () => undefined),
+    shutdownSignals: [],
+    telemetryOptions: { logging: { filter: { core: 'ERROR', other: 'ERROR' }, forward: {} } },
+  });
+}
 
 /** What is replayed by default: the actors that move money, in the last runs that the server still holds. */
 const SERVER_QUERY = "WorkflowType IN ('deposit', 'paymentLink', 'settlement')";

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { replayFiles } from '../../src/temporal/replay.ts';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
+import { gateway } from '../cli/support.ts';
 
 const HISTORIES = join(import.meta.dirname, '../histories');
 const SCENARIOS = [
@@ -62,6 +63,11 @@ describe('the stored histories', function () {
     const report = await replayFiles([join(HISTORIES, 'deposit')], altered);
     expect(report.failed.length).to.be.at.least(SCENARIOS.length - 1);
     expect(report.failed[0]?.error).to.match(/nondeterminism|Nondeterminism/i);
+  });
+
+  it('are told of by the command in one line, beside which nothing is said', async () => {
+    const ran = await gateway(['replay', join(HISTORIES, 'deposit/completed.json')], {});
+    expect(ran).to.deep.equal({ code: 0, stdout: 'Replayed 1, of which 0 failed.\n', stderr: '' });
   });
 
   it('must be histories: anything else is refused with a sentence', async () => {

@@ -78,12 +78,16 @@ export async function simulateDeposit(
   });
   const cursor = await tx.em.findOne(ChainCursor, input.network);
   const blockNumber = cursor?.headNumber ?? 1;
-  const recorded = await recordSimulated(tx, deps, input, { address, blockNumber, price: input.price });
+  const place = { address, blockNumber, price: input.price };
+  const { named, ...recorded } = await recordSimulated(tx, deps, input, place);
   if (recorded.outcome !== 'created') return { deposit: recorded.deposit, created: false };
   const scope = { merchantId: input.merchantId, mode: 'test' as const };
   await roomForTests(tx.em, scope);
   await refuseOverQuota(tx.em, deps, scope, ['events_per_day']);
-  const deliveries = [...recorded.deliveries, ...(await walk(tx, deps, recorded.deposit, input))];
+  const deliveries = [
+    ...recorded.deliveries,
+    ...(await walk(tx, deps, recorded.deposit, { ...input, named })),
+  ];
   await tx.enqueue(workflowIdOf(recorded.deposit), depositStart(recorded.deposit, deliveries));
   const { id: subject, status } = recorded.deposit;
   const after = { customer_id: customer.id, status };
@@ -116,7 +120,7 @@ async function recordSimulated(
   );
   const named = before ? undefined : input.paymentToken;
   const link = named === undefined ? undefined : await namedLink(tx.em, input, named);
-  return await recordDeposit(tx, deps, {
+  const recorded = await recordDeposit(tx, deps, {
     paymentLinkId: link?.id,
     mode: 'test',
     simulated: true,
@@ -138,6 +142,7 @@ async function recordSimulated(
     price,
     silent: input.events === 'final' && input.outcome !== 'detected',
   });
+  return { ...recorded, named: link?.id };
 }
 
 /**
@@ -177,7 +182,12 @@ function unitsOf(
 }
 
 /** Passes every state up to the wanted one, each in the audit trail, and announces what was asked for. */
-async function walk(tx: Tx, deps: TxDeps, deposit: Deposit, input: Simulation): Promise<string[]> {
+async function walk(
+  tx: Tx,
+  deps: TxDeps,
+  deposit: Deposit,
+  input: Simulation & { readonly named: string | undefined },
+): Promise<string[]> {
   const target: DepositState = input.outcome === 'reorged' ? 'failed' : input.outcome;
   const way = happyPath(target).slice(1);
   const deliveries: string[] = [];
@@ -193,6 +203,7 @@ async function walk(tx: Tx, deps: TxDeps, deposit: Deposit, input: Simulation): 
       ...(await applyTransition(tx, deps, deposit, {
         to,
         headNumber: null,
+        named: input.named,
         silent: !announced,
         ...(to === 'failed' ? failure : {}),
       })),

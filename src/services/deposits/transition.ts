@@ -77,8 +77,9 @@ export async function applyTransitions(
   await recordTransitions(em, moves);
   await postLedgerAll(em, deps, moves.map(postingOf));
   await settleLinks(tx, deps, new Set([...gained, ...moves.flatMap(({ linkId }) => linkId ?? [])]));
-  for (const { deposit } of moves)
-    if (deposit.status === 'completed' && deposit.paymentLinkId == null) await noteLate(tx, deps, deposit);
+  for (const { deposit, named } of moves)
+    if (deposit.status === 'completed' && deposit.paymentLinkId == null)
+      await noteLate(tx, deps, deposit, named);
   await wakeForDeposits(
     tx,
     deps,

@@ -71,14 +71,19 @@ export async function settleLinks(tx: Tx, deps: TxDeps, linkIds: ReadonlySet<str
 /**
  * Shows `late` on the closed or overdue link that this plain deposit would have paid in
  * time, if there is one, and tells it. It is called for confirmed money: a payment that is only seen
- * may still vanish. Takes the customer's lock, which the caller should hold already.
+ * may still vanish. `named` is the only link in question. Takes the customer's lock, which the caller should
+ * hold already.
  */
-export async function noteLate(tx: Tx, deps: TxDeps, deposit: Deposit): Promise<void> {
+export async function noteLate(tx: Tx, deps: TxDeps, deposit: Deposit, named?: string): Promise<void> {
   const { em } = tx;
   if (deposit.currency !== LINK_CURRENCY) return;
   if (!(await lockPayers(em, [deposit.customerId])).has(deposit.customerId)) return;
   const money = moneyOf(deps, deposit);
-  const match = matchLink(money, await missedLinks(em, { customerId: deposit.customerId, money }));
+  const missed =
+    named === undefined
+      ? await missedLinks(em, { customerId: deposit.customerId, money })
+      : await linkNamed(em, named);
+  const match = matchLink(money, missed);
   if (match?.kind !== 'late') return;
   const link = await em.findOneOrFail(PaymentLink, match.linkId, { refresh: true });
   link.late = true;

@@ -125,6 +125,16 @@ describe('payment links: a cancel, and test mode', function () {
       expect(await shop.view(link.id, 'test')).to.include({ amount_status: 'late', paid_amount_usd: 0 });
     });
 
+    it('rehearses late money for the link that it names, whatever else the customer could pay', async () => {
+      const customerId = await shop.customer('test');
+      const link = await shop.link({ customerId, mode: 'test' });
+      shop.pass(4_000);
+      const open = await shop.link({ customerId, mode: 'test' });
+      await simulate(customerId, { paymentToken: link.token });
+      expect(await shop.view(link.id, 'test')).to.include({ amount_status: 'late', paid_amount_usd: 0 });
+      expect(await shop.view(open.id, 'test')).to.include({ status: 'pending', amount_status: 'none' });
+    });
+
     it('refuses a token that the deposit could not pay, but repeats a known hash', async () => {
       const customerId = await shop.customer('test');
       const link = await shop.link({ customerId, mode: 'test', network: 'tron' });
