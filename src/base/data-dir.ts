@@ -80,7 +80,8 @@ async function takeLock(path: string): Promise<Lock> {
     if (!dying || waitedMs >= LOCK_WAIT_MS) {
       const who = holder === undefined ? 'another process' : `process ${holder}`;
       throw new InUse(
-        `${path} is in use by ${who}: stop that gateway first, or set DATA_DIR to another folder`,
+        `${path} is in use by ${who}`,
+        'Stop that gateway first, or set DATA_DIR to another folder',
       );
     }
     await pause(LOCK_POLL_MS);

@@ -48,7 +48,7 @@ export class UsageError extends Error {
 }
 
 /** Another holder has what is wanted: a later try may find it free. */
-export class InUse extends Error {}
+export class InUse extends OperatorError {}
 
 /** The exit code for anything thrown: the error's own, else 1. */
 export function exitCodeOf(error: unknown): number {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { tempDir } from '../../dev/support/parts.ts';
 import { openDataDir, readRun, removeRun, writeRun } from '../../src/base/data-dir.ts';
+import { OperatorError } from '../../src/base/errors.ts';
 import { failureOf, gone, runScript } from '../support/repository/scripts.ts';
 
 const silent = () => undefined;
@@ -21,7 +22,7 @@ describe('the data folder', () => {
     expect(message)
       .to.contain(dir)
       .and.to.contain(`process ${first.pid}`)
-      .and.to.match(/set DATA_DIR to another folder$/);
+      .and.to.match(/set DATA_DIR to another folder\.$/);
     first.kill('SIGKILL');
   });
 
@@ -39,7 +40,12 @@ describe('the data folder', () => {
   it('is refused to a second holder inside the same process, and given after a release', async () => {
     const dir = await tempDir();
     const first = await openDataDir(dir, silent);
-    expect(await failureOf(openDataDir(dir, silent))).to.contain('is in use');
+    const refused = await openDataDir(dir, silent).catch((error: unknown) => error);
+    // One sentence at the start, with what to do, and no advice to look for more.
+    expect(refused).to.be.instanceOf(OperatorError);
+    expect(String(refused)).to.match(
+      / is in use by process \d+\. Stop that gateway first, or set DATA_DIR .*\.$/,
+    );
     first.release();
     (await openDataDir(dir, silent)).release();
   });
