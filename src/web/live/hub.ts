@@ -21,15 +21,17 @@ export type Hub = {
   close(): void;
 };
 
+type HubDeps = Pick<Deps, 'log' | 'now'>;
+
+const versionsOf = (all: readonly { readonly token: string; readonly version: string }[]) =>
+  new Map(all.map(({ token, version }) => [token, version]));
+
 /**
  * What somebody watches in this process, of one kind. One statement a second asks for all of them whether
  * they changed, more rarely where it takes long, none while nobody watches. Only those that did are read, and
  * those that could not be: they may be gone. While the database is away readers stay and are shown nothing.
  */
-export function createHub<View extends Shown>(
-  deps: Pick<Deps, 'log' | 'now'>,
-  rendered: Rendered<View>,
-): Hub {
+export function createHub<View extends Shown>(deps: HubDeps, rendered: Rendered<View>): Hub {
   const { followed } = rendered;
   const watched = new Map<string, Watched<View>>();
   const outage = createOutage(deps, followed.what);
@@ -50,9 +52,7 @@ export function createHub<View extends Shown>(
     [looking, timer] = [true, undefined];
     const began = performance.now();
     try {
-      const changed = await look(
-        new Map([...watched.values()].map(({ token, version }) => [token, version])),
-      );
+      const changed = await look(versionsOf([...watched.values()]));
       // Where one could not be read, a look alone is no end of it: it is over once that was read.
       if (![...watched.values()].some(({ version }) => version === '')) outage.ended();
       const now = deps.now().getTime();
