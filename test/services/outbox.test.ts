@@ -6,6 +6,7 @@ import type { Deps } from '../../src/services/deps.ts';
 import { insertOutbox } from '../../src/services/outbox/insert.ts';
 import { performOutbox, performTestOutbox } from '../../src/services/outbox/perform.ts';
 import { readOutbox } from '../../src/services/outbox/state.ts';
+import { take } from '../../src/services/outbox/take.ts';
 import { linkTemporal, type TemporalLink } from '../../src/temporal/client.ts';
 import { createStartTurns } from '../../src/temporal/start-turns.ts';
 import { testDeps } from '../support/gateway.ts';
@@ -192,6 +193,28 @@ describe('the outbox', function () {
     expect(await performTestOutbox({ ...deps, actors })).to.deep.equal({ performed: 0, failed: 16 });
     expect(asked).to.be.at.most(2);
     expect(await left()).to.have.length(16);
+  });
+
+  it('starts what a merchant tests beside a drill of hundreds of another one, and not after it', async () => {
+    const of = (merchantId: string, count: number) =>
+      insertOutbox(
+        deps.orm.em.fork(),
+        deps,
+        Array.from({ length: count }, (_, index) => ({
+          workflowId: `${merchantId}-${index}`,
+          message: { workflowType: 'notify', args: [], owner: { merchantId, mode: 'test' } },
+        })),
+      );
+    await of('drills', 300);
+    await of('tries', 1);
+    pass(10);
+    const first = await take(deps, 'test', 16);
+    expect(first.map(({ workflowId }) => workflowId))
+      .to.have.length(16)
+      .and.include('tries-0');
+    const all = new Set(first.map(({ id }) => id));
+    for (let turn = 0; turn < 20; turn += 1) for (const { id } of await take(deps, 'test', 16)) all.add(id);
+    expect(all.size, 'each once').to.equal(301);
   });
 
   it('blames no message while Temporal is away', async () => {

@@ -21,17 +21,33 @@ const KINDS = {
   seldom: sql`quarantined_at is not null`,
 } as const;
 
+/** Among so many of the oldest messages of test mode merchants take turns. */
+const TURNS_AMONG = 1_000;
+
 /** The statement that takes the oldest messages of a kind that are due, by a lease. */
 export function takeSql(kind: keyof typeof KINDS, limit: number, now: Date): Statement<Taken> {
-  return leaseSql(now, sql`${KINDS[kind]} and next_try_at <= ${now} order by next_try_at, id limit ${limit}`);
+  const due = sql`${KINDS[kind]} and next_try_at <= ${now}`;
+  if (kind === 'test') return leaseSql(now, sql`${due} and id = any(array(${inTurns(due, limit)}))`);
+  return leaseSql(now, sql`${due} order by next_try_at, id limit ${limit}`);
 }
+
+/** Starts of test mode are slow by intent: a drill of one merchant has no other one wait for all of it. */
+const inTurns = (due: Statement<unknown>, limit: number): Statement<unknown> => sql`
+  select id from (
+    select id, next_try_at, row_number() over (partition by owner order by next_try_at, id) as turn
+    from (select id, next_try_at, message #>> '{owner,merchantId}' as owner from outbox where ${due}
+      order by next_try_at, id limit ${TURNS_AMONG}) oldest
+  ) turns order by turn, next_try_at, id limit ${limit}`;
 
 /** The statement that takes the next messages of the quarantine, due or not, with ids above `after`. */
 export function takePageSql(after: string, now: Date): Statement<Taken> {
   return leaseSql(now, sql`${KINDS.seldom} and id > ${after} order by id limit ${BATCH}`);
 }
 
-/** Takes the oldest messages of a kind that are due, in the order in which they were written. */
+/**
+ * Takes the oldest messages of a kind that are due, of test mode as merchants take turns, in the order in which
+ * they were written.
+ */
 export async function take(deps: Deps, kind: keyof typeof KINDS, limit: number): Promise<Taken[]> {
   return inOrder(await rows(deps.orm.em.fork(), takeSql(kind, limit, deps.now())));
 }

@@ -85,7 +85,6 @@ describe('repair and alarms among many rows', function () {
     for (const [statement, index] of [
       [takeSql('fresh', 100, now), 'outbox_live_fresh_index'],
       [takeSql('tried', 100, now), 'outbox_live_tried_index'],
-      [takeSql('test', 40, now), 'outbox_test_index'],
       [takeSql('seldom', 10, now), 'outbox_seldom_index'],
       [takePageSql('0', now), 'outbox_quarantine_pages_index'],
       [
@@ -98,6 +97,10 @@ describe('repair and alarms among many rows', function () {
         .to.contain(index)
         .and.not.contain('Seq Scan')
         .and.not.contain('Sort');
+    // Merchants take turns among the first thousand, which are sorted.
+    expect(await plan(takeSql('test', 40, now)))
+      .to.contain('outbox_test_index')
+      .and.not.contain('Seq Scan');
   });
 
   it('finds what waits too long, lost its block or should have ended by an index', async () => {
