@@ -13,7 +13,7 @@ export function secretOfFile(name: string): string | undefined {
 }
 
 /** The variable that this name would give by file if it were a secret, or undefined for any other name. */
-function plainOfFile(name: string): string | undefined {
+export function plainOfFile(name: string): string | undefined {
   const base = name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : '';
   return base in VARIABLES && !(name in VARIABLES) && !secretOfFile(name) ? base : undefined;
 }

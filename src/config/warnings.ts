@@ -2,7 +2,7 @@ import { nearestWord } from '../base/spelling.ts';
 import { chainsSettings, PRICE_CHAINS, priceChain } from '../chains/index.ts';
 import { NATIVE_CURRENCY, NETWORKS } from '../domain/assets.ts';
 import { parseCidr } from '../domain/ip-address.ts';
-import { secretOfFile } from './files.ts';
+import { plainOfFile, secretOfFile } from './files.ts';
 import { isNear } from './production.ts';
 import { hostOf } from './urls.ts';
 import type { Environment } from './variable.ts';
@@ -66,7 +66,8 @@ export function warningsOf(values: Values, env: Environment): string[] {
 export function misspelt(env: Environment): string[] {
   return Object.keys(env)
     .filter((name) => env[name] && PREFIXES.some((prefix) => name.startsWith(prefix)))
-    .filter((name) => !(name in VARIABLES) && !secretOfFile(name))
+    // A file for what is no secret has a sentence of its own.
+    .filter((name) => !(name in VARIABLES) && !secretOfFile(name) && !plainOfFile(name))
     .map((name) => {
       const meant = nearestWord(name, Object.keys(VARIABLES));
       const advice = meant === undefined ? 'check its spelling.' : `did you mean ${meant}?`;
