@@ -62,11 +62,13 @@ export function warningsOf(values: Values, env: Environment): string[] {
   return [...warnings, ...misspelt(env)];
 }
 
-/** A sentence for each variable that looks like one of ours and is none, with the one that was meant. */
+/**
+ * A sentence for each variable that looks like one of ours and is none, with the one that was meant. A file
+ * for what is no secret has a sentence of its own.
+ */
 export function misspelt(env: Environment): string[] {
   return Object.keys(env)
     .filter((name) => env[name] && PREFIXES.some((prefix) => name.startsWith(prefix)))
-    // A file for what is no secret has a sentence of its own.
     .filter((name) => !(name in VARIABLES) && !secretOfFile(name) && !plainOfFile(name))
     .map((name) => {
       const meant = nearestWord(name, Object.keys(VARIABLES));

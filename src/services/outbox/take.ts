@@ -45,8 +45,8 @@ export function takePageSql(after: string, now: Date): Statement<Taken> {
 }
 
 /**
- * Takes the oldest messages of a kind that are due, of test mode as merchants take turns, in the order in which
- * they were written.
+ * Takes the oldest messages of a kind that are due, of test mode as merchants take turns, in the order in
+ * which they were written.
  */
 export async function take(deps: Deps, kind: keyof typeof KINDS, limit: number): Promise<Taken[]> {
   return inOrder(await rows(deps.orm.em.fork(), takeSql(kind, limit, deps.now())));
