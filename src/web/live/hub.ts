@@ -1,9 +1,8 @@
-import type { Deps } from '../../services/deps.ts';
 import { withinTime } from '../../services/time-limit.ts';
 import { createArrivals } from './arrivals.ts';
 import type { Shown } from './followed.ts';
 import { createOutage } from './outage.ts';
-import { createReadings, type Reader, type Watched } from './readings.ts';
+import { createReadings, type Reader, type WatchDeps, type Watched } from './readings.ts';
 import type { Rendered } from './rendering.ts';
 
 /** How often all together are asked whether one of them changed. */
@@ -21,17 +20,12 @@ export type Hub = {
   close(): void;
 };
 
-type HubDeps = Pick<Deps, 'log' | 'now'>;
-
-const versionsOf = (all: readonly { readonly token: string; readonly version: string }[]) =>
-  new Map(all.map(({ token, version }) => [token, version]));
-
 /**
  * What somebody watches in this process, of one kind. One statement a second asks for all of them whether
  * they changed, more rarely where it takes long, none while nobody watches. Only those that did are read, and
  * those that could not be: they may be gone. While the database is away readers stay and are shown nothing.
  */
-export function createHub<View extends Shown>(deps: HubDeps, rendered: Rendered<View>): Hub {
+export function createHub<View extends Shown>(deps: WatchDeps, rendered: Rendered<View>): Hub {
   const { followed } = rendered;
   const watched = new Map<string, Watched<View>>();
   const outage = createOutage(deps, followed.what);
@@ -52,7 +46,9 @@ export function createHub<View extends Shown>(deps: HubDeps, rendered: Rendered<
     [looking, timer] = [true, undefined];
     const began = performance.now();
     try {
-      const changed = await look(versionsOf([...watched.values()]));
+      const changed = await look(
+        new Map([...watched.values()].map(({ token, version }) => [token, version])),
+      );
       // Where one could not be read, a look alone is no end of it: it is over once that was read.
       if (![...watched.values()].some(({ version }) => version === '')) outage.ended();
       const now = deps.now().getTime();
@@ -66,8 +62,7 @@ export function createHub<View extends Shown>(deps: HubDeps, rendered: Rendered<
       outage.began(error);
     }
     looking = false;
-    const took = performance.now() - began;
-    lookAgain(Math.max(LOOK_EVERY_MS - took, took * REST_SHARE));
+    lookAgain(restAfter(performance.now() - began));
   };
 
   const lookAgain = (afterMs: number): void => {
@@ -100,3 +95,5 @@ export function createHub<View extends Shown>(deps: HubDeps, rendered: Rendered<
     },
   };
 }
+
+const restAfter = (tookMs: number): number => Math.max(LOOK_EVERY_MS - tookMs, tookMs * REST_SHARE);

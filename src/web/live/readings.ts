@@ -16,6 +16,8 @@ const AT_ONCE = 20;
  */
 const REST_SHARE = 2;
 
+export type WatchDeps = Pick<Deps, 'log' | 'now'>;
+
 /** Somebody who watches. */
 export type Reader = {
   readonly visitor: Visitor;
@@ -40,7 +42,7 @@ export type Watched<View extends Shown> = {
  * after the next look; what is gone, or whose page cannot be made, ends its readers.
  */
 export function createReadings<View extends Shown>(
-  deps: Pick<Deps, 'log' | 'now'>,
+  deps: WatchDeps,
   rendered: Rendered<View>,
   outage: Outage,
 ) {
@@ -103,7 +105,7 @@ export function createReadings<View extends Shown>(
 }
 
 /** Shows all of these readers the page of a view; equal choices share a rendering. */
-function createShow<View extends Shown>(deps: Pick<Deps, 'log' | 'now'>, rendered: Rendered<View>) {
+function createShow<View extends Shown>(deps: WatchDeps, rendered: Rendered<View>) {
   return (view: View, readers: readonly Reader[]): void => {
     const now = { ...view, server_time: isoSeconds(deps.now()) };
     const made = new Map<string, Rendering>();
