@@ -1,8 +1,8 @@
 import { MIGRATIONS } from '../../migrations/index.ts';
 import { pause } from '../base/async/pause.ts';
 import { OperatorError } from '../base/errors.ts';
-import { type Orm, openOrm } from '../db/orm.ts';
-import { rows, run, sql } from '../db/sql.ts';
+import { type Em, type Orm, openOrm } from '../db/orm.ts';
+import { firstRow, rows, run, sql } from '../db/sql.ts';
 
 /** Any number will do, as long as it is the same in every process: the holder of this lock migrates. */
 const MIGRATION_LOCK = 7_203_411_860;
@@ -17,11 +17,11 @@ const LOOK_EVERY_MS = 250;
 const PAUSE_MS = 5_000;
 const CANCELLED = '57014';
 /**
- * The entry that the list of migrations has until a restore has come to its end. A version that does not know
- * it takes it for a migration of a newer one, and does not start either.
+ * A schema of this name is in a database from before anything of a restore is in it until all of it is: a
+ * place that is still empty would be taken for that of a new gateway, which gives all addresses again.
  */
-export const IN_RESTORE = 'in_restore';
-/** What is said of a database that has it, and what to do. */
+export const IN_RESTORE = 'gateway_in_restore';
+/** What is said of such a database, and what to do. */
 export const UNFINISHED_RESTORE = [
   'The database is being restored from a backup, or a restore of it was cut short',
   'Wait for its end; where none runs any more, run "gateway restore --replace" again',
@@ -43,11 +43,11 @@ export async function migrate(orm: Orm, report: (line: string) => void = () => u
 
 /** {@link migrate} by the restore itself. */
 export async function migrateRestored(orm: Orm, report: (line: string) => void): Promise<string[]> {
-  return await migrateUnless(() => undefined, orm, report);
+  return await migrateUnless(async () => undefined, orm, report);
 }
 
 async function migrateUnless(
-  refuses: (executed: readonly Executed[]) => void,
+  refuses: (em: Em) => Promise<void>,
   orm: Orm,
   report: (line: string) => void,
 ): Promise<string[]> {
@@ -62,7 +62,7 @@ async function migrateUnless(
   try {
     return await alone(unlimited, report, () =>
       reporting(unlimited, report, async () => {
-        refuses(await unlimited.migrator.getExecuted());
+        await refuses(unlimited.em.fork());
         return await applyAll(unlimited, report);
       }),
     );
@@ -73,10 +73,9 @@ async function migrateUnless(
 
 /** Throws an OperatorError when the database is behind this program, or ahead of it. */
 export async function requireCurrentSchema(orm: Orm): Promise<void> {
-  const executed = await orm.migrator.getExecuted();
-  requireRestored(executed);
+  await requireRestored(orm.em.fork());
   const known = new Set(MIGRATIONS.map((migration) => migration.name));
-  const foreign = executed.filter((migration) => !known.has(migration.name));
+  const foreign = (await orm.migrator.getExecuted()).filter((migration) => !known.has(migration.name));
   if (foreign.length > 0) {
     throw new OperatorError(
       `The database is ahead of this program: it holds the migration ${foreign[0]?.name}`,
@@ -92,10 +91,17 @@ export async function requireCurrentSchema(orm: Orm): Promise<void> {
   }
 }
 
-type Executed = { readonly name: string };
+/** Whether a restore of this database runs, or was cut short. */
+export async function isInRestore(em: Em): Promise<boolean> {
+  const row = await firstRow(
+    em,
+    sql<{ there: boolean }>`select to_regnamespace(${IN_RESTORE}::text) is not null as there`,
+  );
+  return row?.there === true;
+}
 
-function requireRestored(executed: readonly Executed[]): void {
-  if (executed.some(({ name }) => name === IN_RESTORE)) throw new OperatorError(...UNFINISHED_RESTORE);
+async function requireRestored(em: Em): Promise<void> {
+  if (await isInRestore(em)) throw new OperatorError(...UNFINISHED_RESTORE);
 }
 
 /**

@@ -13,7 +13,7 @@ import {
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { IsolationLevel } from '@mikro-orm/core';
-import { IN_RESTORE, UNFINISHED_RESTORE } from '../../app/migrate.ts';
+import { isInRestore, UNFINISHED_RESTORE } from '../../app/migrate.ts';
 import { OperatorError } from '../../base/errors.ts';
 import { reasonOf } from '../../base/reason.ts';
 import { type Em, openOrm } from '../../db/orm.ts';
@@ -147,16 +147,14 @@ async function readFacts(em: Em) {
       current_setting('server_version') as server,
       current_setting('server_version_num')::int / 10000 as major`,
   );
+  if (await isInRestore(em)) throw new OperatorError(...UNFINISHED_RESTORE);
   if (!row || !(await hasTable(em, 'schema_migrations')))
     throw new OperatorError(
       'This database holds no gateway',
       'Check DATABASE_URL: there is nothing to back up',
     );
   const found = await rows(em, sql<{ name: string }>`select name from schema_migrations order by id`);
-  const migrations = found.map(({ name }) => name);
-  if (migrations.length === 0 || migrations.includes(IN_RESTORE))
-    throw new OperatorError(...UNFINISHED_RESTORE);
-  return { ...row, migrations };
+  return { ...row, migrations: found.map(({ name }) => name) };
 }
 
 type Dumped = Awaited<ReturnType<typeof readFacts>> & { readonly program: Program; readonly file: string };

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { Migration20261125000058_payout_decisions } from '../../../migrations/Migration20261125000058_payout_decisions.ts';
 import { RESTORES } from '../../../migrations/Migration20261126000070_restores.ts';
-import { IN_RESTORE, migrateRestored } from '../../app/migrate.ts';
+import { migrateRestored } from '../../app/migrate.ts';
 import { OperatorError } from '../../base/errors.ts';
 import { reasonOf } from '../../base/reason.ts';
 import { type Em, type Orm, openOrm } from '../../db/orm.ts';
@@ -13,7 +13,17 @@ import { countRows } from './backup.ts';
 import { fill } from './fill.ts';
 import { makeIndexes, type WalletIndex, walletIndexOf } from './indexes.ts';
 import { type Manifest, readBackup } from './manifest.ts';
-import { countTables, openTarget, putBack, requireAlone, requireFit, setAside } from './target.ts';
+import {
+  type Before,
+  countTables,
+  mark,
+  openTarget,
+  putBack,
+  requireAlone,
+  requireFit,
+  setAside,
+  unmark,
+} from './target.ts';
 
 export type RestoreInput = {
   readonly url: string;
@@ -37,8 +47,8 @@ export type Restored = {
 
 /**
  * Restores a backup into the database, all of it or nothing. Until wallet indexes are ahead, payouts are held
- * and the schema is this version's, the list of migrations has an entry by which no process of any version
- * starts over it, also where this one is killed. Throws an OperatorError where the backup or the database
+ * and the schema is this version's, the database has a mark by which no process starts over it and nothing
+ * migrates it, also where this one is killed. Throws an OperatorError where the backup or the database
  * does not permit it.
  */
 export async function restoreBackup(asked: RestoreInput): Promise<Restored> {
@@ -58,12 +68,13 @@ export async function restoreBackup(asked: RestoreInput): Promise<Restored> {
         `The database is not empty: it has ${tables} tables and sequences`,
         'Name an empty database in DATABASE_URL, or pass --replace, which puts aside what is there',
       );
-    const aside = tables > 0 ? await setAside(em, now) : null;
-    await filled(input, { manifest, orm, aside });
+    const marked = await mark(em);
+    const aside = await putAside(em, { tables, marked, now });
+    await filled(input, { manifest, orm, before: { aside, marked } });
     const migrated = await migrateRestored(orm, input.say);
     await em.transactional(async (inner) => {
       if (!canHold(manifest)) await hold(inner, input, manifest);
-      await run(inner, sql`delete from schema_migrations where name = ${IN_RESTORE}`);
+      await unmark(inner);
     });
     return { manifest, aside, migrated, walletIndex: await walletIndexOf(em) };
   } finally {
@@ -71,11 +82,23 @@ export async function restoreBackup(asked: RestoreInput): Promise<Restored> {
   }
 }
 
-type Filling = { readonly manifest: Manifest; readonly orm: Orm; readonly aside: string | null };
+async function putAside(
+  em: Em,
+  { tables, marked, now }: { readonly tables: number; readonly marked: boolean; readonly now: Date },
+): Promise<string | null> {
+  try {
+    return tables > 0 ? await setAside(em, now) : null;
+  } catch (error) {
+    if (marked) await unmark(em);
+    throw error;
+  }
+}
+
+type Filling = { readonly manifest: Manifest; readonly orm: Orm; readonly before: Before };
 
 async function filled(
   input: RestoreInput & { readonly applicationName: string },
-  { manifest, orm, aside }: Filling,
+  { manifest, orm, before }: Filling,
 ): Promise<void> {
   const em = orm.em.fork();
   try {
@@ -84,7 +107,6 @@ async function filled(
       // A process that was not connected for a moment, and runs, has come back.
       await requireAlone(em);
       await em.transactional(async (inner) => {
-        await run(inner, sql`insert into schema_migrations (name) values (${IN_RESTORE})`);
         await makeIndexes(inner, manifest, input.now());
         if (canHold(manifest)) await hold(inner, input, manifest);
       });
@@ -100,7 +122,7 @@ async function filled(
         'Take another backup',
       );
   } catch (error) {
-    await putBack(em, aside);
+    await putBack(em, before);
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 // The database that a backup is restored into: who is connected, what is in it, and how it is emptied.
 import { MIGRATIONS } from '../../../migrations/index.ts';
+import { IN_RESTORE, isInRestore } from '../../app/migrate.ts';
 import { OperatorError } from '../../base/errors.ts';
 import { reasonOf } from '../../base/reason.ts';
 import { type Em, type Orm, openOrm } from '../../db/orm.ts';
@@ -111,8 +112,35 @@ export async function setAside(em: Em, now: Date): Promise<string> {
   return name;
 }
 
+/** Marks the database as one that is being restored; false where it is so since one that was cut short. */
+export async function mark(em: Em): Promise<boolean> {
+  if (await isInRestore(em)) return false;
+  try {
+    await run(em, sql`create schema ${sql.ref(IN_RESTORE)}`);
+  } catch (error) {
+    throw new OperatorError(
+      `The database cannot be marked as one that is being restored: ${reasonOf(error)}`,
+      'Run it as the owner of the database, who may make schemas in it ("Restore" in docs/operations.md)',
+      { cause: error },
+    );
+  }
+  return true;
+}
+
+/** Takes the mark away, with what the caller's transaction does. */
+export async function unmark(em: Em): Promise<void> {
+  await run(em, sql`drop schema ${sql.ref(IN_RESTORE)}`);
+}
+
+export type Before = {
+  /** Where what was there before lies; null where nothing was. */
+  readonly aside: string | null;
+  /** False where the database was marked by a restore that was cut short. */
+  readonly marked: boolean;
+};
+
 /** Takes the empty or half-filled place away again, and puts back what was there before, if anything was. */
-export async function putBack(em: Em, aside: string | null): Promise<void> {
+export async function putBack(em: Em, { aside, marked }: Before): Promise<void> {
   const extensions = await rows(
     em,
     sql<{
@@ -120,6 +148,7 @@ export async function putBack(em: Em, aside: string | null): Promise<void> {
     }>`select extname as name from pg_extension where extnamespace = 'public'::regnamespace`,
   );
   await em.transactional(async (inner) => {
+    if (marked) await unmark(inner);
     for (const extension of aside === null ? [] : extensions)
       await run(inner, sql`alter extension ${sql.ref(extension.name)} set schema ${sql.ref(aside ?? '')}`);
     await run(inner, sql`drop schema public cascade`);

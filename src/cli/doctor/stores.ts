@@ -1,5 +1,5 @@
 import { MIGRATIONS } from '../../../migrations/index.ts';
-import { IN_RESTORE, UNFINISHED_RESTORE } from '../../app/migrate.ts';
+import { isInRestore, UNFINISHED_RESTORE } from '../../app/migrate.ts';
 import type { Run } from '../../base/data-dir.ts';
 import { bad, type Finding, good } from '../../base/finding.ts';
 import type { Logger } from '../../base/log.ts';
@@ -95,8 +95,8 @@ export async function readSchema(
 }
 
 async function checkSchema(em: Em): Promise<Finding> {
+  if (await isInRestore(em)) return bad('schema', ...UNFINISHED_RESTORE);
   const { missing, ahead } = await readSchema(em);
-  if (ahead.includes(IN_RESTORE)) return bad('schema', ...UNFINISHED_RESTORE);
   if (missing.length > 0)
     return bad(
       'schema',

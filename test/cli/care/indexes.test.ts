@@ -103,6 +103,28 @@ describe('wallet indexes after a restore', function () {
       expect(await ask(database.url, what), what).to.deep.equal(await ask(env.DATABASE_URL ?? '', what));
   });
 
+  it('leaves no empty place for a new gateway, which would give all addresses again', async () => {
+    const database = await empty();
+    await ask(database.url, 'create sequence wallet_index_seq start 40000000');
+    const call = (args: readonly string[], more: Env = {}) =>
+      gateway(args, { ...env, DATABASE_URL: database.url, ...more });
+    const killed = await call(['restore', '--from', backup.folder, '--replace'], {
+      POSTGRES_BIN: await killingPrograms(env.POSTGRES_BIN ?? '', 'before the rows'),
+    });
+    expect(killed.code).to.equal(null);
+    const refused = await call(['migrate']);
+    expect([refused.code, refused.stderr]).to.deep.equal([1, refused.stderr]);
+    expect(refused.stderr).to.contain('a restore of it was cut short');
+    // One that fails leaves it as it was: cut short.
+    expect((await call(['restore', '--from', backup.folder], { POSTGRES_BIN: '/' })).code).to.equal(1);
+    expect((await call(['migrate'])).code).to.equal(1);
+    const again = await restore(database, '--json');
+    expect(again.code, again.stderr).to.equal(0);
+    const { wallet_index: index } = oneObject<{ wallet_index: { next: number } }>(again.stdout);
+    expect(index.next).to.be.at.least(50_000_000);
+    expect((await call(['migrate'])).code).to.equal(0);
+  });
+
   it('refuses who connects while it is restored, and is then as it was', async () => {
     const database = await empty();
     const held = await tempDir('held');
