@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase, tempDir } from '../../../dev/support/parts.ts';
+import { type FreshDatabase, tempDir } from '../../../dev/support/parts.ts';
 import { postgresPrograms } from '../../../dev/support/postgres-programs.ts';
 import { testRun } from '../../../dev/support/test-run.ts';
 import { createCustomer } from '../../../dev/support/use-cases.ts';
@@ -17,6 +17,7 @@ import { openOrm } from '../../../src/db/orm.ts';
 import { startTestApi, type TestApi } from '../../support/gateway.ts';
 import { pay } from '../../support/payment-shop.ts';
 import { answer, type Env, gateway, oneObject, type Ran } from '../support.ts';
+import { ask, askOne, emptyDatabases } from './databases.ts';
 import { killingPrograms } from './killing.ts';
 
 const WHO = ['--by', 'Ann', '--reason', 'the disk died'];
@@ -31,21 +32,8 @@ describe('backup and restore', function () {
   let env: Env;
   let folder: string;
   let backup: Made;
-  const dropped: FreshDatabase[] = [];
+  const databases = emptyDatabases();
 
-  const empty = async (): Promise<FreshDatabase> => {
-    const database = await freshDatabase();
-    dropped.push(database);
-    return database;
-  };
-  const ask = async (url: string, sql: string): Promise<Record<string, unknown>[]> => {
-    const orm = await openOrm({ url, poolSize: 1, applicationName: 'look' });
-    return await orm.em
-      .fork()
-      .execute<Record<string, unknown>[]>(sql)
-      .finally(() => orm.close(true));
-  };
-  const one = async (url: string, sql: string) => (await ask(url, sql))[0] ?? {};
   const restore = (database: FreshDatabase, ...more: string[]): Promise<Ran> =>
     gateway(['restore', '--from', backup.folder, ...WHO, ...more], { ...env, DATABASE_URL: database.url });
   /** The backup with something about it changed. */
@@ -87,7 +75,7 @@ describe('backup and restore', function () {
   after(async () => {
     await ask(env.DATABASE_URL ?? '', `drop owned by ${ROLE}`).catch(() => undefined);
     await api?.stop();
-    for (const database of dropped) await database.drop();
+    await databases.drop();
   });
 
   it('is a folder that its owner alone reads, with counts, version, time and checksum', () => {
@@ -139,7 +127,7 @@ describe('backup and restore', function () {
   });
 
   it('restores into an empty database: rows, rights, indexes ahead, payouts held, books that agree', async () => {
-    const database = await empty();
+    const database = await databases.make();
     const ran = await restore(database, '--json');
     expect(ran.code, ran.stderr).to.equal(0);
     const told = oneObject<Record<string, unknown>>(ran.stdout);
@@ -148,11 +136,11 @@ describe('backup and restore', function () {
     const { next, highest } = told['wallet_index'] as { next: number; highest: number };
     expect(highest).to.equal(1);
     expect(next, 'more than a key can take in a day').to.be.greaterThan(8_640_000);
-    expect(await one(database.url, 'select kind, by_name from payout_decisions')).to.deep.equal({
+    expect(await askOne(database.url, 'select kind, by_name from payout_decisions')).to.deep.equal({
       kind: 'pause',
       by_name: 'Ann',
     });
-    const grants = await one(
+    const grants = await askOne(
       database.url,
       `select has_table_privilege('${ROLE}', 'merchants', 'select') as may`,
     );
@@ -172,7 +160,7 @@ describe('backup and restore', function () {
   });
 
   it('refuses a database that is not empty, and puts aside what is there only when it is told to', async () => {
-    const database = await empty();
+    const database = await databases.make();
     await ask(database.url, 'create table kept (what text)');
     await ask(database.url, 'create sequence wallet_index_seq start 40000000');
     const ran = await restore(database);
@@ -187,16 +175,16 @@ describe('backup and restore', function () {
     expect(index.next, 'what was given away before').to.be.greaterThan(40_000_000);
     expect(aside).to.match(/^before_restore_\d{14}$/);
     expect(await ask(database.url, `select * from ${aside}.kept`)).to.deep.equal([]);
-    expect(await one(database.url, 'select count(*)::int as n from deposits')).to.deep.equal({ n: 2 });
+    expect(await askOne(database.url, 'select count(*)::int as n from deposits')).to.deep.equal({ n: 2 });
     const once = await restore(database, '--replace');
     expect(once.code, once.stderr).to.equal(0);
-    expect(await one(database.url, "select show_trgm('a') is not null as there")).to.deep.equal({
+    expect(await askOne(database.url, "select show_trgm('a') is not null as there")).to.deep.equal({
       there: true,
     });
   });
 
   it('refuses while anybody is connected', async () => {
-    const database = await empty();
+    const database = await databases.make();
     const orm = await openOrm({ url: database.url, poolSize: 1, applicationName: 'gateway worker watcher' });
     await orm.em.fork().execute('select 1');
     const ran = await restore(database);
@@ -206,7 +194,7 @@ describe('backup and restore', function () {
   });
 
   it('refuses a newer schema, a damaged dump, and a folder that is none; nothing is changed', async () => {
-    const database = await empty();
+    const database = await databases.make();
     const from = (path: string) =>
       gateway(['restore', '--from', path], { ...env, DATABASE_URL: database.url });
     const newer = await altered(
@@ -229,7 +217,7 @@ describe('backup and restore', function () {
       expect(ran.stderr).to.match(words);
     }
     expect(
-      await one(
+      await askOne(
         database.url,
         "select count(*)::int as n from pg_class where relnamespace = 'public'::regnamespace",
       ),
@@ -237,13 +225,13 @@ describe('backup and restore', function () {
   });
 
   it('is all or nothing: what fails on the way leaves the database as it was', async () => {
-    const database = await empty();
+    const database = await databases.make();
     const wrong = await altered(manifest((it) => ((it['rows'] as Record<string, number>)['deposits'] = 99)));
     const ran = await gateway(['restore', '--from', wrong], { ...env, DATABASE_URL: database.url });
     expect(ran.code).to.equal(1);
     expect(ran.stderr).to.match(/99 rows of deposits, and 2 were restored/);
     expect(
-      await one(
+      await askOne(
         database.url,
         "select count(*)::int as n from pg_class where relnamespace = 'public'::regnamespace",
       ),
@@ -253,12 +241,12 @@ describe('backup and restore', function () {
 
   it('that is killed on the way leaves a database over which no process starts', async () => {
     const killing = await killingPrograms(env.POSTGRES_BIN ?? '');
-    const database = await empty();
+    const database = await databases.make();
     const call = (args: readonly string[], more: Env = {}) =>
       gateway(args, { ...env, DATABASE_URL: database.url, ...more });
     const ran = await call(['restore', '--from', backup.folder], { POSTGRES_BIN: killing });
     expect(ran.code).to.equal(null);
-    expect(await one(database.url, 'select count(*)::int as n from deposits')).to.deep.equal({ n: 2 });
+    expect(await askOne(database.url, 'select count(*)::int as n from deposits')).to.deep.equal({ n: 2 });
     for (const args of [['payout', 'list'], ['migrate'], ['doctor'], ['backup', '--to', folder]]) {
       const { code, stdout, stderr } = await call(args);
       const told = `${stdout} ${stderr}`.replace(/\s+/g, ' ');
@@ -273,10 +261,10 @@ describe('backup and restore', function () {
     const url = env.DATABASE_URL ?? '';
     const other = await altered(() => undefined);
     await ask(url, `drop owned by ${ROLE}`);
-    for (const { url: restored } of dropped)
+    for (const { url: restored } of databases.made)
       await ask(restored, `drop owned by ${ROLE}`).catch(() => undefined);
     await ask(url, `drop role ${ROLE}`);
-    const database = await empty();
+    const database = await databases.make();
     const call = (...more: string[]) =>
       gateway(['restore', '--from', other, ...more], { ...env, DATABASE_URL: database.url });
     const ran = await call();
@@ -287,13 +275,13 @@ describe('backup and restore', function () {
   });
 
   it('drills: restores into a database of its own, checks the books, and drops it', async () => {
-    const before = await one(env.DATABASE_URL ?? '', 'select count(*)::int as n from pg_database');
+    const before = await askOne(env.DATABASE_URL ?? '', 'select count(*)::int as n from pg_database');
     // Beside a gateway that runs: the database of the address is only asked to make another one.
     const ran = await gateway(['restore', '--drill', '--from', backup.folder], env);
     expect(ran.code, ran.stderr).to.equal(0);
     expect(ran.stdout).to.match(/The books agree: 2 deposits/);
     expect(ran.stderr).to.contain('The drill changed nothing');
-    expect(await one(env.DATABASE_URL ?? '', 'select count(*)::int as n from pg_database')).to.deep.equal(
+    expect(await askOne(env.DATABASE_URL ?? '', 'select count(*)::int as n from pg_database')).to.deep.equal(
       before,
     );
   });

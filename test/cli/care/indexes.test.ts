@@ -2,13 +2,14 @@ import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
-import { type FreshDatabase, freshDatabase, tempDir } from '../../../dev/support/parts.ts';
+import { type FreshDatabase, tempDir } from '../../../dev/support/parts.ts';
 import { postgresPrograms } from '../../../dev/support/postgres-programs.ts';
 import { testRun } from '../../../dev/support/test-run.ts';
 import { createCustomer } from '../../../dev/support/use-cases.ts';
 import { openOrm } from '../../../src/db/orm.ts';
 import { startTestApi, type TestApi, testDeps } from '../../support/gateway.ts';
 import { answer, type Env, gateway, oneObject } from '../support.ts';
+import { ask, askOne, emptyDatabases } from './databases.ts';
 import { killingPrograms } from './killing.ts';
 
 const WHO = ['--by', 'Ann', '--reason', 'the disk died'];
@@ -25,21 +26,8 @@ describe('wallet indexes after a restore', function () {
   let api: TestApi;
   let env: Env;
   let backup: { readonly folder: string };
-  const dropped: FreshDatabase[] = [];
+  const databases = emptyDatabases();
 
-  const empty = async (): Promise<FreshDatabase> => {
-    const database = await freshDatabase();
-    dropped.push(database);
-    return database;
-  };
-  const ask = async (url: string, sql: string): Promise<Record<string, unknown>[]> => {
-    const orm = await openOrm({ url, poolSize: 1, applicationName: 'look' });
-    return await orm.em
-      .fork()
-      .execute<Record<string, unknown>[]>(sql)
-      .finally(() => orm.close(true));
-  };
-  const one = async (url: string, sql: string) => (await ask(url, sql))[0] ?? {};
   const restore = (database: FreshDatabase, ...more: string[]) =>
     gateway(['restore', '--from', backup.folder, ...WHO, ...more], { ...env, DATABASE_URL: database.url });
   /** 50 customers' addresses. */
@@ -71,11 +59,11 @@ describe('wallet indexes after a restore', function () {
   });
   after(async () => {
     await api?.stop();
-    for (const database of dropped) await database.drop();
+    await databases.drop();
   });
 
   it('leaves no wallet index to be drawn before it is ahead, and is ahead of all that was put aside', async () => {
-    const database = await empty();
+    const database = await databases.make();
     await ask(database.url, 'create sequence wallet_index_seq start 40000000');
     const killing = await killingPrograms(env.POSTGRES_BIN ?? '', 'after the rows');
     const killed = await gateway(['restore', '--from', backup.folder, '--replace', ...WHO], {
@@ -85,7 +73,7 @@ describe('wallet indexes after a restore', function () {
     });
     expect(killed.code).to.equal(null);
     // A process that was disconnected for a moment, and goes on over the rows that came back.
-    expect(await one(database.url, 'select count(*)::int as n from customers')).to.deep.equal({ n: 50 });
+    expect(await askOne(database.url, 'select count(*)::int as n from customers')).to.deep.equal({ n: 50 });
     const drawn = await ask(database.url, "select nextval('wallet_index_seq')").catch(
       (error: Error) => error,
     );
@@ -104,7 +92,7 @@ describe('wallet indexes after a restore', function () {
   });
 
   it('leaves no empty place for a new gateway, which would give all addresses again', async () => {
-    const database = await empty();
+    const database = await databases.make();
     await ask(database.url, 'create sequence wallet_index_seq start 40000000');
     const call = (args: readonly string[], more: Env = {}) =>
       gateway(args, { ...env, DATABASE_URL: database.url, ...more });
@@ -126,7 +114,7 @@ describe('wallet indexes after a restore', function () {
   });
 
   it('refuses who connects while it is restored, and is then as it was', async () => {
-    const database = await empty();
+    const database = await databases.make();
     const held = await tempDir('held');
     for (const name of ['pg_dump', 'pg_restore']) {
       writeFileSync(
@@ -149,7 +137,7 @@ describe('wallet indexes after a restore', function () {
     expect([ran.code, ran.stderr]).to.deep.equal([1, ran.stderr]);
     expect(ran.stderr).to.match(/in use by gateway api \(1\)/);
     expect(
-      await one(
+      await askOne(
         database.url,
         "select count(*)::int as n from pg_class where relnamespace = 'public'::regnamespace",
       ),
@@ -157,12 +145,12 @@ describe('wallet indexes after a restore', function () {
   });
 
   it('refuses a second restore beside the first, and is then complete', async () => {
-    const database = await empty();
+    const database = await databases.make();
     const ran = await Promise.all([restore(database), restore(database)]);
     const done = ran.filter(({ code }) => code === 0);
     for (const { stderr } of ran.filter(({ code }) => code !== 0))
       expect(stderr).to.match(/in use by gateway restore [0-9a-f]{8} \(\d\)|not empty/);
-    const tables = await one(database.url, "select to_regclass('customers') is not null as there");
+    const tables = await askOne(database.url, "select to_regclass('customers') is not null as there");
     expect(tables['there']).to.equal(done.length === 1);
   });
 
@@ -171,7 +159,7 @@ describe('wallet indexes after a restore', function () {
       const deps = await testDeps(url, [], { deps: { xpubs: api.deps.xpubs } });
       return await given({ deps, merchant: api.merchant }, what).finally(() => deps.orm.close(true));
     };
-    const [lost, database] = [await given(api, 'lost'), await empty()];
+    const [lost, database] = [await given(api, 'lost'), await databases.make()];
     expect((await restore(database)).code).to.equal(0);
     const after = await over(database.url, 'after');
     const replaced = await restore(database, '--replace');
