@@ -68,29 +68,20 @@ export async function restoreBackup(asked: RestoreInput): Promise<Restored> {
         `The database is not empty: it has ${tables} tables and sequences`,
         'Name an empty database in DATABASE_URL, or pass --replace, which puts aside what is there',
       );
-    const marked = await mark(em);
-    const aside = await putAside(em, { tables, marked, now });
-    await filled(input, { manifest, orm, before: { aside, marked } });
+    // Together: killed in between, a database that is whole would be refused by every process.
+    const before = await em.transactional(async (inner) => ({
+      marked: await mark(inner),
+      aside: tables > 0 ? await setAside(inner, now) : null,
+    }));
+    await filled(input, { manifest, orm, before });
     const migrated = await migrateRestored(orm, input.say);
     await em.transactional(async (inner) => {
       if (!canHold(manifest)) await hold(inner, input, manifest);
       await unmark(inner);
     });
-    return { manifest, aside, migrated, walletIndex: await walletIndexOf(em) };
+    return { manifest, aside: before.aside, migrated, walletIndex: await walletIndexOf(em) };
   } finally {
     await orm.close(true);
-  }
-}
-
-async function putAside(
-  em: Em,
-  { tables, marked, now }: { readonly tables: number; readonly marked: boolean; readonly now: Date },
-): Promise<string | null> {
-  try {
-    return tables > 0 ? await setAside(em, now) : null;
-  } catch (error) {
-    if (marked) await unmark(em);
-    throw error;
   }
 }
 
