@@ -28,4 +28,5 @@ export async function ask(url: string, sql: string): Promise<Row[]> {
     .finally(() => orm.close(true));
 }
 
+/** The first of them. */
 export const askOne = async (url: string, sql: string): Promise<Row> => (await ask(url, sql))[0] ?? {};
