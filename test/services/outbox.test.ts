@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import { type FreshDatabase, migratedDatabase, temporal } from '../../dev/support/parts.ts';
+import { rows } from '../../src/db/sql.ts';
 import type { ActorMessage } from '../../src/domain/actor-message.ts';
 import { readAlarms } from '../../src/services/alarms/alarms.ts';
 import type { Deps } from '../../src/services/deps.ts';
 import { insertOutbox } from '../../src/services/outbox/insert.ts';
 import { performOutbox, performTestOutbox } from '../../src/services/outbox/perform.ts';
 import { readOutbox } from '../../src/services/outbox/state.ts';
-import { take } from '../../src/services/outbox/take.ts';
+import { take, takeSql } from '../../src/services/outbox/take.ts';
 import { linkTemporal, type TemporalLink } from '../../src/temporal/client.ts';
 import { createStartTurns } from '../../src/temporal/start-turns.ts';
 import { testDeps } from '../support/gateway.ts';
@@ -215,6 +216,21 @@ describe('the outbox', function () {
     const all = new Set(first.map(({ id }) => id));
     for (let turn = 0; turn < 20; turn += 1) for (const { id } of await take(deps, 'test', 16)) all.add(id);
     expect(all.size, 'each once').to.equal(301);
+  });
+
+  it('gives each of several processes its share at once, also where all of it is of one merchant', async () => {
+    const messages = Array.from({ length: 200 }, (_, index) => ({
+      workflowId: `shared-${index}`,
+      message: { workflowType: 'notify', args: [], owner: { merchantId: 'one', mode: 'test' } } as const,
+    }));
+    await insertOutbox(deps.orm.em.fork(), deps, messages);
+    pass(10);
+    await deps.orm.em.fork().transactional(async (held) => {
+      const first = await rows(held, takeSql('test', 16, deps.now()));
+      const second = await take(deps, 'test', 16);
+      expect([first.length, second.length]).to.deep.equal([16, 16]);
+      expect(new Set([...first, ...second].map(({ id }) => id)).size).to.equal(32);
+    });
   });
 
   it('blames no message while Temporal is away', async () => {

@@ -27,21 +27,25 @@ const TURNS_AMONG = 1_000;
 /** The statement that takes the oldest messages of a kind that are due, by a lease. */
 export function takeSql(kind: keyof typeof KINDS, limit: number, now: Date): Statement<Taken> {
   const due = sql`${KINDS[kind]} and next_try_at <= ${now}`;
-  if (kind === 'test') return leaseSql(now, sql`${due} and id = any(array(${inTurns(due, limit)}))`);
-  return leaseSql(now, sql`${due} order by next_try_at, id limit ${limit}`);
+  if (kind === 'test') return leaseSql(now, inTurns(due, limit));
+  return leaseSql(now, idsWhere(sql`${due} order by next_try_at, id limit ${limit}`));
 }
 
-/** Starts of test mode are slow by intent: a drill of one merchant has no other one wait for all of it. */
+/**
+ * Starts of test mode are slow by intent: a drill of one merchant has no other one wait for all of it, but for
+ * what is beyond the oldest thousand. What another process takes is passed over for the next in turn.
+ */
 const inTurns = (due: Statement<unknown>, limit: number): Statement<unknown> => sql`
-  select id from (
-    select id, next_try_at, row_number() over (partition by owner order by next_try_at, id) as turn
-    from (select id, next_try_at, message #>> '{owner,merchantId}' as owner from outbox where ${due}
-      order by next_try_at, id limit ${TURNS_AMONG}) oldest
-  ) turns order by turn, next_try_at, id limit ${limit}`;
+  select id from outbox join (
+    select one, row_number() over (partition by owner order by since, one) as turn
+    from (select id as one, next_try_at as since, message #>> '{owner,merchantId}' as owner from outbox
+      where ${due} order by next_try_at, id limit ${TURNS_AMONG}) oldest
+  ) turns on id = one
+  where ${due} order by turn, next_try_at, id limit ${limit} for update of outbox skip locked`;
 
 /** The statement that takes the next messages of the quarantine, due or not, with ids above `after`. */
 export function takePageSql(after: string, now: Date): Statement<Taken> {
-  return leaseSql(now, sql`${KINDS.seldom} and id > ${after} order by id limit ${BATCH}`);
+  return leaseSql(now, idsWhere(sql`${KINDS.seldom} and id > ${after} order by id limit ${BATCH}`));
 }
 
 /**
@@ -57,10 +61,13 @@ export async function takePage(deps: Deps, after: string): Promise<Taken[]> {
   return inOrder(await rows(deps.orm.em.fork(), takePageSql(after, deps.now())));
 }
 
-function leaseSql(now: Date, which: Statement<unknown>): Statement<Taken> {
+const idsWhere = (which: Statement<unknown>): Statement<unknown> =>
+  sql`select id from outbox where ${which} for update skip locked`;
+
+function leaseSql(now: Date, ids: Statement<unknown>): Statement<Taken> {
   return sql`
     update outbox set next_try_at = ${new Date(now.getTime() + LEASE_MS)}
-    where id in (select id from outbox where ${which} for update skip locked)
+    where id in (${ids})
     returning id::text as id, workflow_id, message, tries`;
 }
 
