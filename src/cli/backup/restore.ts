@@ -15,12 +15,14 @@ import { makeIndexes, type WalletIndex, walletIndexOf } from './indexes.ts';
 import { type Manifest, readBackup } from './manifest.ts';
 import {
   type Before,
-  countTables,
+  countObjects,
+  extensionsIn,
   mark,
   openTarget,
   putBack,
   requireAlone,
   requireFit,
+  schemasAside,
   setAside,
   unmark,
 } from './target.ts';
@@ -39,8 +41,8 @@ export type RestoreInput = {
 
 export type Restored = {
   readonly manifest: Manifest;
-  /** Where what was there before lies; null where nothing was. */
-  readonly aside: string | null;
+  /** The schemas in which what was there before lies, also before a restore that was cut short. */
+  readonly aside: readonly string[];
   readonly migrated: readonly string[];
   readonly walletIndex: WalletIndex;
 };
@@ -62,16 +64,17 @@ export async function restoreBackup(asked: RestoreInput): Promise<Restored> {
     await requireFit(em, manifest);
     const now = await laterClock(em, asked.now());
     const input = { ...asked, from, applicationName, now: () => now };
-    const tables = await countTables(em);
-    if (tables > 0 && !input.replace)
+    const objects = await countObjects(em);
+    if (objects > 0 && !input.replace)
       throw new OperatorError(
-        `The database is not empty: it has ${tables} tables and sequences`,
+        `The database is not empty: it has ${objects} tables, functions and other things`,
         'Name an empty database in DATABASE_URL, or pass --replace, which puts aside what is there',
       );
     // Together: killed in between, a database that is whole would be refused by every process.
     const before = await em.transactional(async (inner) => ({
+      extensions: await extensionsIn(inner),
       marked: await mark(inner),
-      aside: tables > 0 ? await setAside(inner, now) : null,
+      aside: objects > 0 ? await setAside(inner, now) : null,
     }));
     await filled(input, { manifest, orm, before });
     const migrated = await migrateRestored(orm, input.say);
@@ -79,7 +82,7 @@ export async function restoreBackup(asked: RestoreInput): Promise<Restored> {
       if (!canHold(manifest)) await hold(inner, input, manifest);
       await unmark(inner);
     });
-    return { manifest, aside: before.aside, migrated, walletIndex: await walletIndexOf(em) };
+    return { manifest, aside: await schemasAside(em), migrated, walletIndex: await walletIndexOf(em) };
   } finally {
     await orm.close(true);
   }
@@ -113,7 +116,15 @@ async function filled(
         'Take another backup',
       );
   } catch (error) {
-    await putBack(em, before);
+    try {
+      await putBack(em, before);
+    } catch (second) {
+      throw new OperatorError(
+        `${reasonOf(error)} And what was there before could not be put back: ${reasonOf(second)}`,
+        `${before.aside === null ? '' : `It lies in the schema ${before.aside}, whole. `}When the database answers again, run "gateway restore --replace" again`,
+        { cause: error },
+      );
+    }
     throw error;
   }
 }

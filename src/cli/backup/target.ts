@@ -71,12 +71,18 @@ async function serverMajor(em: Em): Promise<number> {
   }
 }
 
-/** How many tables there are in the place where the gateway's are. */
-export async function countTables(em: Em): Promise<number> {
+/** How many things there are in the place where the gateway's are, but for those of extensions. */
+export async function countObjects(em: Em): Promise<number> {
   const row = await firstRow(
     em,
-    sql<{ n: number }>`select count(*)::int as n from pg_class
-      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'S', 'v')`,
+    sql<{ n: number }>`select count(*)::int as n from (
+        select oid, 'pg_class'::regclass as kind from pg_class
+          where relnamespace = 'public'::regnamespace and relkind not in ('i', 'I', 't')
+        union all select oid, 'pg_proc'::regclass from pg_proc where pronamespace = 'public'::regnamespace
+        union all select oid, 'pg_type'::regclass from pg_type
+          where typnamespace = 'public'::regnamespace and typtype in ('d', 'e', 'r')) object
+      where not exists (select from pg_depend d
+        where d.classid = object.kind and d.objid = object.oid and d.deptype = 'e')`,
   );
   return row?.n ?? 0;
 }
@@ -87,20 +93,13 @@ export async function countTables(em: Em): Promise<number> {
  */
 export async function setAside(em: Em, now: Date): Promise<string> {
   const name = `${SET_ASIDE}${now.toISOString().slice(0, 19).replace(/\D/g, '')}`;
-  const extensions = await rows(
-    em,
-    sql<{
-      name: string;
-    }>`select extname as name from pg_extension where extnamespace = 'public'::regnamespace`,
-  );
   try {
     await em.transactional(async (inner) => {
+      const extensions = await extensionsIn(inner);
       await run(inner, sql`alter schema public rename to ${sql.ref(name)}`);
       await renameLock(inner, name, LOCK, LOCK_ASIDE);
-      await run(inner, sql`create schema public`);
-      await run(inner, sql`grant usage on schema public to public`);
-      for (const extension of extensions)
-        await run(inner, sql`alter extension ${sql.ref(extension.name)} set schema public`);
+      await makePlace(inner);
+      await bringToPublic(inner, extensions);
     });
   } catch (error) {
     throw new OperatorError(
@@ -137,29 +136,60 @@ export type Before = {
   readonly aside: string | null;
   /** False where the database was marked by a restore that was cut short. */
   readonly marked: boolean;
+  /** The extensions that were there, which what lies elsewhere may use. */
+  readonly extensions: readonly string[];
 };
 
-/** Takes the empty or half-filled place away again, and puts back what was there before, if anything was. */
-export async function putBack(em: Em, { aside, marked }: Before): Promise<void> {
-  const extensions = await rows(
+/**
+ * Takes the half-filled place away again, and puts back what was there before, if anything was. Extensions
+ * that were there stay: what uses them may lie aside, since a restore that was cut short.
+ */
+export async function putBack(em: Em, { aside, marked, extensions }: Before): Promise<void> {
+  await em.transactional(async (inner) => {
+    if (marked) await unmark(inner);
+    if (aside === null && (await countObjects(inner)) === 0) return;
+    await run(inner, sql`alter schema public rename to ${sql.ref(TAKEN_AWAY)}`);
+    if (aside === null) await makePlace(inner);
+    else {
+      await run(inner, sql`alter schema ${sql.ref(aside)} rename to public`);
+      await renameLock(inner, 'public', LOCK_ASIDE, LOCK);
+    }
+    await bringToPublic(inner, extensions);
+    await run(inner, sql`drop schema ${sql.ref(TAKEN_AWAY)} cascade`);
+  });
+}
+
+/** The schema of what is dropped, while it is. */
+const TAKEN_AWAY = 'gateway_taken_away';
+
+/** The names of all schemas in which something lies that a restore has put aside, the oldest first. */
+export async function schemasAside(em: Em): Promise<string[]> {
+  const found = await rows(
+    em,
+    sql<{ name: string }>`select nspname as name from pg_namespace where starts_with(nspname, ${SET_ASIDE})
+      order by nspname`,
+  );
+  return found.map(({ name }) => name);
+}
+
+async function makePlace(em: Em): Promise<void> {
+  await run(em, sql`create schema public`);
+  await run(em, sql`grant usage on schema public to public`);
+}
+
+/** The extensions in the place where the gateway's tables are. */
+export async function extensionsIn(em: Em): Promise<string[]> {
+  const found = await rows(
     em,
     sql<{
       name: string;
     }>`select extname as name from pg_extension where extnamespace = 'public'::regnamespace`,
   );
-  await em.transactional(async (inner) => {
-    if (marked) await unmark(inner);
-    for (const extension of aside === null ? [] : extensions)
-      await run(inner, sql`alter extension ${sql.ref(extension.name)} set schema ${sql.ref(aside ?? '')}`);
-    await run(inner, sql`drop schema public cascade`);
-    if (aside !== null) {
-      await run(inner, sql`alter schema ${sql.ref(aside)} rename to public`);
-      await renameLock(inner, 'public', LOCK_ASIDE, LOCK);
-    } else {
-      await run(inner, sql`create schema public`);
-      await run(inner, sql`grant usage on schema public to public`);
-    }
-  });
+  return found.map(({ name }) => name);
+}
+
+async function bringToPublic(em: Em, extensions: readonly string[]): Promise<void> {
+  for (const name of extensions) await run(em, sql`alter extension ${sql.ref(name)} set schema public`);
 }
 
 const LOCK = 'lock_for_signing';

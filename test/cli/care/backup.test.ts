@@ -131,7 +131,7 @@ describe('backup and restore', function () {
     const ran = await restore(database, '--json');
     expect(ran.code, ran.stderr).to.equal(0);
     const told = oneObject<Record<string, unknown>>(ran.stdout);
-    expect(told).to.deep.include({ ok: true, set_aside: null, payouts_held: true, rows: backup.rows });
+    expect(told).to.deep.include({ ok: true, set_aside: [], payouts_held: true, rows: backup.rows });
     expect((told['books'] as Record<string, unknown>)['ok']).to.equal(true);
     const { next, highest } = told['wallet_index'] as { next: number; highest: number };
     expect(highest).to.equal(1);
@@ -163,16 +163,20 @@ describe('backup and restore', function () {
     const database = await databases.make();
     await ask(database.url, 'create table kept (what text)');
     await ask(database.url, 'create sequence wallet_index_seq start 40000000');
+    await ask(database.url, 'create materialized view counted as select count(*) from kept');
+    await ask(database.url, "create function mine() returns int language sql as 'select 1'");
     const ran = await restore(database);
     expect(ran.code).to.equal(1);
-    expect(ran.stderr).to.match(/not empty: it has 2 .*--replace/s);
+    expect(ran.stderr).to.match(/not empty: it has 4 .*--replace/s);
     const replaced = await restore(database, '--replace', '--json');
     expect(replaced.code, replaced.stderr).to.equal(0);
-    const { set_aside: aside, wallet_index: index } = oneObject<{
-      set_aside: string;
+    const { set_aside: asides, wallet_index: index } = oneObject<{
+      set_aside: string[];
       wallet_index: { next: number };
     }>(replaced.stdout);
     expect(index.next, 'what was given away before').to.be.greaterThan(40_000_000);
+    const [aside = '', ...others] = asides;
+    expect(others).to.deep.equal([]);
     expect(aside).to.match(/^before_restore_\d{14}$/);
     expect(await ask(database.url, `select * from ${aside}.kept`)).to.deep.equal([]);
     expect(await askOne(database.url, 'select count(*)::int as n from deposits')).to.deep.equal({ n: 2 });

@@ -25,4 +25,5 @@ const WHEN = {
   'before the rows': () => '*rows*) kill -9 $PPID; exit 1;;',
   'after the rows': (programs: string) => `*rows*) ${programs}/pg_restore "$@"; kill -9 $PPID; exit 1;;`,
   'before the marker': () => '*marker*) kill -9 $PPID; exit 1;;',
+  'not at all, and fails before the marker': () => '*marker*) echo no >&2; exit 1;;',
 } as const;

@@ -113,13 +113,15 @@ function drilled(manifest: Manifest, books: CommandResult): CommandResult {
 
 function done({ manifest, aside, migrated, walletIndex }: Restored, books: CommandResult): CommandResult {
   const kept =
-    aside === null ? {} : { 'put aside': `schema ${aside}; drop it when nobody misses anything in it` };
+    aside.length === 0
+      ? {}
+      : { 'put aside': `schema ${aside.join(', ')}; to be dropped when nobody misses anything in it` };
   return {
     json: {
       ok: books.problem === undefined,
       drill: false,
       ...presented(manifest),
-      set_aside: aside,
+      set_aside: [...aside],
       migrated,
       wallet_index: walletIndex,
       payouts_held: true,

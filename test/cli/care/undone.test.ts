@@ -1,0 +1,105 @@
+import { expect } from 'chai';
+import { type FreshDatabase, tempDir } from '../../../dev/support/parts.ts';
+import { postgresPrograms } from '../../../dev/support/postgres-programs.ts';
+import { testRun } from '../../../dev/support/test-run.ts';
+import { startTestApi, type TestApi } from '../../support/gateway.ts';
+import { answer, type Env, gateway, oneObject } from '../support.ts';
+import { ask, askOne, emptyDatabases } from './databases.ts';
+import { killingPrograms } from './killing.ts';
+
+/** Everything of a gateway that a database holds, wherever it lies. */
+const HELD = `select count(*)::int as n, count(*) filter (where am.amname = 'gin')::int as searched
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace left join pg_am am on am.oid = c.relam
+  where n.nspname = $name and c.relkind in ('r', 'i', 'S')`;
+
+describe('a restore that does not come to its end', function () {
+  this.timeout(120_000);
+  let api: TestApi;
+  let env: Env;
+  let folder: string;
+  let whole: Record<string, unknown>;
+  const databases = emptyDatabases();
+  const held = (url: string, schema: string) => askOne(url, HELD.replace('$name', `'${schema}'`));
+  const call = (database: FreshDatabase, args: readonly string[], more: Env = {}) =>
+    gateway(args, { ...env, DATABASE_URL: database.url, ...more });
+  const restore = (database: FreshDatabase, more: Env = {}, ...options: string[]) =>
+    call(database, ['restore', '--from', folder, '--by', 'Ann', '--reason', 'x', ...options], more);
+
+  /** A database with a whole gateway in it. */
+  const healthy = async (): Promise<FreshDatabase> => {
+    const database = await databases.make();
+    const ran = await restore(database);
+    expect(ran.code, ran.stderr).to.equal(0);
+    whole = await held(database.url, 'public');
+    expect(whole['searched']).to.be.greaterThan(0);
+    return database;
+  };
+
+  before(async () => {
+    const programs = await testRun.unlimited(async () => postgresPrograms(console.error, process.env));
+    api = await startTestApi();
+    const url = api.deps.orm.config.get('clientUrl') ?? '';
+    env = { DATABASE_URL: url, POSTGRES_BIN: programs, LOG_LEVEL: 'error' };
+    ({ folder } = await answer<{ folder: string }>(['backup', '--to', await tempDir('backups')], env));
+  });
+  after(async () => {
+    await api?.stop();
+    await databases.drop();
+  });
+
+  it('leaves a database as it was where nothing of it could be put aside', async () => {
+    const database = await healthy();
+    await ask(
+      database.url,
+      `create schema guards; create function guards.refuse() returns event_trigger language plpgsql
+         as $$ begin raise exception 'must be owner of extension'; end $$;
+       create event trigger refuse on ddl_command_start when tag in ('ALTER EXTENSION')
+         execute function guards.refuse()`,
+    );
+    const ran = await restore(database, {}, '--replace');
+    expect([ran.code, ran.stderr]).to.deep.equal([1, ran.stderr]);
+    expect(ran.stderr).to.contain('could not be put aside');
+    expect(await held(database.url, 'public')).to.deep.equal(whole);
+    expect((await call(database, ['migrate'])).code, 'it may be used').to.equal(0);
+  });
+
+  it('takes nothing from what lies aside since one that was killed, and names it in the end', async () => {
+    const database = await healthy();
+    const killing = (when: Parameters<typeof killingPrograms>[1]) =>
+      killingPrograms(env.POSTGRES_BIN ?? '', when);
+    const killed = await restore(database, { POSTGRES_BIN: await killing('before the rows') }, '--replace');
+    expect(killed.code).to.equal(null);
+    const schemas = await ask(
+      database.url,
+      "select nspname as name from pg_namespace where nspname like 'before%'",
+    );
+    const aside = String(schemas[0]?.['name']);
+    for (const programs of ['/', await killing('not at all, and fails before the marker')]) {
+      expect((await restore(database, { POSTGRES_BIN: programs })).code, programs).to.equal(1);
+      expect(await held(database.url, aside), programs).to.deep.equal(whole);
+      expect((await call(database, ['migrate'])).code, 'still cut short').to.equal(1);
+    }
+    const ran = await restore(database, {}, '--json');
+    expect(ran.code, ran.stderr).to.equal(0);
+    expect(oneObject<{ set_aside: string[] }>(ran.stdout).set_aside).to.deep.equal([aside]);
+    expect(await held(database.url, 'public')).to.deep.equal(whole);
+  });
+
+  it('says why, and where everything lies, where it cannot be undone either', async () => {
+    const database = await healthy();
+    await ask(
+      database.url,
+      `create schema guards; create function guards.refuse() returns event_trigger language plpgsql
+         as $$ begin raise exception 'nothing is dropped here'; end $$;
+       create event trigger refuse on ddl_command_start when tag in ('DROP SCHEMA')
+         execute function guards.refuse()`,
+    );
+    const programs = await killingPrograms(env.POSTGRES_BIN ?? '', 'not at all, and fails before the marker');
+    const ran = await restore(database, { POSTGRES_BIN: programs }, '--replace');
+    expect(ran.code).to.equal(1);
+    expect(ran.stderr.replace(/\s+/g, ' ')).to.match(
+      /pg_restore.*could not be put back: .*nothing is dropped here.*lies in the schema before_restore_\d{14}, whole/,
+    );
+    expect((await call(database, ['migrate'])).code).to.equal(1);
+  });
+});
