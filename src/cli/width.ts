@@ -4,8 +4,14 @@ import { harmless } from '../base/terminal.ts';
 const MOST = 100;
 const LEAST = 40;
 const SEGMENTER = new Intl.Segmenter();
-/** One at the beginning of a line tells what to do, which no text of somebody else may. */
-const ARROW = /^[\u2190-\u21ff\u2794-\u27be\u27f0-\u27ff\u2900-\u297f\u2b00-\u2bff\u{1f800}-\u{1f8ff}]/u;
+/**
+ * One with which a line begins tells what to do, which no text of somebody else may; what stands before it
+ * and is not seen hides nothing.
+ */
+const ARROW =
+  /^[\s\p{M}\p{Default_Ignorable_Code_Point}]*[\u2190-\u21ff\u2794-\u27be\u27f0-\u27ff\u2900-\u297f\u2b00-\u2bff\uffe9-\uffec\u{1f800}-\u{1f8ff}]/u;
+/** Beside the dot there has to be room for a wide character, or the text would come to no end. */
+const LEAST_FOR_DOT = 3;
 
 /** How many columns a line may take: 100, and fewer on a terminal that has fewer. */
 export function room(): number {
@@ -36,7 +42,7 @@ export function wrapped(line: string, head = ''): string[] {
   const lines: string[] = [];
   for (let rest = line; rest !== '' || lines.length === 0; ) {
     const most = room() - indent;
-    if (ARROW.test(rest) && most > LEAST / 2) rest = `·${rest}`;
+    if (ARROW.test(rest) && most > LEAST_FOR_DOT) rest = `·${rest}`;
     const end = endOfLine(rest, most);
     lines.push((lines.length === 0 ? head : ' '.repeat(indent)) + rest.slice(0, end).trimEnd());
     rest = rest.slice(end).trimStart();
