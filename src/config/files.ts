@@ -1,6 +1,7 @@
 // Secrets that come by file: `NAME_FILE` holds the path of what `NAME` would be.
 import { readFileSync, statSync } from 'node:fs';
-import type { Environment, Variable } from './variable.ts';
+import type { Environment } from './variable.ts';
+import type { VariableName } from './variables/index.ts';
 import { VARIABLES } from './variables/index.ts';
 
 const SUFFIX = '_FILE';
@@ -9,13 +10,14 @@ const MAX_BYTES = 64 * 1024;
 /** The secret variable that this name gives by file, or undefined for any other name. */
 export function secretOfFile(name: string): string | undefined {
   const base = name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : '';
-  return (VARIABLES as Record<string, Variable<unknown>>)[base]?.secret ? base : undefined;
+  return Object.hasOwn(VARIABLES, base) && VARIABLES[base as VariableName].secret ? base : undefined;
 }
 
 /** The variable that this name would give by file if it were a secret, or undefined for any other name. */
 export function plainOfFile(name: string): string | undefined {
   const base = name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : '';
-  return base in VARIABLES && !(name in VARIABLES) && !secretOfFile(name) ? base : undefined;
+  const isOurs = Object.hasOwn(VARIABLES, base) && !Object.hasOwn(VARIABLES, name);
+  return isOurs && !secretOfFile(name) ? base : undefined;
 }
 
 /**

@@ -69,7 +69,7 @@ export function warningsOf(values: Values, env: Environment): string[] {
 export function misspelt(env: Environment): string[] {
   return Object.keys(env)
     .filter((name) => env[name] && PREFIXES.some((prefix) => name.startsWith(prefix)))
-    .filter((name) => !(name in VARIABLES) && !secretOfFile(name) && !plainOfFile(name))
+    .filter((name) => !Object.hasOwn(VARIABLES, name) && !secretOfFile(name) && !plainOfFile(name))
     .map((name) => {
       const meant = nearestWord(name, Object.keys(VARIABLES));
       const advice = meant === undefined ? 'check its spelling.' : `did you mean ${meant}?`;

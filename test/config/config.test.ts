@@ -238,6 +238,7 @@ describe('configuration', () => {
       ]);
     }
     expect(problemsOf({ PUBLIC_URL_FILE: '' })).to.deep.equal([]);
+    expect(problemsOf({ constructor_FILE: 'x', toString_FILE: 'x' }), 'of nobody').to.deep.equal([]);
   });
 
   it('describes itself without any secret', () => {
