@@ -32,8 +32,8 @@ export function takeSql(kind: keyof typeof KINDS, limit: number, now: Date): Sta
 }
 
 /**
- * Starts of test mode are slow by intent: a drill of one merchant has no other one wait for all of it, but for
- * what is beyond the oldest thousand. What another process takes is passed over for the next in turn.
+ * Starts of test mode are slow by intent: a drill of one merchant has no other one wait for all of it, but
+ * for what is beyond the oldest thousand. What another process takes is passed over for the next in turn.
  */
 const inTurns = (due: Statement<unknown>, limit: number): Statement<unknown> => sql`
   select id from outbox join (
