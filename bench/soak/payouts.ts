@@ -8,14 +8,29 @@ import { chainOn } from './stage.ts';
 import { newDestinations } from './wallets.ts';
 
 const REDIRECT_WITHIN_MS = 120_000;
+/** A run in which no payout comes to wait for coins goes on without. */
+const EMPTY_WITHIN_MS = 120_000;
 const RETRY_MS = 1_000;
 const UNPAID_WITHIN_MS = 45_000;
 /** From then on also a payout that a slow gateway has sent, and has not seen in a block yet. */
 const SEEN_WITHIN_MS = 20_000;
 const LOOK_EVERY_MS = 200;
 
-/** Coins for everything that is still to be paid out; a reorg may take them back. */
-export async function refill({ stage }: Play, network: Network): Promise<void> {
+/**
+ * Coins for everything that is still to be paid out, once a payout has been seen to wait for some, which on a
+ * slow machine may be later than planned; a reorg may take them back.
+ */
+export async function refill(play: Play, network: Network): Promise<void> {
+  const { stage } = play;
+  const until = Date.now() + EMPTY_WITHIN_MS;
+  while (Date.now() < until) {
+    const waiting = await stage
+      .sql("select from settlement_waits where network = ? and code = 'waiting_for_gas' limit 1", [network])
+      .catch(() => []);
+    if (waiting.length > 0) break;
+    await sleep(RETRY_MS);
+  }
+  note(play, `${network} coins for the wallet that pays for gas`);
   await giveGas(stage, chainOn(stage, network), 'plenty');
 }
 
