@@ -156,6 +156,9 @@ export const publicPayment = z
         'Ways to pay: in live mode on the networks that this gateway watches. Empty once the link has ended, and where none is watched.',
     }),
     transactions: z.array(linkTransaction).meta({ description: 'What has paid it so far.' }),
+    late_transactions: z.array(linkTransaction).meta({
+      description: 'What was confirmed after it had ended: none of it pays it, and none of it is lost.',
+    }),
     paid_network: network.nullable().meta({ description: 'Where the payment that completed it was made.' }),
     transaction_hash: z.string().nullable().meta({ description: 'The transaction that completed it.' }),
     completed_at: time.nullable().meta({ description: 'When it was paid.' }),
@@ -284,6 +287,7 @@ export const publicPaymentExample: PublicPaymentView = {
     },
   ],
   transactions: [],
+  late_transactions: [],
   paid_network: null,
   transaction_hash: null,
   completed_at: null,

@@ -195,6 +195,7 @@ const OWNER_OF: Readonly<Record<string, string>> = {
   deposit_transitions: 'join deposits o on o.id = t.deposit_id',
   deposit_attributions: 'join deposits o on o.id = t.deposit_id',
   deposit_decisions: 'join deposits o on o.id = t.deposit_id',
+  late_payments: 'join deposits o on o.id = t.deposit_id',
   ledger_transactions: 'join deposits o on o.id = t.deposit_id',
 };
 /** `sessions` change with every request of their user; this test is about what they are allowed to see. */

@@ -233,6 +233,7 @@ export type PublicPayment = {
   server_time: string;
   methods: PaymentMethod[];
   transactions: PaymentTransaction[];
+  late_transactions: PaymentTransaction[];
   paid_network: Network | null;
   transaction_hash: string | null;
   completed_at: string | null;

@@ -22,6 +22,7 @@ import { DepositAddress } from './deposits/deposit-address.ts';
 import { DepositAttribution } from './deposits/deposit-attribution.ts';
 import { DepositDecision } from './deposits/deposit-decision.ts';
 import { DepositTransition } from './deposits/deposit-transition.ts';
+import { LatePayment } from './deposits/late-payment.ts';
 import { PaymentLink } from './deposits/payment-link.ts';
 import { BalanceChange } from './ledger/balance-change.ts';
 import { BalanceTotal } from './ledger/balance-total.ts';
@@ -76,6 +77,7 @@ export {
   GasLevel,
   GasWallet,
   IdempotencyAnswer,
+  LatePayment,
   LedgerEntry,
   LedgerTransaction,
   LoginBudget,
@@ -137,6 +139,7 @@ export const ENTITIES = [
   GasLevel,
   GasWallet,
   IdempotencyAnswer,
+  LatePayment,
   LedgerEntry,
   LedgerTransaction,
   LoginBudget,

@@ -1,4 +1,4 @@
-import { type Deposit, PaymentLink } from '../../db/entities/index.ts';
+import { type Deposit, LatePayment, PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { assetOf } from '../../domain/assets.ts';
 import {
@@ -69,7 +69,7 @@ export async function settleLinks(tx: Tx, deps: TxDeps, linkIds: ReadonlySet<str
 }
 
 /**
- * Shows `late` on the closed or overdue link that this plain deposit would have paid in
+ * Shows `late`, and the deposit, on the closed or overdue link that this plain deposit would have paid in
  * time, if there is one, and tells it. It is called for confirmed money: a payment that is only seen
  * may still vanish. `named` is the only link in question. Takes the customer's lock, which the caller should
  * hold already.
@@ -89,6 +89,9 @@ export async function noteLate(tx: Tx, deps: TxDeps, deposit: Deposit, named?: s
   link.late = true;
   link.updatedAt = deps.now();
   refreshAmountStatus(link);
+  const late = { paymentLinkId: link.id, depositId: deposit.id };
+  // Money that was taken out of its block and mined again comes late a second time.
+  if (!(await em.findOne(LatePayment, late))) em.create(LatePayment, { ...late, at: deps.now() });
   const told = await announceLinks(em, deps, [{ link, type: 'payment.late', late: deposit }]);
   for (const one of told) await wakePayment(tx, one);
 }

@@ -2,7 +2,7 @@ import type { PaymentLinkView, PaymentTransactionView } from '../../contract/pay
 import { Customer, Deposit, type PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { plainRows } from '../../db/plain-rows.ts';
-import { rows, sql } from '../../db/sql.ts';
+import { rows, type Statement, sql } from '../../db/sql.ts';
 import { isoSeconds, isoSecondsOrNull } from '../../domain/events.ts';
 import { centsToJsonNumber } from '../../domain/money.ts';
 import { linkCents } from '../../domain/payment-link.ts';
@@ -103,18 +103,40 @@ export async function paymentViews(em: Em, rows: readonly LinkRow[]): Promise<Pa
  * A payer may pay a link in thousands of small parts; only the first ones are shown, but all of them count.
  */
 export const MAX_TRANSACTIONS_SHOWN = 100;
+/** Of what came too late: none of it counts. */
+export const MAX_LATE_SHOWN = 20;
 
 /** The deposits assigned to links, oldest first, at most {@link MAX_TRANSACTIONS_SHOWN} of each. */
 export async function transactionsOf(
   em: Em,
   linkIds: readonly string[],
 ): Promise<Map<string, PaymentTransactionView[]>> {
+  const assigned = sql`select id, created_at from deposits where payment_link_id = l.id`;
+  return await firstOf(em, { ofLink: assigned, most: MAX_TRANSACTIONS_SHOWN }, linkIds);
+}
+
+/** The same of the deposits that came after the end of their link, at most {@link MAX_LATE_SHOWN} of each. */
+export async function lateTransactionsOf(
+  em: Em,
+  linkIds: readonly string[],
+): Promise<Map<string, PaymentTransactionView[]>> {
+  const late = sql`select o.deposit_id as id, o.at as created_at from late_payments o
+    where o.payment_link_id = l.id`;
+  return linkIds.length === 0
+    ? new Map()
+    : await firstOf(em, { ofLink: late, most: MAX_LATE_SHOWN }, linkIds);
+}
+
+async function firstOf(
+  em: Em,
+  { ofLink, most }: { readonly ofLink: Statement<unknown>; readonly most: number },
+  linkIds: readonly string[],
+): Promise<Map<string, PaymentTransactionView[]>> {
   const byLink = new Map<string, PaymentTransactionView[]>();
   const found = await rows(
     em,
     sql<{ id: string; linkId: string }>`select d.id, l.id as link_id from payment_links l cross join lateral (
-       select id, created_at from deposits where payment_link_id = l.id order by created_at, id
-         limit ${MAX_TRANSACTIONS_SHOWN}
+       ${ofLink} order by created_at, id limit ${most}
      ) d where l.id = any(${linkIds}) order by d.created_at, d.id`,
   );
   if (found.length === 0) return byLink;

@@ -13,7 +13,7 @@ import type { Deps } from '../deps.ts';
 import { notFound } from '../refusal.ts';
 import { TOKEN_PATTERN } from './create.ts';
 import { payableNetworks } from './networks.ts';
-import { presentPayment, transactionsOf } from './present.ts';
+import { lateTransactionsOf, presentPayment, transactionsOf } from './present.ts';
 
 /**
  * The payer's view of a link. Ways to pay are shown only while money would still be taken and seen:
@@ -42,6 +42,11 @@ export async function getPublicPayments(
     em,
     links.map(({ id }) => id),
   );
+  // Only a link that some money came too late for has any.
+  const late = await lateTransactionsOf(
+    em,
+    links.filter((link) => link.late).map(({ id }) => id),
+  );
   const isPayable = (link: PaymentLink) =>
     isOpenLink(link.status) && now <= link.expiresAt && !isCovered(link);
   const payers = links.filter(isPayable).map(({ customerId }) => customerId);
@@ -50,7 +55,8 @@ export async function getPublicPayments(
     const own = addresses.filter(({ customerId }) => customerId === link.customerId);
     const methods = isPayable(link) ? methodsOf(deps, link, own) : [];
     const name = merchants.find(({ id }) => id === link.merchantId)?.name ?? '';
-    return viewOf(link, { now, name, methods, transactions: transactions.get(link.id) ?? [] });
+    const shown = { transactions: transactions.get(link.id) ?? [], late: late.get(link.id) ?? [] };
+    return viewOf(link, { now, name, methods, ...shown });
   });
   return new Map(views.map((view) => [view.token, view]));
 }
@@ -61,9 +67,10 @@ type Shown = {
   readonly name: string;
   readonly methods: PaymentMethodView[];
   readonly transactions: readonly PaymentTransactionView[];
+  readonly late: readonly PaymentTransactionView[];
 };
 
-function viewOf(link: PaymentLink, { now, name, methods, transactions }: Shown): PublicPaymentView {
+function viewOf(link: PaymentLink, { now, name, methods, transactions, late }: Shown): PublicPaymentView {
   const view = presentPayment(link, { email: null, transactions });
   return {
     token: link.token,
@@ -78,6 +85,7 @@ function viewOf(link: PaymentLink, { now, name, methods, transactions }: Shown):
     server_time: isoSeconds(now),
     methods,
     transactions: view.transactions,
+    late_transactions: [...late],
     paid_network: view.paid_network,
     transaction_hash: view.transaction_hash,
     completed_at: view.completed_at,

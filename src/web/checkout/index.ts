@@ -18,7 +18,7 @@ import {
 } from './frame.ts';
 import { payment } from './payment.ts';
 import type { Required } from './progress.ts';
-import { receipt, transactions } from './receipt.ts';
+import { lateTransactions, receipt, transactions } from './receipt.ts';
 import { simulation } from './simulation.ts';
 import { arrivedSoFar, payerState } from './state.ts';
 import { CHECKOUT_STYLE } from './style.ts';
@@ -90,10 +90,12 @@ function below(view: PublicPaymentView, required: Required, visitor: Visitor, wi
   const paid = view.status === 'completed';
   const way = view.methods.length > 0 ? 'open' : 'ended';
   const seen = paid ? receipt(view, required, words) : transactions(view, required, words);
-  const rows = `${view.transactions.length}-${arrivedSoFar(view, words) === undefined ? 'all' : 'part'}`;
+  const late = view.late_transactions.length;
+  const rows = `${view.transactions.length}-${late}-${arrivedSoFar(view, words) === undefined ? 'all' : 'part'}`;
   const note = { seconds: REFRESH_SECONDS, onlyWithoutScript: withScript };
   return html`<div id="seen-${paid ? 'paid' : way}">${seen}</div>
-<div id="below-${paid ? 'paid' : way}-${rows}">${description(view, words)}
+<div id="below-${paid ? 'paid' : way}-${rows}">${lateTransactions(view, required, words)}
+${description(view, words)}
 ${paid ? null : wayBack(view, words)}
 <footer class="no-print">
 ${isLive(view) ? refreshNote(visitor, note) : null}

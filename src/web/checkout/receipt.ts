@@ -2,7 +2,7 @@ import { chainOf } from '../../chains/index.ts';
 import type { PublicPaymentView } from '../../contract/payment-link.ts';
 import { CREDITED_STATES, type DepositState } from '../../domain/deposit.ts';
 import { LINK_CURRENCY } from '../../domain/payment-link.ts';
-import { MAX_TRANSACTIONS_SHOWN } from '../../services/payment-links/present.ts';
+import { MAX_LATE_SHOWN, MAX_TRANSACTIONS_SHOWN } from '../../services/payment-links/present.ts';
 import { foreign, type Html, html } from '../html.ts';
 import { amount } from '../parts/amount.ts';
 import { badge } from '../parts/badge.ts';
@@ -43,6 +43,29 @@ export function transactions(view: PublicPaymentView, required: Required, words:
   });
 }
 
+/** What came too late, which its payer can show the shop; null where nothing did. */
+export function lateTransactions(
+  { late_transactions: rows }: PublicPaymentView,
+  required: Required,
+  words: Words,
+): Html | null {
+  if (rows.length === 0) return null;
+  const { late, notCounted, firstLate } = words.transactions;
+  // What was confirmed may still vanish with its block, or be refused by the operator.
+  const shown = rows.map((row) => ({
+    ...row,
+    currency: LINK_CURRENCY,
+    ...(CREDITED_STATES.includes(row.status)
+      ? { text: notCounted, tone: 'warn' as const }
+      : { text: progressOf(row, required, words).text }),
+  }));
+  const more = rows.length < MAX_LATE_SHOWN ? null : html`\n<p class="muted">${firstLate(rows.length)}</p>`;
+  return card(html`${transactionRows(shown, words, 'late')}${more}`, {
+    id: 'late',
+    title: late(rows.length),
+  });
+}
+
 function rowsOf({ transactions: rows }: PublicPaymentView, required: Required, words: Words): Html {
   const shown = rows.map((row) => ({
     ...row,
@@ -63,22 +86,28 @@ export type TransactionRow = Pick<
   readonly at?: string;
   /** Why it was not counted. */
   readonly why?: string;
+  /** Where the state of its deposit does not say it. */
+  readonly tone?: Tone;
 };
 
-/** Payments with what became of each. A row's place names it, so that news change it where it stands. */
-export function transactionRows(rows: readonly TransactionRow[], words: Words): Html {
+/**
+ * Payments with what became of each. A row's place names it, so that news change it where it stands; `kind`
+ * tells the rows of one list from those of another one on the page.
+ */
+export function transactionRows(rows: readonly TransactionRow[], words: Words, kind?: 'late'): Html {
+  const prefix = kind === undefined ? '' : `${kind}-`;
   const { transactions: says, copy, copies } = words;
   const items = rows.map((row, index) => {
-    const id = `transaction-${index + 1}`;
+    const id = `${prefix}transaction-${index + 1}`;
     const shown = copyable(row.transaction_hash, {
       id,
       name: copies.transaction(index + 1),
       words: copy,
       shown: html`<span data-part="transaction">${row.transaction_hash}</span>`,
     });
-    return html`<li id="row-${index + 1}">
+    return html`<li id="${prefix}row-${index + 1}">
 <div>${says.amountOn(`${row.amount} ${row.currency}`, chainOf(row.network).label)}</div>
-${row.at === undefined ? null : html`<div><time class="muted" datetime="${row.at}" data-local>${words.dateTime(row.at)}</time></div>\n`}<div>${badge(toneOf(row.status), row.text)}</div>
+${row.at === undefined ? null : html`<div><time class="muted" datetime="${row.at}" data-local>${words.dateTime(row.at)}</time></div>\n`}<div>${badge(row.tone ?? toneOf(row.status), row.text)}</div>
 ${row.why === undefined ? null : html`<div class="muted">${row.why}</div>\n`}<div>${shown}</div>
 </li>
 `;

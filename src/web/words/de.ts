@@ -101,6 +101,9 @@ export const DE: Words = {
     title: (n) => (n === 1 ? 'Transaktion' : 'Transaktionen'),
     amountOn: (amount, network) => `${amount} über ${network}`,
     firstOnly: (n) => `Nur die ersten ${n} sind aufgeführt; gezählt werden alle.`,
+    late: (n) => (n === 1 ? 'Kam zu spät' : 'Diese kamen zu spät'),
+    notCounted: 'bestätigt, für diesen Link nicht gezählt',
+    firstLate: (n) => `Nur die ersten ${n} sind aufgeführt.`,
   },
   receipt: {
     title: 'Beleg',

@@ -105,6 +105,9 @@ export const EN = {
     title: (n: number): string => (n === 1 ? 'Transaction' : 'Transactions'),
     amountOn: (amount: string, network: string) => `${amount} on ${network}`,
     firstOnly: (n: number) => `Only the first ${n} are shown; all of them count.`,
+    late: (n: number): string => (n === 1 ? 'Came too late' : 'These came too late'),
+    notCounted: 'confirmed, not counted for this link',
+    firstLate: (n: number) => `Only the first ${n} are shown.`,
   },
   receipt: {
     title: 'Receipt',

@@ -28,6 +28,7 @@ const PUBLIC_KEYS = [
   'server_time',
   'methods',
   'transactions',
+  'late_transactions',
   'paid_network',
   'transaction_hash',
   'completed_at',
@@ -84,6 +85,7 @@ describe('payment links, seen by who pays', () => {
         merchant: { name: 'Shop' },
         is_live: false,
         transactions: [],
+        late_transactions: [],
       });
       expect(body).to.include({
         success_url: 'https://shop.example/ok',

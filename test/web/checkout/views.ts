@@ -64,6 +64,10 @@ export const anyView: fc.Arbitrary<PublicPaymentView> = fc
       fc.array(transaction, { maxLength: 3 }),
       fc.array(transaction, { minLength: 100, maxLength: 100 }),
     ),
+    late_transactions: fc.oneof(
+      fc.array(transaction, { maxLength: 2 }),
+      fc.array(transaction, { minLength: 20, maxLength: 20 }),
+    ),
     completed_at: fc.constantFrom(null, '2026-11-20T10:12:00Z'),
     paid_network: fc.constantFrom(null, ...NETWORKS),
     success_url: url,
