@@ -90,8 +90,8 @@ function below(view: PublicPaymentView, required: Required, visitor: Visitor, wi
   const paid = view.status === 'completed';
   const way = view.methods.length > 0 ? 'open' : 'ended';
   const seen = paid ? receipt(view, required, words) : transactions(view, required, words);
-  const late = view.late_transactions.length;
-  const rows = `${view.transactions.length}-${late}-${arrivedSoFar(view, words) === undefined ? 'all' : 'part'}`;
+  const arrived = arrivedSoFar(view, words) === undefined ? 'all' : 'part';
+  const rows = `${view.transactions.length}-${view.late_transactions.length}-${arrived}`;
   const note = { seconds: REFRESH_SECONDS, onlyWithoutScript: withScript };
   return html`<div id="seen-${paid ? 'paid' : way}">${seen}</div>
 <div id="below-${paid ? 'paid' : way}-${rows}">${lateTransactions(view, required, words)}
