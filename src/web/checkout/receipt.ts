@@ -50,13 +50,13 @@ export function lateTransactions(
   words: Words,
 ): Html | null {
   if (rows.length === 0) return null;
-  const { late, notCounted, firstLate } = words.transactions;
+  const { late, tooLate, notCounted, firstLate } = words.transactions;
   // What was confirmed may still vanish with its block, or be refused by the operator.
   const shown = rows.map((row) => ({
     ...row,
     currency: LINK_CURRENCY,
     ...(CREDITED_STATES.includes(row.status)
-      ? { text: notCounted, tone: 'warn' as const }
+      ? { text: tooLate, tone: 'warn' as const, why: notCounted }
       : { text: progressOf(row, required, words).text }),
   }));
   const more = rows.length < MAX_LATE_SHOWN ? null : html`\n<p class="muted">${firstLate(rows.length)}</p>`;

@@ -12,7 +12,7 @@ const LOOK_MS = 1_500;
 const REST_SHARE = 2;
 
 export type Hub = {
-  /** The version of what has this token; undefined where there is none. */
+  /** The version that what has this token is of now; undefined where there is none. */
   versionOf(token: string): Promise<string | undefined>;
   /** From now on the reader is shown every change, first what is so now. Returns what ends that. */
   watch(token: string, version: string, reader: Reader): () => void;
@@ -55,7 +55,7 @@ export function createHub<View extends Shown>(deps: WatchDeps, rendered: Rendere
       for (const one of watched.values()) {
         const version = changed.get(one.token);
         one.version = version ?? one.version;
-        const old = one.view !== undefined && followed.isOver(one.view, now);
+        const old = one.seen !== undefined && followed.isOver(one.seen.view, now);
         if (version !== undefined || old || one.version === '') readings.next(one);
       }
     } catch (error) {
@@ -79,12 +79,12 @@ export function createHub<View extends Shown>(deps: WatchDeps, rendered: Rendere
   };
 
   return {
-    versionOf: async (token) => watched.get(token)?.version ?? (await arrivals.ask(token)),
+    versionOf: (token) => arrivals.ask(token),
     watch: (token, version, reader) => {
       const one: Watched<View> = watched.get(token) ?? { token, version, readers: new Set() };
       watched.set(token, one);
       one.readers.add(reader);
-      readings.welcome(one, reader);
+      readings.welcome(one, reader, version);
       lookAgain(LOOK_EVERY_MS);
       return () => leave(one, reader);
     },

@@ -33,7 +33,8 @@ export type Watched<View extends Shown> = {
   readonly readers: Set<Reader>;
   /** As it was last seen; '' makes the next look find it changed. */
   version: string;
-  view?: View | undefined;
+  /** What was read last, and the version that was known when it began to be read. */
+  seen?: { readonly view: View; readonly version: string } | undefined;
 };
 
 /**
@@ -64,6 +65,7 @@ export function createReadings<View extends Shown>(
   const read = async (some: readonly Watched<View>[]): Promise<void> => {
     const rest = (): boolean => some.length > 1 || unread.size > 0;
     const tokens = some.map(({ token }) => token);
+    const asked = some.map((one) => ({ one, version: one.version, readers: [...one.readers] }));
     let views: ReadonlyMap<string, View>;
     try {
       views = await restAfter(rest, () =>
@@ -80,11 +82,19 @@ export function createReadings<View extends Shown>(
       return;
     }
     outage.ended();
-    for (const one of some) {
+    for (const { one, version, readers } of asked) {
       const view = views.get(one.token);
-      one.view = view;
+      one.seen = view && { view, version };
       if (!view) for (const reader of [...one.readers]) reader.end();
-      else await restAfter(rest, async () => show(view, [...one.readers]));
+      else
+        await restAfter(rest, async () =>
+          show(
+            view,
+            readers.filter((reader) => one.readers.has(reader)),
+          ),
+        );
+      // Who came meanwhile may have a page that is newer than what was read for the others.
+      if (view && [...one.readers].some((reader) => !readers.includes(reader))) unread.add(one);
     }
   };
 
@@ -96,9 +106,12 @@ export function createReadings<View extends Shown>(
 
   return {
     next,
-    /** A new reader is shown what is known, or what is read in its turn. */
-    welcome: (one: Watched<View>, reader: Reader): void => {
-      if (one.view) show(one.view, [reader]);
+    /**
+     * A new reader is shown what is known where that is of this version, which was asked for after its page
+     * was made, or what is read in its turn: never anything older than its page.
+     */
+    welcome: (one: Watched<View>, reader: Reader, version: string): void => {
+      if (one.seen?.version === version) show(one.seen.view, [reader]);
       else next(one);
     },
   };

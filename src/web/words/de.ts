@@ -102,7 +102,8 @@ export const DE: Words = {
     amountOn: (amount, network) => `${amount} über ${network}`,
     firstOnly: (n) => `Nur die ersten ${n} sind aufgeführt; gezählt werden alle.`,
     late: (n) => (n === 1 ? 'Kam zu spät' : 'Diese kamen zu spät'),
-    notCounted: 'bestätigt, für diesen Link nicht gezählt',
+    tooLate: 'zu spät',
+    notCounted: 'Sie ist bestätigt und zählt nicht für diesen Link.',
     firstLate: (n) => `Nur die ersten ${n} sind aufgeführt.`,
   },
   receipt: {

@@ -106,7 +106,8 @@ export const EN = {
     amountOn: (amount: string, network: string) => `${amount} on ${network}`,
     firstOnly: (n: number) => `Only the first ${n} are shown; all of them count.`,
     late: (n: number): string => (n === 1 ? 'Came too late' : 'These came too late'),
-    notCounted: 'confirmed, not counted for this link',
+    tooLate: 'too late',
+    notCounted: 'It is confirmed, and does not count for this link.',
     firstLate: (n: number) => `Only the first ${n} are shown.`,
   },
   receipt: {

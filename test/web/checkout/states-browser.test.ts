@@ -122,7 +122,7 @@ describe('every state of the checkout in a browser', function () {
     expect(await said('expiredInPart')).to.include('Something has arrived');
     expect(await said('late')).to.include('It is not lost: ask the shop');
     expect(await readText(page.locator('#late'))).to.match(
-      /25 USDT on BNB Chain.*confirmed, not counted for this link.*0x[0-9a-f]{64}/s,
+      /25 USDT on BNB Chain.*too late.*does not count for this link.*0x[0-9a-f]{64}/s,
     );
     expect(await said('cancelled')).to.include('The shop can make a new link.');
     await close(watched);

@@ -55,6 +55,20 @@ describe('the stream of a payment link', function () {
     }
   });
 
+  it('begins with nothing older than its page, also where others follow the link already', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const link = await make({ usd: '40' });
+      const first = await follow(link);
+      await first.view('a first view', () => true);
+      for (const coins of ['1', '2']) await shop.pay(link.customer_id, { coins, state: 'detected' });
+      const page = await pageOf(link);
+      const { main } = await (await follow(link)).view('a first view', () => true);
+      expect(main).to.include('37 USDT is still missing');
+      expect(page).to.include(`>\n${main}\n</main>`);
+      for (const stream of open.splice(0)) stream.close();
+    }
+  });
+
   it('tells of money within 1.5 s: seen, each confirmation that counts, paid; then it ends', async () => {
     const link = await make({ usd: '40', successUrl: 'https://shop.example/thanks' });
     const stream = await follow(link);
