@@ -13,7 +13,8 @@ export type RestoreOrder = { readonly backupAt: Date; readonly reason: string };
 /**
  * Notes that this database was restored, and pauses all payouts, in the caller's transaction. A restore that
  * the backup itself knew of is over: this one takes its place. It is dated behind all that the backup tells
- * of signer and chains, so that none of that counts as seen since, whatever the clock of this host says.
+ * of signer and chains, so that none of that counts as seen since, whatever the clock of this host says: by a
+ * whole millisecond, because who compares with it as a Date has no more.
  */
 export async function holdAfterRestore(
   em: Em,
@@ -26,8 +27,10 @@ export async function holdAfterRestore(
   await run(
     em,
     sql`insert into restores (id, backup_at, restored_at, by_name, reason)
-      values (${deps.newId()}, ${backupAt}, greatest(${now}, ${backupAt},
-          (select max(seen_at) from signer_state), (select max(polled_at) from chain_cursors)),
+      values (${deps.newId()}, ${backupAt},
+        date_trunc('milliseconds', greatest(${now}::timestamptz, ${backupAt},
+          (select max(seen_at) from signer_state), (select max(polled_at) from chain_cursors)))
+          + interval '1 millisecond',
         ${byName}, ${reason})`,
   );
   await recordAction(em, deps, {

@@ -124,7 +124,8 @@ describe('payouts after a restore', function () {
   it('go on by nothing that the backup itself tells of signer and chains', async () => {
     const { env, sql } = await schemaOf();
     // The clock of the host that restores is behind the one of the signer and of the workers.
-    const ahead = "now() + interval '1 hour'";
+    // It knows microseconds, and a Date does not.
+    const ahead = `'${new Date(Date.now() + 3_600_000).toISOString().replace('Z', '789Z')}'`;
     await sql(`insert into signer_state (name, seen_at) values ('signer', ${ahead})`);
     await sql(
       `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number,
