@@ -257,6 +257,7 @@ type PublicPayment = {
   server_time: string;
   methods: PaymentMethod[];
   transactions: PaymentTransaction[];
+  late_transactions: PaymentTransaction[];
   paid_network: Network | null;
   transaction_hash: string | null;
   completed_at: string | null;

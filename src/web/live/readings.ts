@@ -68,14 +68,7 @@ export function createReadings<View extends Shown>(
     const asked = some.map((one) => ({ one, version: one.version, readers: [...one.readers] }));
     let views: ReadonlyMap<string, View>;
     try {
-      views = await restAfter(rest, () =>
-        // A limit of its own: whoever opened a stream may leave, and others wait for it.
-        withinTime(
-          { limitMs: READ_MS },
-          () => rendered.followed.read(tokens),
-          (cause) => cause,
-        ),
-      );
+      views = await restAfter(rest, () => within(() => rendered.followed.read(tokens)));
     } catch (error) {
       for (const one of some) one.version = '';
       outage.began(error);
@@ -86,13 +79,10 @@ export function createReadings<View extends Shown>(
       const view = views.get(one.token);
       one.seen = view && { view, version };
       if (!view) for (const reader of [...one.readers]) reader.end();
-      else
-        await restAfter(rest, async () =>
-          show(
-            view,
-            readers.filter((reader) => one.readers.has(reader)),
-          ),
-        );
+      else {
+        const still = readers.filter((reader) => one.readers.has(reader));
+        await restAfter(rest, async () => show(view, still));
+      }
       // Who came meanwhile may have a page that is newer than what was read for the others.
       if (view && [...one.readers].some((reader) => !readers.includes(reader))) unread.add(one);
     }
@@ -116,6 +106,10 @@ export function createReadings<View extends Shown>(
     },
   };
 }
+
+/** A limit of its own: whoever opened a stream may leave, and others wait for it. */
+const within = <T>(work: () => Promise<T>): Promise<T> =>
+  withinTime({ limitMs: READ_MS }, work, (cause) => cause);
 
 /** Shows all of these readers the page of a view; equal choices share a rendering. */
 function createShow<View extends Shown>(deps: WatchDeps, rendered: Rendered<View>) {

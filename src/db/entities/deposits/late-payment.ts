@@ -27,6 +27,6 @@ const schema = defineEntity({
   indexes: [{ name: 'late_payments_deposit_index', properties: ['depositId'] }],
 });
 
-/** Money that came for a payment link after its end: the deposit pays nothing of it, and its payer sees it. */
+/** Money that came for a link after its end: the deposit pays nothing of it, and the payer is shown it. */
 export class LatePayment extends schema.class {}
 schema.setClass(LatePayment);
