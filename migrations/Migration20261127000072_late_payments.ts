@@ -13,10 +13,9 @@ export class Migration20261127000072_late_payments extends Migration {
 
 const LATE_PAYMENTS = `
 create table late_payments (
+  deposit_id uuid not null primary key constraint late_payments_deposit_id_foreign references deposits (id),
   payment_link_id uuid not null constraint late_payments_payment_link_id_foreign references payment_links (id),
-  deposit_id uuid not null constraint late_payments_deposit_id_foreign references deposits (id),
-  at timestamptz not null,
-  primary key (payment_link_id, deposit_id)
+  at timestamptz not null
 );
-create index late_payments_deposit_index on late_payments (deposit_id);
+create index late_payments_link_index on late_payments (payment_link_id, at, deposit_id);
 `;

@@ -89,9 +89,11 @@ export async function noteLate(tx: Tx, deps: TxDeps, deposit: Deposit, named?: s
   link.late = true;
   link.updatedAt = deps.now();
   refreshAmountStatus(link);
-  const late = { paymentLinkId: link.id, depositId: deposit.id };
-  // Money that was taken out of its block and mined again comes late a second time.
-  if (!(await em.findOne(LatePayment, late))) em.create(LatePayment, { ...late, at: deps.now() });
+  const late = { depositId: deposit.id, paymentLinkId: link.id };
+  // Money that was taken out of its block and mined again comes late a second time, maybe for another link.
+  const before = await em.findOne(LatePayment, { depositId: deposit.id });
+  if (before) before.paymentLinkId = link.id;
+  else em.create(LatePayment, { ...late, at: deps.now() });
   const told = await announceLinks(em, deps, [{ link, type: 'payment.late', late: deposit }]);
   for (const one of told) await wakePayment(tx, one);
 }

@@ -105,14 +105,22 @@ export async function paymentViews(em: Em, rows: readonly LinkRow[]): Promise<Pa
 export const MAX_TRANSACTIONS_SHOWN = 100;
 /** Of what came too late: none of it counts. */
 export const MAX_LATE_SHOWN = 20;
+/**
+ * The deposits that are shown as too late for the link `l`, with when they were first. What was mined once
+ * more and pays a link now came too late for none.
+ */
+export const LATE_OF_LINK = sql`select o.deposit_id as id, o.at as created_at from late_payments o
+  join deposits p on p.id = o.deposit_id and p.payment_link_id is null
+  where l.late and o.payment_link_id = l.id order by o.at, o.deposit_id limit ${MAX_LATE_SHOWN}`;
 
 /** The deposits assigned to links, oldest first, at most {@link MAX_TRANSACTIONS_SHOWN} of each. */
 export async function transactionsOf(
   em: Em,
   linkIds: readonly string[],
 ): Promise<Map<string, PaymentTransactionView[]>> {
-  const assigned = sql`select id, created_at from deposits where payment_link_id = l.id`;
-  return await firstOf(em, { ofLink: assigned, most: MAX_TRANSACTIONS_SHOWN }, linkIds);
+  const assigned = sql`select id, created_at from deposits where payment_link_id = l.id
+    order by created_at, id limit ${MAX_TRANSACTIONS_SHOWN}`;
+  return await shownOf(em, assigned, linkIds);
 }
 
 /** The same of the deposits that came after the end of their link, at most {@link MAX_LATE_SHOWN} of each. */
@@ -120,23 +128,20 @@ export async function lateTransactionsOf(
   em: Em,
   linkIds: readonly string[],
 ): Promise<Map<string, PaymentTransactionView[]>> {
-  const late = sql`select o.deposit_id as id, o.at as created_at from late_payments o
-    where o.payment_link_id = l.id`;
-  return linkIds.length === 0
-    ? new Map()
-    : await firstOf(em, { ofLink: late, most: MAX_LATE_SHOWN }, linkIds);
+  return linkIds.length === 0 ? new Map() : await shownOf(em, LATE_OF_LINK, linkIds);
 }
 
-async function firstOf(
+/** `ofLink` selects the deposits that are shown of the link `l`. */
+async function shownOf(
   em: Em,
-  { ofLink, most }: { readonly ofLink: Statement<unknown>; readonly most: number },
+  ofLink: Statement<unknown>,
   linkIds: readonly string[],
 ): Promise<Map<string, PaymentTransactionView[]>> {
   const byLink = new Map<string, PaymentTransactionView[]>();
   const found = await rows(
     em,
     sql<{ id: string; linkId: string }>`select d.id, l.id as link_id from payment_links l cross join lateral (
-       ${ofLink} order by created_at, id limit ${most}
+       ${ofLink}
      ) d where l.id = any(${linkIds}) order by d.created_at, d.id`,
   );
   if (found.length === 0) return byLink;

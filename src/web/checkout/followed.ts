@@ -22,11 +22,13 @@ export function followedLinks(deps: Deps): Followed<PublicPaymentView> {
 
 /**
  * Whether anything about the link can still change: it is open, or it was closed while money that belongs to
- * it waits for its confirmations.
+ * it waits for its confirmations, or money that came too late and was mined once more.
  */
 export function isLive({
   status,
   transactions,
-}: Pick<PublicPaymentView, 'status' | 'transactions'>): boolean {
-  return isOpenLink(status) || transactions.some((row) => WAITING_STATES.includes(row.status));
+  late_transactions: late,
+}: Pick<PublicPaymentView, 'status' | 'transactions' | 'late_transactions'>): boolean {
+  const waits = [...transactions, ...late].some((row) => WAITING_STATES.includes(row.status));
+  return isOpenLink(status) || waits;
 }

@@ -81,9 +81,9 @@ export function createHub<View extends Shown>(deps: WatchDeps, rendered: Rendere
   return {
     versionOf: (token) => arrivals.ask(token),
     watch: (token, version, reader) => {
-      const one: Watched<View> = watched.get(token) ?? { token, version, readers: new Set() };
+      const one: Watched<View> = watched.get(token) ?? { token, version, readers: new Map() };
       watched.set(token, one);
-      one.readers.add(reader);
+      one.readers.set(reader, version);
       readings.welcome(one, reader, version);
       lookAgain(LOOK_EVERY_MS);
       return () => leave(one, reader);
@@ -91,7 +91,7 @@ export function createHub<View extends Shown>(deps: WatchDeps, rendered: Rendere
     close: () => {
       closed = true;
       clearTimeout(timer);
-      for (const one of [...watched.values()]) for (const reader of [...one.readers]) reader.end();
+      for (const one of [...watched.values()]) for (const reader of [...one.readers.keys()]) reader.end();
     },
   };
 }

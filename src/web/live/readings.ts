@@ -30,12 +30,15 @@ export type Reader = {
 /** What somebody watches. */
 export type Watched<View extends Shown> = {
   readonly token: string;
-  readonly readers: Set<Reader>;
+  /** Each with the version that it was of after its page was made. */
+  readonly readers: Map<Reader, string>;
   /** As it was last seen; '' makes the next look find it changed. */
   version: string;
   /** What was read last, and the version that was known when it began to be read. */
-  seen?: { readonly view: View; readonly version: string } | undefined;
+  seen?: Seen<View> | undefined;
 };
+
+type Seen<View> = { readonly view: View; readonly version: string };
 
 /**
  * Reads what is watched, some together and each once for all of its readers, and shows each reader the
@@ -52,12 +55,14 @@ export function createReadings<View extends Shown>(
   const show = createShow(deps, rendered);
   let reading = false;
 
+  const isOf = isOfIn(deps, rendered);
   const readAll = async (): Promise<void> => {
     reading = true;
     while (unread.size > 0) {
       const next = [...unread].slice(0, AT_ONCE);
       for (const one of next) unread.delete(one);
-      await read(next.filter(({ readers }) => readers.size > 0));
+      const wanted = next.filter(({ readers }) => readers.size > 0);
+      if (wanted.length > 0) await read(wanted);
     }
     reading = false;
   };
@@ -65,7 +70,7 @@ export function createReadings<View extends Shown>(
   const read = async (some: readonly Watched<View>[]): Promise<void> => {
     const rest = (): boolean => some.length > 1 || unread.size > 0;
     const tokens = some.map(({ token }) => token);
-    const asked = some.map((one) => ({ one, version: one.version, readers: [...one.readers] }));
+    const asked = some.map((one) => ({ one, version: one.version, before: new Set(one.readers.keys()) }));
     let views: ReadonlyMap<string, View>;
     try {
       views = await restAfter(rest, () => within(() => rendered.followed.read(tokens)));
@@ -75,16 +80,17 @@ export function createReadings<View extends Shown>(
       return;
     }
     outage.ended();
-    for (const { one, version, readers } of asked) {
+    for (const { one, version, before } of asked) {
       const view = views.get(one.token);
-      one.seen = view && { view, version };
-      if (!view) for (const reader of [...one.readers]) reader.end();
+      const seen = view && { view, version };
+      one.seen = seen;
+      if (!seen) for (const reader of [...one.readers.keys()]) reader.end();
       else {
-        const still = readers.filter((reader) => one.readers.has(reader));
-        await restAfter(rest, async () => show(view, still));
+        // Who came meanwhile may have a page that is newer than what was read for the others.
+        const told = toldOf(one.readers, (reader, since) => before.has(reader) || isOf(seen, since));
+        if (told.length < one.readers.size) unread.add(one);
+        await restAfter(rest, async () => show(seen.view, told));
       }
-      // Who came meanwhile may have a page that is newer than what was read for the others.
-      if (view && [...one.readers].some((reader) => !readers.includes(reader))) unread.add(one);
     }
   };
 
@@ -98,14 +104,26 @@ export function createReadings<View extends Shown>(
     next,
     /**
      * A new reader is shown what is known where that is of this version, which was asked for after its page
-     * was made, or what is read in its turn: never anything older than its page.
+     * was made, and not old by the clock, or what is read in its turn: never anything older than its page.
      */
     welcome: (one: Watched<View>, reader: Reader, version: string): void => {
-      if (one.seen?.version === version) show(one.seen.view, [reader]);
+      if (isOf(one.seen, version)) show(one.seen.view, [reader]);
       else next(one);
     },
   };
 }
+
+/** Whether what was read is nothing older than the page of a reader who came with this version. */
+const isOfIn =
+  <View extends Shown>({ now }: WatchDeps, { followed }: Rendered<View>) =>
+  (seen: Seen<View> | undefined, version: string): seen is Seen<View> =>
+    seen?.version === version && !followed.isOver(seen.view, now().getTime());
+
+const toldOf = (
+  readers: ReadonlyMap<Reader, string>,
+  isTold: (reader: Reader, version: string) => boolean,
+): readonly Reader[] =>
+  [...readers].filter(([reader, version]) => isTold(reader, version)).map(([reader]) => reader);
 
 /** A limit of its own: whoever opened a stream may leave, and others wait for it. */
 const within = <T>(work: () => Promise<T>): Promise<T> =>

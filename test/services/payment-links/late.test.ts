@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { cancelPaymentLink } from '../../../dev/support/use-cases.ts';
 import { getPublicPayment } from '../../../src/services/payment-links/public.ts';
+import { isLive } from '../../../src/web/checkout/followed.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 describe('a transaction that came too late for a payment link', function () {
@@ -30,6 +32,60 @@ describe('a transaction that came too late for a payment link', function () {
     expect(await shown()).to.deep.equal([[hash, 'bsc', '25', 'failed']]);
     await shop.pay(link.customer_id, { coins: '25', hash });
     expect(await shown(), 'mined again').to.deep.equal([[hash, 'bsc', '25', 'completed']]);
+  });
+
+  const shownOf = async ({ token }: { token: string }) => {
+    const { status, transactions, late_transactions: late } = await getPublicPayment(shop.deps, token);
+    const hashes = (rows: typeof late) => rows.map(({ transaction_hash: hash }) => hash);
+    return { status, transactions: hashes(transactions), late: hashes(late) };
+  };
+  const lateOne = async (hash: string) => {
+    const link = await shop.link({ customerId: await shop.customer() });
+    const inTime = new Date(shop.clock.now.getTime() + 3_500_000);
+    shop.pass(3_700);
+    const deposit = await shop.pay(link.customer_id, { coins: '25', hash });
+    expect(await shownOf(link)).to.deep.equal({ status: 'pending', transactions: [], late: [hash] });
+    return { link, inTime, deposit };
+  };
+
+  it('is not called late any more where it is mined again in time, and pays the link', async () => {
+    const hash = `0x${'3c'.repeat(32)}`;
+    const { link, inTime, deposit } = await lateOne(hash);
+    await shop.move(deposit, 'failed', 'REORGED');
+    await shop.pay(link.customer_id, { coins: '25', hash, at: inTime });
+    expect(await shownOf(link)).to.deep.equal({ status: 'completed', transactions: [hash], late: [] });
+  });
+
+  it('is not called late any more where it is mined again and pays another link', async () => {
+    const hash = `0x${'4d'.repeat(32)}`;
+    const { link, deposit } = await lateOne(hash);
+    const other = await shop.link({ customerId: link.customer_id });
+    shop.pass(100);
+    await shop.move(deposit, 'failed', 'REORGED');
+    await shop.pay(link.customer_id, { coins: '25', hash });
+    expect(await shownOf(other)).to.deep.equal({ status: 'completed', transactions: [hash], late: [] });
+    expect(await shownOf(link)).to.deep.equal({ status: 'pending', transactions: [], late: [] });
+  });
+
+  it('is late for one link alone, also where another one has ended before it is mined again', async () => {
+    const hash = `0x${'5e'.repeat(32)}`;
+    const { link, deposit } = await lateOne(hash);
+    const other = await shop.link({ customerId: link.customer_id });
+    shop.pass(3_700);
+    await shop.move(deposit, 'failed', 'REORGED');
+    await shop.pay(link.customer_id, { coins: '25', hash });
+    expect(await shownOf(other)).to.deep.equal({ status: 'pending', transactions: [], late: [hash] });
+    expect(await shownOf(link)).to.deep.equal({ status: 'pending', transactions: [], late: [] });
+  });
+
+  it('is followed on the page of a link that has ended while it waits once more', async () => {
+    const hash = `0x${'6f'.repeat(32)}`;
+    const { link, deposit } = await lateOne(hash);
+    await shop.move(deposit, 'failed', 'REORGED');
+    await cancelPaymentLink(shop.deps, { merchantId: shop.merchantId, mode: 'live', id: link.id });
+    expect(isLive(await getPublicPayment(shop.deps, link.token))).to.equal(false);
+    await shop.pay(link.customer_id, { coins: '25', hash, state: 'detected' });
+    expect(isLive(await getPublicPayment(shop.deps, link.token))).to.equal(true);
   });
 
   it('is one of twenty at most, the oldest first', async () => {

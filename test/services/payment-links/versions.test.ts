@@ -57,6 +57,27 @@ describe('the version of a payment link', function () {
     await expectMoved('its own state');
   });
 
+  it('moves with what becomes of money that came too late', async () => {
+    const link = await shop.link({ customerId: await shop.customer() });
+    shop.pass(3_700);
+    const hash = `0x${'5c'.repeat(32)}`;
+    let known = (await versionOf(link.token)) ?? '';
+    const expectMoved = async (what: string) => {
+      const now = await versionOf(link.token, known);
+      expect(now, what).to.be.a('string').and.not.equal(known);
+      known = now ?? '';
+    };
+    const deposit = await shop.pay(link.customer_id, { coins: '25', hash });
+    await expectMoved('late money');
+    await shop.move(deposit, 'failed', 'REORGED');
+    await expectMoved('its block was replaced');
+    await shop.pay(link.customer_id, { coins: '25', hash, state: 'detected' });
+    await expectMoved('it was mined once more');
+    await shop.scanned('bsc', shop.clock.now);
+    await expectMoved('a confirmation of it');
+    expect(await versionOf(link.token, known)).to.equal(undefined);
+  });
+
   it('is asked for any number of links in one statement; of unknown ones nothing is said', async () => {
     const links = [];
     for (let index = 0; index < 5; index += 1)

@@ -69,6 +69,29 @@ describe('the stream of a payment link', function () {
     }
   });
 
+  it('begins with nothing older than its page by the clock alone: no way to pay once the time is over', async () => {
+    const link = await make();
+    await (await follow(link)).view('a first view', () => true);
+    shop.pass(3_601);
+    const page = await pageOf(link);
+    const { main } = await (await follow(link)).view('a first view', () => true);
+    shop.pass(-3_601);
+    expect(main).not.to.include('data-part="address"');
+    expect(page).to.include(`>\n${main}\n</main>`);
+  });
+
+  it('tells what became of money that came too late, while the link is still open', async () => {
+    const link = await make();
+    shop.pass(3_700);
+    const stream = await follow(link);
+    const deposit = await shop.pay(link.customer_id, { coins: '25' });
+    await stream.view('late money', ({ main }) => /does not count for this link/.test(main));
+    await shop.move(deposit, 'failed', 'REORGED');
+    const { main } = await stream.view('its end', (view) => /id="late"(?!.*does not count)/s.test(view.main));
+    expect(await pageOf(link)).to.include(`>\n${main}\n</main>`);
+    shop.pass(-3_700);
+  });
+
   it('tells of money within 1.5 s: seen, each confirmation that counts, paid; then it ends', async () => {
     const link = await make({ usd: '40', successUrl: 'https://shop.example/thanks' });
     const stream = await follow(link);
