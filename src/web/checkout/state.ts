@@ -113,7 +113,10 @@ function closed(
   status: 'expired' | 'cancelled',
   { states }: Words,
 ): Omit<PayerState, 'counts'> {
-  if (view.amount_status === 'late')
+  // What came may have vanished with its block: then it is lost to the shop, and still the payer's own.
+  const vanished =
+    view.late_transactions.length > 0 && view.late_transactions.every((row) => row.status === 'failed');
+  if (view.amount_status === 'late' && !vanished)
     return { tone: 'warn', title: states.late.title, texts: [states.late.text] };
   const arrived = view.transactions.some((row) => row.status !== 'failed');
   return {

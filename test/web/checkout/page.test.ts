@@ -84,6 +84,21 @@ describe('the page of a payment link as a text', () => {
     );
   });
 
+  it('says that late money is not lost only where some of it was not taken out of the chain again', () => {
+    const late = (...statuses: ('failed' | 'completed')[]) =>
+      state(
+        viewOf({
+          status: 'expired',
+          amount_status: 'late',
+          methods: [],
+          late_transactions: statuses.map((status) => paid('25', { status })),
+        }),
+      ).title;
+    for (const statuses of [[], ['completed'], ['failed', 'completed']] as const)
+      expect(late(...statuses)).to.equal('Your payment came too late');
+    expect(late('failed')).to.equal('This payment link has expired');
+  });
+
   it('says how far the slowest payment is, and never more confirmations than are needed', () => {
     const transactions = [
       paid('1', { status: 'confirming', confirmations: 14 }),
