@@ -42,8 +42,12 @@ export function wrapped(line: string, head = ''): string[] {
   const lines: string[] = [];
   for (let rest = line; rest !== '' || lines.length === 0; ) {
     const most = room() - indent;
-    if (ARROW.test(rest) && most > LEAST_FOR_DOT) rest = `·${rest}`;
-    const end = endOfLine(rest, most);
+    let end = endOfLine(rest, most);
+    // Of this line alone: what is not seen may be long, and every line would read all that is left.
+    if (ARROW.test(rest.slice(0, end)) && most > LEAST_FOR_DOT) {
+      rest = `·${rest}`;
+      end = endOfLine(rest, most);
+    }
     lines.push((lines.length === 0 ? head : ' '.repeat(indent)) + rest.slice(0, end).trimEnd());
     rest = rest.slice(end).trimStart();
   }

@@ -88,6 +88,17 @@ describe('command line: lists', () => {
     expect(wrapped('do this', '  → ')).to.deep.equal(['  → do this']);
   });
 
+  it('take no longer to be made of a long text that nobody sees than of one that is seen', () => {
+    const usedMs = (text: string): number => {
+      const before = process.cpuUsage();
+      expect(wrapped(text)).to.have.length.above(1_000);
+      return process.cpuUsage(before).user / 1_000;
+    };
+    const seen = usedMs('\u754c'.repeat(100_000));
+    // Where every line reads all that is left, it is more than ten times as long.
+    expect(usedMs('\u3164'.repeat(100_000))).to.be.below(4 * seen);
+  });
+
   it('say when their limit cut them off, what to do next, and what to do when there is nothing', () => {
     const list = { header: ['A'], none: 'None: make one.', next: 'Do this.' };
     expect(listing({ ...list, rows: [] })).to.deep.equal({ text: 'None: make one.' });
