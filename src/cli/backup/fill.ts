@@ -16,7 +16,7 @@ const LOCK = /^\d+; \d+ \d+ (FUNCTION public|ACL public FUNCTION) lock_for_signi
 /** What a database needs before an address is given away, anything is signed, or a process starts. */
 const LAST = [MARKER_DATA, INDEXES, RIGHTS_TO_INDEXES, LOCK];
 const AGAIN =
-  'The database is as it was before. A role that is missing is made as deploy/postgres/databases.sh does it, or leave out what roles may with --no-privileges';
+  'A role that is missing is made as deploy/postgres/databases.sh does it, or leave out what roles may with --no-privileges';
 
 export type Dump = {
   readonly url: string;

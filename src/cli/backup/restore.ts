@@ -15,7 +15,7 @@ import { makeIndexes, type WalletIndex, walletIndexOf } from './indexes.ts';
 import { type Manifest, readBackup } from './manifest.ts';
 import {
   type Before,
-  countObjects,
+  countThings,
   extensionsIn,
   mark,
   openTarget,
@@ -64,17 +64,17 @@ export async function restoreBackup(asked: RestoreInput): Promise<Restored> {
     await requireFit(em, manifest);
     const now = await laterClock(em, asked.now());
     const input = { ...asked, from, applicationName, now: () => now };
-    const objects = await countObjects(em);
-    if (objects > 0 && !input.replace)
+    const things = await countThings(em);
+    if (things > 0 && !input.replace)
       throw new OperatorError(
-        `The database is not empty: it has ${objects} tables, functions and other things`,
+        `The database is not empty: it has ${things} tables, functions and other things`,
         'Name an empty database in DATABASE_URL, or pass --replace, which puts aside what is there',
       );
     // Together: killed in between, a database that is whole would be refused by every process.
     const before = await em.transactional(async (inner) => ({
       extensions: await extensionsIn(inner),
       marked: await mark(inner),
-      aside: objects > 0 ? await setAside(inner, now) : null,
+      aside: things > 0 ? await setAside(inner, now) : null,
     }));
     await filled(input, { manifest, orm, before });
     const migrated = await migrateRestored(orm, input.say);
@@ -118,6 +118,7 @@ async function filled(
   } catch (error) {
     try {
       await putBack(em, before);
+      input.say('It failed, and the database is as it was before.');
     } catch (second) {
       throw new OperatorError(
         `${reasonOf(error)} And what was there before could not be put back: ${reasonOf(second)}`,

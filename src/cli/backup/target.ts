@@ -71,20 +71,49 @@ async function serverMajor(em: Em): Promise<number> {
   }
 }
 
-/** How many things there are in the place where the gateway's are, but for those of extensions. */
-export async function countObjects(em: Em): Promise<number> {
-  const row = await firstRow(
+type Thing = { readonly type: string; readonly name: string };
+
+/**
+ * What there is in the place where the gateway's tables are, each by the names by which it is dropped, but for
+ * extensions and what belongs to them.
+ */
+async function thingsIn(em: Em): Promise<Thing[]> {
+  return await rows(
     em,
-    sql<{ n: number }>`select count(*)::int as n from (
-        select oid, 'pg_class'::regclass as kind from pg_class
-          where relnamespace = 'public'::regnamespace and relkind not in ('i', 'I', 't')
-        union all select oid, 'pg_proc'::regclass from pg_proc where pronamespace = 'public'::regnamespace
-        union all select oid, 'pg_type'::regclass from pg_type
-          where typnamespace = 'public'::regnamespace and typtype in ('d', 'e', 'r')) object
-      where not exists (select from pg_depend d
-        where d.classid = object.kind and d.objid = object.oid and d.deptype = 'e')`,
+    sql<Thing>`select case thing.type when 'composite type' then 'type'
+        when 'statistics object' then 'statistics' else thing.type end as type, thing.identity as name
+      from pg_depend d, pg_identify_object(d.classid, d.objid, 0) thing
+      where d.refclassid = 'pg_namespace'::regclass and d.refobjid = 'public'::regnamespace
+        and d.classid not in ('pg_extension'::regclass, 'pg_default_acl'::regclass)
+        and not exists (select from pg_depend e
+          where e.classid = d.classid and e.objid = d.objid and e.deptype = 'e')
+      order by d.objid`,
   );
-  return row?.n ?? 0;
+}
+
+/**
+ * How many things there are in the place where the gateway's tables are, but for those of extensions. Throws an
+ * OperatorError where there is no such place, and where it is empty and nothing can be made in it.
+ */
+export async function countThings(em: Em): Promise<number> {
+  const place = await firstRow(
+    em,
+    sql<{ owner: string; may: boolean; me: string }>`select pg_get_userbyid(nspowner) as owner,
+      has_schema_privilege(oid, 'create') as may, quote_ident(current_user) as me
+      from pg_namespace where nspname = 'public'`,
+  );
+  if (!place)
+    throw new OperatorError(
+      'The database has no schema "public"',
+      'Make it as the owner of the database: "create schema public; grant usage on schema public to public"',
+    );
+  const { length } = await thingsIn(em);
+  if (length === 0 && !place.may)
+    throw new OperatorError(
+      `The schema "public" belongs to ${place.owner}, and the role of DATABASE_URL can make nothing in it`,
+      `As a superuser: "alter schema public owner to ${place.me}; grant usage on schema public to public"`,
+    );
+  return length;
 }
 
 /**
@@ -98,8 +127,9 @@ export async function setAside(em: Em, now: Date): Promise<string> {
       const extensions = await extensionsIn(inner);
       await run(inner, sql`alter schema public rename to ${sql.ref(name)}`);
       await renameLock(inner, name, LOCK, LOCK_ASIDE);
-      await makePlace(inner);
-      await bringToPublic(inner, extensions);
+      await run(inner, sql`create schema public`);
+      await run(inner, sql`grant usage on schema public to public`);
+      await bring(inner, extensions, 'public');
     });
   } catch (error) {
     throw new OperatorError(
@@ -111,19 +141,26 @@ export async function setAside(em: Em, now: Date): Promise<string> {
   return name;
 }
 
-/** Marks the database as one that is being restored; false where it is so since one that was cut short. */
+/**
+ * Marks the database as one that is being restored; false where it is so since one that was cut short. Such a
+ * mark is made anew: one that cannot be taken away in the end is better known now.
+ */
 export async function mark(em: Em): Promise<boolean> {
-  if (await isInRestore(em)) return false;
+  const isMarked = await isInRestore(em);
+  const role = await firstRow(em, sql<{ me: string }>`select quote_ident(current_user) as me`);
   try {
+    if (isMarked) await unmark(em);
     await run(em, sql`create schema ${sql.ref(IN_RESTORE)}`);
   } catch (error) {
     throw new OperatorError(
       `The database cannot be marked as one that is being restored: ${reasonOf(error)}`,
-      'Run it as the owner of the database, who may make schemas in it ("Restore" in docs/operations.md)',
+      isMarked
+        ? `Take what is in the schema ${IN_RESTORE} out of it, if anything is, and as a superuser: "alter schema ${IN_RESTORE} owner to ${role?.me}"; then run it again`
+        : 'Run it as the owner of the database, who may make schemas in it ("Restore" in docs/operations.md)',
       { cause: error },
     );
   }
-  return true;
+  return !isMarked;
 }
 
 /** Takes the mark away, with what the caller's transaction does. */
@@ -141,26 +178,25 @@ export type Before = {
 };
 
 /**
- * Takes the half-filled place away again, and puts back what was there before, if anything was. Extensions
- * that were there stay: what uses them may lie aside, since a restore that was cut short.
+ * Takes what the restore made away again, and puts back what was there before, if anything was. The place
+ * stays the same where nothing was put aside, with its owner and its rights; extensions that were there stay
+ * too: what uses them may lie aside, since a restore that was cut short.
  */
 export async function putBack(em: Em, { aside, marked, extensions }: Before): Promise<void> {
   await em.transactional(async (inner) => {
     if (marked) await unmark(inner);
-    if (aside === null && (await countObjects(inner)) === 0) return;
-    await run(inner, sql`alter schema public rename to ${sql.ref(TAKEN_AWAY)}`);
-    if (aside === null) await makePlace(inner);
-    else {
-      await run(inner, sql`alter schema ${sql.ref(aside)} rename to public`);
-      await renameLock(inner, 'public', LOCK_ASIDE, LOCK);
-    }
-    await bringToPublic(inner, extensions);
-    await run(inner, sql`drop schema ${sql.ref(TAKEN_AWAY)} cascade`);
+    // What went with another one is gone already. Names are as PostgreSQL itself writes them.
+    for (const { type, name } of await thingsIn(inner))
+      await run(inner, sql`drop ${sql.raw(type)} if exists ${sql.raw(name)} cascade`);
+    for (const name of await extensionsIn(inner))
+      if (!extensions.includes(name)) await run(inner, sql`drop extension ${sql.ref(name)}`);
+    if (aside === null) return;
+    await bring(inner, extensions, aside);
+    await run(inner, sql`drop schema public`);
+    await run(inner, sql`alter schema ${sql.ref(aside)} rename to public`);
+    await renameLock(inner, 'public', LOCK_ASIDE, LOCK);
   });
 }
-
-/** The schema of what is dropped, while it is. */
-const TAKEN_AWAY = 'gateway_taken_away';
 
 /** The names of all schemas in which something lies that a restore has put aside, the oldest first. */
 export async function schemasAside(em: Em): Promise<string[]> {
@@ -170,11 +206,6 @@ export async function schemasAside(em: Em): Promise<string[]> {
       order by nspname`,
   );
   return found.map(({ name }) => name);
-}
-
-async function makePlace(em: Em): Promise<void> {
-  await run(em, sql`create schema public`);
-  await run(em, sql`grant usage on schema public to public`);
 }
 
 /** The extensions in the place where the gateway's tables are. */
@@ -188,8 +219,9 @@ export async function extensionsIn(em: Em): Promise<string[]> {
   return found.map(({ name }) => name);
 }
 
-async function bringToPublic(em: Em, extensions: readonly string[]): Promise<void> {
-  for (const name of extensions) await run(em, sql`alter extension ${sql.ref(name)} set schema public`);
+async function bring(em: Em, extensions: readonly string[], schema: string): Promise<void> {
+  for (const name of extensions)
+    await run(em, sql`alter extension ${sql.ref(name)} set schema ${sql.ref(schema)}`);
 }
 
 const LOCK = 'lock_for_signing';

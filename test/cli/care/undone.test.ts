@@ -3,7 +3,7 @@ import { type FreshDatabase, tempDir } from '../../../dev/support/parts.ts';
 import { postgresPrograms } from '../../../dev/support/postgres-programs.ts';
 import { testRun } from '../../../dev/support/test-run.ts';
 import { startTestApi, type TestApi } from '../../support/gateway.ts';
-import { answer, type Env, gateway, oneObject } from '../support.ts';
+import { answer, type Env, gateway, oneObject, type Ran } from '../support.ts';
 import { ask, askOne, emptyDatabases } from './databases.ts';
 import { killingPrograms } from './killing.ts';
 
@@ -11,6 +11,14 @@ import { killingPrograms } from './killing.ts';
 const HELD = `select count(*)::int as n, count(*) filter (where am.amname = 'gin')::int as searched
   from pg_class c join pg_namespace n on n.oid = c.relnamespace left join pg_am am on am.oid = c.relam
   where n.nspname = $name and c.relkind in ('r', 'i', 'S')`;
+
+const OWNER = 'owns_what_is_restored';
+/** What an empty place is, beside the tables in it. */
+const PLACE = `select pg_get_userbyid(n.nspowner) as owner, n.nspacl::text as rights,
+    (select count(*)::int from pg_class where relnamespace = n.oid) as things,
+    (select count(*)::int from pg_default_acl) as later, to_regnamespace('gateway_in_restore') as mark,
+    (select string_agg(extname, ',') from pg_extension where extnamespace = n.oid) as extensions
+  from pg_namespace n where n.nspname = 'public'`;
 
 describe('a restore that does not come to its end', function () {
   this.timeout(120_000);
@@ -46,16 +54,29 @@ describe('a restore that does not come to its end', function () {
     );
   };
 
+  const told = ({ stderr }: Ran) => stderr.replace(/\s+/g, ' ');
+  /** The statements that an error says are to be run. */
+  const statementsOf = (ran: Ran) => /: "([^"]+)"/.exec(told(ran))?.[1] ?? '';
+  /** The database's owner, who owns nothing else and may little, at the same database. */
+  const byOwner = async (database: FreshDatabase): Promise<FreshDatabase> => {
+    await ask(database.url, `alter database ${database.name} owner to ${OWNER}`);
+    const url = new URL(database.url);
+    [url.username, url.password] = [OWNER, OWNER];
+    return { ...database, url: url.href };
+  };
+
   before(async () => {
     const programs = await testRun.unlimited(async () => postgresPrograms(console.error, process.env));
     api = await startTestApi();
     const url = api.deps.orm.config.get('clientUrl') ?? '';
+    await ask(url, `create role ${OWNER} login createdb password '${OWNER}'`);
     env = { DATABASE_URL: url, POSTGRES_BIN: programs, LOG_LEVEL: 'error' };
     ({ folder } = await answer<{ folder: string }>(['backup', '--to', await tempDir('backups')], env));
   });
   after(async () => {
     await api?.stop();
     await databases.drop();
+    await ask(env.DATABASE_URL ?? '', `drop role ${OWNER}`).catch(() => undefined);
   });
 
   it('leaves a database as it was where nothing of it could be put aside', async () => {
@@ -100,5 +121,59 @@ describe('a restore that does not come to its end', function () {
       /pg_restore.*could not be put back: .*no DROP SCHEMA here.*lies in the schema before_restore_\d{14}, whole/,
     );
     expect((await call(database, ['migrate'])).code).to.equal(1);
+  });
+
+  it('leaves an empty place its owner, its rights and an extension of somebody else', async () => {
+    const database = await databases.make();
+    const owner = await byOwner(database);
+    await ask(database.url, 'create extension pg_trgm');
+    await ask(database.url, `grant create on schema public to pg_monitor`);
+    await ask(database.url, 'alter default privileges in schema public grant select on tables to pg_monitor');
+    const before = await askOne(database.url, PLACE);
+    expect(before).to.include({ extensions: 'pg_trgm', later: 1, things: 0 });
+    const programs = await killingPrograms(env.POSTGRES_BIN ?? '', 'not at all, and fails before the marker');
+    for (const who of [owner, database]) {
+      const ran = await restore(who, { POSTGRES_BIN: programs });
+      expect([ran.code, told(ran)]).to.deep.equal([1, told(ran)]);
+      expect(told(ran)).to.match(/the database is as it was before\. .*pg_restore failed/);
+      expect(await askOne(database.url, PLACE)).to.deep.equal(before);
+    }
+    const ran = await restore(owner);
+    expect(ran.code, ran.stderr).to.equal(0);
+  });
+
+  it('takes nothing away that is no table: a place with such things is not empty', async () => {
+    const database = await databases.make();
+    await ask(database.url, 'create collation german from "C"');
+    await ask(database.url, 'create text search configuration words (copy = simple)');
+    const ran = await restore(database);
+    expect([ran.code, told(ran)]).to.deep.equal([1, told(ran)]);
+    expect(told(ran)).to.contain('not empty: it has 2 ');
+  });
+
+  it('is not begun by a role that could not end it, and what is said to be done helps', async () => {
+    const database = await databases.make();
+    const owner = await byOwner(database);
+    const refused = async (words: RegExp) => {
+      const ran = await restore(owner);
+      expect([ran.code, told(ran)]).to.deep.equal([1, told(ran)]);
+      expect(told(ran)).to.match(words).and.not.contain('Restoring the rows');
+      expect(await askOne(database.url, HELD.replace('$name', "'public'"))).to.include({ n: 0 });
+      return statementsOf(ran);
+    };
+    await ask(database.url, 'drop schema public');
+    await ask(owner.url, await refused(/no schema "public"/));
+    await ask(database.url, 'alter schema public owner to current_user');
+    await ask(database.url, await refused(/"public" belongs to .* can make nothing/));
+    const programs = await killingPrograms(env.POSTGRES_BIN ?? '', 'before the rows');
+    expect((await restore(database, { POSTGRES_BIN: programs })).code, 'by a superuser').to.equal(null);
+    await ask(database.url, await refused(/cannot be marked .*must be owner/));
+    expect((await call(owner, ['migrate'])).code, 'it is marked').to.equal(1);
+    await ask(owner.url, 'create table gateway_in_restore.mine (what text)');
+    await refused(/cannot be marked .*other objects depend.*Take what is in the schema/);
+    await ask(owner.url, 'drop table gateway_in_restore.mine');
+    const ran = await restore(owner);
+    expect(ran.code, ran.stderr).to.equal(0);
+    expect((await call(owner, ['migrate'])).code).to.equal(0);
   });
 });
