@@ -74,8 +74,8 @@ async function serverMajor(em: Em): Promise<number> {
 type Thing = { readonly type: string; readonly name: string };
 
 /**
- * What there is in the place where the gateway's tables are, each by the names by which it is dropped, but for
- * extensions and what belongs to them.
+ * What there is in the place where the gateway's tables are, each by the names by which it is dropped, but
+ * for extensions and what belongs to them.
  */
 async function thingsIn(em: Em): Promise<Thing[]> {
   return await rows(
@@ -92,8 +92,8 @@ async function thingsIn(em: Em): Promise<Thing[]> {
 }
 
 /**
- * How many things there are in the place where the gateway's tables are, but for those of extensions. Throws an
- * OperatorError where there is no such place, and where it is empty and nothing can be made in it.
+ * How many things there are in the place where the gateway's tables are, but for those of extensions. Throws
+ * an OperatorError where there is no such place, and where it is empty and nothing can be made in it.
  */
 export async function countThings(em: Em): Promise<number> {
   const place = await firstRow(
