@@ -191,7 +191,7 @@ describe('the page of a payment link in a browser', function () {
       expect(await page.locator('[data-part="address"], svg').count()).to.equal(0);
       expect(await page.locator('meta[http-equiv="refresh"]').count()).to.equal(refreshes);
     };
-    await expectClosed('This payment link was cancelled', 0);
+    await expectClosed('This payment link was cancelled', 1);
     await simulate({
       customer_id: customerId,
       payment_token: late.token,
@@ -206,6 +206,9 @@ describe('the page of a payment link in a browser', function () {
     await expectClosed('1 of 15 confirmations', 1);
     await advancePaymentLink(shop.deps, { linkId: link.id });
     await page.goto(`${shop.api.origin}/pay/${link.token}`);
+    await expectClosed('This payment link has expired', 1);
+    shop.pass(3_600);
+    await page.reload();
     await expectClosed('This payment link has expired', 0);
     await close(watched);
   });

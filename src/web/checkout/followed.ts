@@ -6,6 +6,7 @@ import { TOKEN_PATTERN } from '../../services/payment-links/create.ts';
 import { getPublicPayments } from '../../services/payment-links/public.ts';
 import { changedLinks } from '../../services/payment-links/versions.ts';
 import type { Followed } from '../live/followed.ts';
+import { isAwaited } from './state.ts';
 
 /** Payment links, as their payers follow them. */
 export function followedLinks(deps: Deps): Followed<PublicPaymentView> {
@@ -15,20 +16,24 @@ export function followedLinks(deps: Deps): Followed<PublicPaymentView> {
     read: (tokens) => getPublicPayments(deps, tokens),
     changed: (versions) => changedLinks(deps, versions),
     isLive,
-    // The ways to pay that it shows end with its time.
-    isOver: (view, now) => view.methods.length > 0 && now > Date.parse(view.expires_at),
+    // The ways to pay that it shows end with its time, and some time later it awaits nothing any more.
+    isOver: (view, now) =>
+      (view.methods.length > 0 && now > Date.parse(view.expires_at)) ||
+      (isAwaited(view) && !isAwaited(view, now)),
   };
 }
 
 /**
- * Whether anything about the link can still change: it is open, or it was closed while money that belongs to
- * it waits for its confirmations, or money that came too late and was mined once more.
+ * Whether anything about the link is still to be expected: it is open, it ended a short while ago and money
+ * may come too late for it, or money that came for it waits for its confirmations.
  */
-export function isLive({
-  status,
-  transactions,
-  late_transactions: late,
-}: Pick<PublicPaymentView, 'status' | 'transactions' | 'late_transactions'>): boolean {
+export function isLive(
+  view: Pick<
+    PublicPaymentView,
+    'status' | 'server_time' | 'expires_at' | 'transactions' | 'late_transactions'
+  >,
+): boolean {
+  const { status, transactions, late_transactions: late } = view;
   const waits = [...transactions, ...late].some((row) => WAITING_STATES.includes(row.status));
-  return isOpenLink(status) || waits;
+  return isOpenLink(status) || isAwaited(view) || waits;
 }

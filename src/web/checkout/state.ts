@@ -65,6 +65,21 @@ function isOver(view: Pick<PublicPaymentView, 'server_time' | 'expires_at'>): bo
   return Date.parse(view.server_time) >= Date.parse(view.expires_at);
 }
 
+/** Whoever pays in the last moment, or just after it, stays on the page for less than this. */
+const AWAITED_MS = 3_600_000;
+
+/**
+ * Whether a link that was not paid ended so shortly before that what was sent for it may still come, too
+ * late: its payer looks at the page. A cancelled one is taken as if its time had run to its end.
+ */
+export function isAwaited(
+  view: Pick<PublicPaymentView, 'status' | 'server_time' | 'expires_at'>,
+  now = Date.parse(view.server_time),
+): boolean {
+  const isUnpaid = view.status === 'expired' || view.status === 'cancelled';
+  return isUnpaid && now < Date.parse(view.expires_at) + AWAITED_MS;
+}
+
 /**
  * An open link that offers no way to pay although money is missing: the time is over and only what was sent
  * before is waited for, or no network is watched at the moment, so that nobody would see what is sent.
@@ -122,7 +137,10 @@ function closed(
   return {
     tone: arrived ? 'warn' : 'bad',
     title: states[status].title,
-    texts: [arrived ? states.somethingArrived : states.nothingArrived],
+    texts: [
+      arrived ? states.somethingArrived : states.nothingArrived,
+      ...(isAwaited(view) ? [states.awaited] : []),
+    ],
   };
 }
 

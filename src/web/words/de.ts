@@ -53,6 +53,7 @@ export const DE: Words = {
     nothingArrived: 'Senden Sie dafür kein Geld. Der Shop kann einen neuen Link erstellen.',
     somethingArrived:
       'Senden Sie dafür kein weiteres Geld. Es ist etwas eingegangen: Fragen Sie den Shop, was damit geschieht.',
+    awaited: 'Ist schon etwas unterwegs? Diese Seite zeigt es, wenn es eingeht.',
   },
   timeLeft: 'Noch',
   until: (time) => `bis ${time}`,

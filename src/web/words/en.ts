@@ -55,6 +55,7 @@ export const EN = {
     nothingArrived: 'Do not send money for it. The shop can make a new link.',
     somethingArrived:
       'Do not send more money for it. Something has arrived: ask the shop what becomes of it.',
+    awaited: 'Is something on its way already? This page shows it when it arrives.',
   },
   timeLeft: 'Time left:',
   until: (time: string) => `until ${time}`,

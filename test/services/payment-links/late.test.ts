@@ -82,6 +82,7 @@ describe('a transaction that came too late for a payment link', function () {
     const hash = `0x${'6f'.repeat(32)}`;
     const { link, deposit } = await lateOne(hash);
     await shop.move(deposit, 'failed', 'REORGED');
+    shop.pass(3_600);
     await cancelPaymentLink(shop.deps, { merchantId: shop.merchantId, mode: 'live', id: link.id });
     expect(isLive(await getPublicPayment(shop.deps, link.token))).to.equal(false);
     await shop.pay(link.customer_id, { coins: '25', hash, state: 'detected' });

@@ -4,6 +4,7 @@ import type { PublicPaymentView } from '../../../src/contract/payment-link.ts';
 import { DEPOSIT_STATES } from '../../../src/domain/deposit.ts';
 import { AMOUNT_STATUSES, LINK_STATUSES } from '../../../src/domain/payment-link.ts';
 import { countdown, usualMinutes } from '../../../src/web/checkout/durations.ts';
+import { isLive } from '../../../src/web/checkout/followed.ts';
 import { checkoutPage, type LiveParts, payerPages } from '../../../src/web/checkout/index.ts';
 import { payerState } from '../../../src/web/checkout/state.ts';
 import { renderDocument } from '../../../src/web/layout.ts';
@@ -97,6 +98,20 @@ describe('the page of a payment link as a text', () => {
     for (const statuses of [[], ['completed'], ['failed', 'completed']] as const)
       expect(late(...statuses)).to.equal('Your payment came too late');
     expect(late('failed')).to.equal('This payment link has expired');
+  });
+
+  it('awaits late money for an hour after the time of a link that was not paid', () => {
+    const ended = (status: (typeof LINK_STATUSES)[number], server_time: string) =>
+      viewOf({ status, methods: [], server_time });
+    for (const status of ['expired', 'cancelled'] as const) {
+      const [soon, then] = ['2026-11-20T11:59:59Z', '2026-11-20T12:00:00Z'].map((at) => ended(status, at));
+      if (!soon || !then) throw new Error('two times');
+      expect([soon, then].map((view) => [isLive(view), state(view).texts.length])).to.deep.equal([
+        [true, 2],
+        [false, 1],
+      ]);
+    }
+    expect(isLive(ended('completed', '2026-11-20T11:00:01Z'))).to.equal(false);
   });
 
   it('says how far the slowest payment is, and never more confirmations than are needed', () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { Merchant } from '../../../src/db/entities/index.ts';
+import { advancePaymentLink } from '../../../src/services/payment-links/advance.ts';
 import { call } from '../../support/gateway.ts';
 import { type EventStream, type EventStreamOptions, openEvents } from '../../support/http/event-stream.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
@@ -90,6 +91,25 @@ describe('the stream of a payment link', function () {
     const { main } = await stream.view('its end', (view) => /id="late"(?!.*does not count)/s.test(view.main));
     expect(await pageOf(link)).to.include(`>\n${main}\n</main>`);
     shop.pass(-3_700);
+  });
+
+  it('shows by itself what comes too late, for an hour after the time of a link that was not paid', async () => {
+    const link = await make({ customerId: await shop.customer('test'), mode: 'test' });
+    shop.pass(3_700);
+    await advancePaymentLink(shop.deps, { linkId: link.id });
+    const stream = await follow(link);
+    const { open: isOpen } = await stream.view('the expired link', ({ main }) =>
+      /has expired.*Is something on its way already\?/s.test(main),
+    );
+    expect(isOpen).to.equal(true);
+    await shop.pay(link.customer_id, { coins: '25' });
+    await stream.view('late money', ({ main }) => /Your payment came too late.*id="late"/s.test(main));
+    shop.pass(3_600);
+    await eventually('the end of the stream', stream.isEnded, 2 * NEWS_MS);
+    expect(stream.views().at(-1)).to.include({ open: false });
+    const later = await follow(link);
+    await later.view('the same', ({ main, open: isFollowed }) => !isFollowed && /too late/.test(main));
+    shop.pass(-7_300);
   });
 
   it('tells of money within 1.5 s: seen, each confirmation that counts, paid; then it ends', async () => {
