@@ -157,7 +157,8 @@ export const publicPayment = z
     }),
     transactions: z.array(linkTransaction).meta({ description: 'What has paid it so far.' }),
     late_transactions: z.array(linkTransaction).meta({
-      description: 'What was confirmed after it had ended: none of it pays it, and none of it is lost.',
+      description:
+        'What was confirmed after it had ended, the first twenty: none of it pays it. It is `failed` where its block was replaced since.',
     }),
     paid_network: network.nullable().meta({ description: 'Where the payment that completed it was made.' }),
     transaction_hash: z.string().nullable().meta({ description: 'The transaction that completed it.' }),

@@ -198,6 +198,16 @@ export function matchLink(money: IncomingMoney, links: readonly LinkCandidate[])
   return missed && { kind: 'late', linkId: missed.id };
 }
 
+/**
+ * The link for which money that pays none was too late, of links given oldest first, as {@link matchLink}
+ * says. One that is open and was in time is none: it was made after the money had been matched.
+ */
+export function matchLate(money: IncomingMoney, links: readonly LinkCandidate[]): string | undefined {
+  const over = links.filter((link) => !(isOpenLink(link.status) && isInTime(link, money)));
+  const match = matchLink(money, over);
+  return match?.kind === 'late' ? match.linkId : undefined;
+}
+
 function latestOf(missed: readonly LinkCandidate[], money: IncomingMoney): LinkCandidate | undefined {
   const exact = missed.filter((link) => isExact(link, money)).at(-1);
   const least = (link: LinkCandidate): bigint => link.leastUnits - link.assignedUnits;

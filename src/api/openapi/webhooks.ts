@@ -23,7 +23,7 @@ const WHEN: Readonly<Record<AnyEventType, string>> = {
   'payment.partially_paid':
     'A payment link rests with less than it asks for, and nothing more is on its way. Sent once for each sum that counts, to endpoints that name it.',
   'payment.late':
-    'Confirmed money came that would have paid a link which had ended; `late_payment` says which. Sent once for each such deposit, to endpoints that name it.',
+    'Confirmed money came that would have paid a link which had ended; `late_payment` says which. Sent once for each such deposit, and once more where it was mined again, to endpoints that name it.',
   'payment.expired':
     'The time of a payment link is over, and nothing that was sent in time can come to light any more. Sent once, to endpoints that name it.',
   'payment.cancelled': 'You cancelled a payment link. Sent once, to endpoints that name it.',

@@ -81,7 +81,7 @@ export function openAmong(payments: readonly Payment[]): Statement<Row> {
 }
 
 /**
- * The closed and overdue links among which `matchLink` finds the one
+ * The closed and overdue links among which `matchLate` finds the one
  * that this money would have paid in time. One statement, by indexes.
  */
 export async function missedLinks(em: Em, payment: Payment): Promise<LinkCandidate[]> {
@@ -90,7 +90,8 @@ export async function missedLinks(em: Em, payment: Payment): Promise<LinkCandida
 
 /** The statement of {@link missedLinks}. */
 export function missedBy(payment: Payment): Statement<Row> {
-  const missed = sql`l.customer_id = w.customer_id and l.status <> 'completed' and ${WANTING}`;
+  const missed = sql`l.customer_id = w.customer_id and l.status <> 'completed' and ${WANTING}
+    and not (${OPEN} and l.expires_at >= w.mined_at)`;
   const given = JSON.stringify([{ ...placeOf(payment), ...amountOf(payment) }]);
   return sql`select f.* from jsonb_to_recordset(${given}::jsonb) w (customer_id uuid, network text,
      mined_at timestamptz, made_until timestamptz, units numeric, step numeric)

@@ -1,10 +1,13 @@
 import { type Deposit, LatePayment, PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { rows, sql } from '../../db/sql.ts';
 import { assetOf } from '../../domain/assets.ts';
+import { CREDITED_STATES } from '../../domain/deposit.ts';
 import {
   type IncomingMoney,
   LINK_CURRENCY,
   type LinkCandidate,
+  matchLate,
   matchLink,
   toLinkUnits,
 } from '../../domain/payment-link.ts';
@@ -83,9 +86,9 @@ export async function noteLate(tx: Tx, deps: TxDeps, deposit: Deposit, named?: s
     named === undefined
       ? await missedLinks(em, { customerId: deposit.customerId, money })
       : await linkNamed(em, named);
-  const match = matchLink(money, missed);
-  if (match?.kind !== 'late') return;
-  const link = await em.findOneOrFail(PaymentLink, match.linkId, { refresh: true });
+  const linkId = matchLate(money, missed);
+  if (linkId === undefined) return;
+  const link = await em.findOneOrFail(PaymentLink, linkId, { refresh: true });
   link.late = true;
   link.updatedAt = deps.now();
   refreshAmountStatus(link);
@@ -96,6 +99,35 @@ export async function noteLate(tx: Tx, deps: TxDeps, deposit: Deposit, named?: s
   else em.create(LatePayment, { ...late, at: deps.now() });
   const told = await announceLinks(em, deps, [{ link, type: 'payment.late', late: deposit }]);
   for (const one of told) await wakePayment(tx, one);
+}
+
+/**
+ * Takes `late` from the links for which these deposits, which are in the database as failed, had come too
+ * late, where nothing else that came too late stands: nobody has that money any more. No event of a link
+ * says so; that of the deposit does. Mined again, it is late again, pays a link, or neither.
+ */
+export async function unnoteLate(em: Em, deps: TxDeps, depositIds: readonly string[]): Promise<void> {
+  if (depositIds.length === 0) return;
+  const links = await rows(
+    em,
+    sql<{ id: string; customerId: string }>`select distinct l.id, l.customer_id from late_payments o
+      join payment_links l on l.id = o.payment_link_id where o.deposit_id = any(${depositIds}) and l.late`,
+  );
+  if (links.length === 0) return;
+  await lockPayers(em, [...new Set(links.map(({ customerId }) => customerId))]);
+  const empty = await rows(
+    em,
+    sql<{ id: string }>`select l.id from payment_links l where l.id = any(${links.map(({ id }) => id)})
+      and not exists (select 1 from late_payments o join deposits d on d.id = o.deposit_id
+        where o.payment_link_id = l.id and d.payment_link_id is null and d.status = any(${CREDITED_STATES}))`,
+  );
+  const ids = empty.map(({ id }) => id);
+  for (const link of await em.find(PaymentLink, { id: { $in: ids } }, { refresh: true })) {
+    link.late = false;
+    link.updatedAt = deps.now();
+    refreshAmountStatus(link);
+  }
+  await em.flush();
 }
 
 function moneyOf(deps: TxDeps, deposit: Assignable): IncomingMoney {

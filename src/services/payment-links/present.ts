@@ -111,7 +111,7 @@ export const MAX_LATE_SHOWN = 20;
  */
 export const LATE_OF_LINK = sql`select o.deposit_id as id, o.at as created_at from late_payments o
   join deposits p on p.id = o.deposit_id and p.payment_link_id is null
-  where l.late and o.payment_link_id = l.id order by o.at, o.deposit_id limit ${MAX_LATE_SHOWN}`;
+  where o.payment_link_id = l.id order by o.at, o.deposit_id limit ${MAX_LATE_SHOWN}`;
 
 /** The deposits assigned to links, oldest first, at most {@link MAX_TRANSACTIONS_SHOWN} of each. */
 export async function transactionsOf(

@@ -42,10 +42,9 @@ export async function getPublicPayments(
     em,
     links.map(({ id }) => id),
   );
-  // Only a link that some money came too late for has any.
   const late = await lateTransactionsOf(
     em,
-    links.filter((link) => link.late).map(({ id }) => id),
+    links.map(({ id }) => id),
   );
   const isPayable = (link: PaymentLink) =>
     isOpenLink(link.status) && now <= link.expiresAt && !isCovered(link);

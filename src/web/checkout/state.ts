@@ -128,12 +128,10 @@ function closed(
   status: 'expired' | 'cancelled',
   { states }: Words,
 ): Omit<PayerState, 'counts'> {
-  // What came may have vanished with its block: then it is lost to the shop, and still the payer's own.
-  const vanished =
-    view.late_transactions.length > 0 && view.late_transactions.every((row) => row.status === 'failed');
-  if (view.amount_status === 'late' && !vanished)
+  if (view.amount_status === 'late')
     return { tone: 'warn', title: states.late.title, texts: [states.late.text] };
-  const arrived = view.transactions.some((row) => row.status !== 'failed');
+  // What came too late and was mined once more is late again only when it is confirmed.
+  const arrived = [...view.transactions, ...view.late_transactions].some((row) => row.status !== 'failed');
   return {
     tone: arrived ? 'warn' : 'bad',
     title: states[status].title,

@@ -89,6 +89,45 @@ describe('a transaction that came too late for a payment link', function () {
     expect(isLive(await getPublicPayment(shop.deps, link.token))).to.equal(true);
   });
 
+  it('is told although its payer has a new link before it is confirmed', async () => {
+    const link = await shop.link({ customerId: await shop.customer() });
+    shop.pass(3_700);
+    const deposit = await shop.pay(link.customer_id, { coins: '25', state: 'confirming' });
+    shop.pass(30);
+    const other = await shop.link({ customerId: link.customer_id });
+    await shop.move(deposit, 'completed');
+    expect(await shop.view(link.id)).to.include({ amount_status: 'late', paid_amount_usd: 0 });
+    expect((await shownOf(link)).late).to.have.length(1);
+    expect(await shop.view(other.id)).to.include({ status: 'pending', amount_status: 'none' });
+    const told = await shop.sql("select 1 from events where type = 'payment.late' and subject_id = ?", [
+      link.id,
+    ]);
+    expect(told).to.have.length(1);
+  });
+
+  it('makes its link late to the merchant too only while its block stands, for one link at a time', async () => {
+    const hash = `0x${'7a'.repeat(32)}`;
+    const { link, deposit } = await lateOne(hash);
+    const { id, customer_id: customerId } = link;
+    const second = await shop.pay(customerId, { coins: '25' });
+    await cancelPaymentLink(shop.deps, { merchantId: shop.merchantId, mode: 'live', id });
+    const amountStatus = async (linkId: string) => (await shop.view(linkId)).amount_status;
+    await shop.move(deposit, 'failed', 'REORGED');
+    expect(await amountStatus(id), 'the second stands').to.equal('late');
+    await shop.move(second, 'failed', 'REORGED');
+    expect(await amountStatus(id), 'nothing stands').to.equal('none');
+    const other = await shop.link({ customerId });
+    shop.pass(100);
+    await shop.pay(customerId, { coins: '25', hash });
+    expect([await amountStatus(id), await amountStatus(other.id)]).to.deep.equal(['none', 'exact']);
+    shop.pass(10);
+    await shop.move(second, 'detected');
+    expect(await amountStatus(id), 'it waits once more').to.equal('none');
+    await shop.move(second, 'confirming');
+    await shop.move(second, 'completed');
+    expect(await amountStatus(id), 'it is confirmed once more').to.equal('late');
+  });
+
   it('is one of twenty at most, the oldest first', async () => {
     const link = await shop.link({ customerId: await shop.customer() });
     shop.pass(3_700);

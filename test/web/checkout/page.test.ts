@@ -85,19 +85,23 @@ describe('the page of a payment link as a text', () => {
     );
   });
 
-  it('says that late money is not lost only where some of it was not taken out of the chain again', () => {
-    const late = (...statuses: ('failed' | 'completed')[]) =>
+  it('says that late money is not lost while the link is late, else what of it may still come', () => {
+    const ended = (amount_status: 'late' | 'none', ...statuses: ('failed' | 'detected' | 'completed')[]) =>
       state(
         viewOf({
           status: 'expired',
-          amount_status: 'late',
+          amount_status,
           methods: [],
           late_transactions: statuses.map((status) => paid('25', { status })),
         }),
-      ).title;
-    for (const statuses of [[], ['completed'], ['failed', 'completed']] as const)
-      expect(late(...statuses)).to.equal('Your payment came too late');
-    expect(late('failed')).to.equal('This payment link has expired');
+      );
+    for (const statuses of [[], ['completed'], Array.from({ length: 20 }, () => 'failed' as const)] as const)
+      expect(ended('late', ...statuses).title).to.equal('Your payment came too late');
+    expect(ended('none', 'failed')).to.deep.include({
+      title: 'This payment link has expired',
+      texts: ['Do not send money for it. The shop can make a new link.'],
+    });
+    expect(ended('none', 'failed', 'detected').texts.join()).to.include('Something has arrived');
   });
 
   it('awaits late money for an hour after the time of a link that was not paid', () => {
