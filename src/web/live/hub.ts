@@ -2,7 +2,7 @@ import { withinTime } from '../../services/time-limit.ts';
 import { createArrivals } from './arrivals.ts';
 import type { Shown } from './followed.ts';
 import { createOutage } from './outage.ts';
-import { createReadings, type Reader, type WatchDeps, type Watched } from './readings.ts';
+import { createReadings, isOld, type Reader, type WatchDeps, type Watched } from './readings.ts';
 import type { Rendered } from './rendering.ts';
 
 /** How often all together are asked whether one of them changed. */
@@ -55,7 +55,7 @@ export function createHub<View extends Shown>(deps: WatchDeps, rendered: Rendere
       for (const one of watched.values()) {
         const version = changed.get(one.token);
         one.version = version ?? one.version;
-        const old = one.seen !== undefined && followed.isOver(one.seen.view, now);
+        const old = one.seen !== undefined && isOld(followed, one.seen.view, now);
         if (version !== undefined || old || one.version === '') readings.next(one);
       }
     } catch (error) {

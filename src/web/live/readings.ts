@@ -3,7 +3,7 @@ import { isoSeconds } from '../../domain/events.ts';
 import type { Deps } from '../../services/deps.ts';
 import { withinTime } from '../../services/time-limit.ts';
 import type { Visitor } from '../visitor.ts';
-import type { Shown } from './followed.ts';
+import type { Followed, Shown } from './followed.ts';
 import type { Outage } from './outage.ts';
 import { type Rendered, type Rendering, renderingOf } from './rendering.ts';
 
@@ -117,7 +117,14 @@ export function createReadings<View extends Shown>(
 const isOfIn =
   <View extends Shown>({ now }: WatchDeps, { followed }: Rendered<View>) =>
   (seen: Seen<View> | undefined, version: string): seen is Seen<View> =>
-    seen?.version === version && !followed.isOver(seen.view, now().getTime());
+    seen?.version === version && !isOld(followed, seen.view, now().getTime());
+
+/**
+ * Whether a view is old by the clock alone: what ends with its time shows otherwise now, or the clock went back
+ * behind the time of which it is, and what it showed as over may not be.
+ */
+export const isOld = <View extends Shown>(followed: Followed<View>, view: View, now: number): boolean =>
+  followed.isOver(view, now) || now < Date.parse(view.server_time);
 
 const toldOf = (
   readers: ReadonlyMap<Reader, string>,

@@ -2,12 +2,17 @@ import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../../../dev/support/parts.ts';
 import { type Orm, openOrm } from '../../../src/db/orm.ts';
 import { rows, sql } from '../../../src/db/sql.ts';
+import { versionOfShown } from '../../../src/services/deposits/shown-version.ts';
 import { missedBy, openAmong } from '../../../src/services/payment-links/candidates.ts';
+import { LATE_OF_LINK } from '../../../src/services/payment-links/present.ts';
+import { getPublicPayment } from '../../../src/services/payment-links/public.ts';
+import { changedLinks } from '../../../src/services/payment-links/versions.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 /** Beyond what one customer has in a life: nothing may be looked at one by one. */
 const LINKS = 3_000;
 const DEPOSITS = 10_000;
+const LATE = 5_000;
 const MEASURED = 25;
 
 describe('a customer with very many links and payments', function () {
@@ -84,6 +89,44 @@ describe('a customer with very many links and payments', function () {
     for (const plan of plans) expect(plan).to.not.match(/Seq Scan on payment_links/);
     for (const index of ['asked', 'wanting', 'open', 'missed', 'short'])
       expect(plans.join('\n'), index).to.include(`payment_links_${index}_index`);
+  });
+
+  it('costs a look at a link no more for very many deposits that came too late for it', async () => {
+    const many = await shop.link({ customerId });
+    const few = await shop.link({ customerId: await shop.customer() });
+    shop.pass(3_700);
+    for (const { customer_id: payer } of [many, few]) await shop.pay(payer, { coins: '25' });
+    const again = await shop.pay(customerId, { coins: '7', state: 'detected' });
+    await seed(
+      `with made as (
+        insert into deposits select (jsonb_populate_record(d,
+          jsonb_build_object('id', gen_random_uuid(), 'transaction_hash', '0x' || md5('late' || n)))).*
+        from deposits d, generate_series(1, ${LATE}) n where d.id = ? returning id
+      ) insert into late_payments select id, ?, now() from made`,
+      [again, many.id],
+    );
+    for (const table of ['deposits', 'late_payments']) await seed(`analyze ${table}`, []);
+    const middle = (took: number[]) => took.sort((a, b) => a - b)[Math.floor(MEASURED / 2)] ?? 0;
+    const took = { many: [] as number[], few: [] as number[] };
+    for (let count = 0; count < MEASURED; count += 1)
+      for (const [name, { token }] of Object.entries({ many, few })) {
+        const began = performance.now();
+        expect((await changedLinks(shop.deps, new Map([[token, '']]))).size).to.equal(1);
+        expect((await getPublicPayment(shop.deps, token)).late_transactions).not.to.have.length(0);
+        took[name as keyof typeof took].push(performance.now() - began);
+      }
+    expect(middle(took.many)).to.be.lessThan(10 * middle(took.few) + 20);
+    const which = sql`where id in (select id from (${LATE_OF_LINK}) late)`;
+    const shown = versionOfShown(shop.deps, which);
+    const lines = await rows(
+      shop.deps.orm.em.fork(),
+      sql<{ 'QUERY PLAN': string }>`explain analyze select l.id, late.deposits from payment_links l
+        cross join lateral (${shown}) late where l.id in (${many.id}, ${few.id})`,
+    );
+    const plan = lines.map((line) => line['QUERY PLAN']).join('\n');
+    expect(plan)
+      .to.match(/late_payments_link_index/)
+      .and.not.match(/Seq Scan on (late_payments|deposits)/);
   });
 
   it('costs as much for the last of very many small payments of one link as for the first', async () => {

@@ -149,7 +149,14 @@ describe('the stream of a payment link', function () {
     );
     expect(isOpen).to.equal(true);
     expect(main).not.to.include('data-part="address"');
+    const before = stream.views().length;
     shop.pass(-3_601);
+    await eventually('the way to pay again, where the clock went back', () =>
+      stream
+        .views()
+        .slice(before)
+        .some((view) => view.main.includes('data-part="address"')),
+    );
   });
 
   it('costs one statement a second for all streams of a process, and none while nobody watches', async () => {
