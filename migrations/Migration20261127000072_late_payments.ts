@@ -4,10 +4,12 @@ import { Migration } from '@mikro-orm/migrations';
 export class Migration20261127000072_late_payments extends Migration {
   override up(): void {
     this.addSql(LATE_PAYMENTS);
+    this.addSql(GUARD);
   }
 
   override down(): void {
     this.addSql('drop table late_payments');
+    this.addSql('drop function guard_late_payment');
   }
 }
 
@@ -18,4 +20,21 @@ create table late_payments (
   at timestamptz not null
 );
 create index late_payments_link_index on late_payments (payment_link_id, at, deposit_id);
+`;
+
+// What one payer sent is never shown to another one.
+const GUARD = `
+create function guard_late_payment() returns trigger language plpgsql as $$
+begin
+  if not exists (
+    select 1 from deposits d join payment_links l on l.customer_id = d.customer_id and l.mode = d.mode
+    where d.id = new.deposit_id and l.id = new.payment_link_id and d.currency = 'USDT'
+  ) then
+    raise exception 'a deposit comes late only for a link of its own customer' using errcode = 'integrity_constraint_violation';
+  end if;
+  return new;
+end $$;
+create trigger late_payments_guard before insert or update on late_payments for each row execute function guard_late_payment();
+create trigger late_payments_no_delete before delete on late_payments for each row execute function refuse_change();
+create trigger late_payments_no_truncate before truncate on late_payments for each statement execute function refuse_change();
 `;

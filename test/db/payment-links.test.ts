@@ -72,6 +72,25 @@ describe('PostgreSQL holds the rules of payment links by itself:', function () {
     ).to.include('never changes');
   });
 
+  it('money comes late only for a link of its own customer, and stays so', async () => {
+    const [link, other] = [await newLink(), await newLink()];
+    shop.pass(3_700);
+    const deposit = await shop.pay(link.customer_id, { coins: '25' });
+    const late = 'late_payments where deposit_id = ?';
+    expect(await shop.sql(`select payment_link_id as id from ${late}`, [deposit])).to.deep.equal([
+      { id: link.id },
+    ]);
+    const more = await shop.pay(link.customer_id, { coins: '3' });
+    const own = 'a deposit comes late only for a link of its own customer';
+    expect(await refusal('insert into late_payments values (?, ?, now())', [more, other.id])).to.include(own);
+    expect(
+      await refusal('update late_payments set payment_link_id = ? where deposit_id = ?', [other.id, deposit]),
+    ).to.include(own);
+    expect(await refusal(`delete from ${late}`, [deposit])).to.be.a('string');
+    expect(await refusal('truncate late_payments', [])).to.be.a('string');
+    shop.pass(-3_700);
+  });
+
   it('what a link asks for never changes, and no link is removed', async () => {
     const { id } = await newLink();
     const changes = [

@@ -120,8 +120,8 @@ const isOfIn =
     seen?.version === version && !isOld(followed, seen.view, now().getTime());
 
 /**
- * Whether a view is old by the clock alone: what ends with its time shows otherwise now, or the clock went back
- * behind the time of which it is, and what it showed as over may not be.
+ * Whether a view is old by the clock alone: what ends with its time shows otherwise now, or the clock went
+ * back behind the time of which it is, and what it showed as over may not be.
  */
 export const isOld = <View extends Shown>(followed: Followed<View>, view: View, now: number): boolean =>
   followed.isOver(view, now) || now < Date.parse(view.server_time);
