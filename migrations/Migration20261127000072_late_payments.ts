@@ -4,6 +4,7 @@ import { Migration } from '@mikro-orm/migrations';
 export class Migration20261127000072_late_payments extends Migration {
   override up(): void {
     this.addSql(LATE_PAYMENTS);
+    this.addSql(BEFORE);
     this.addSql(GUARD);
   }
 
@@ -20,6 +21,18 @@ create table late_payments (
   at timestamptz not null
 );
 create index late_payments_link_index on late_payments (payment_link_id, at, deposit_id);
+`;
+
+// What came too late before there was this table: its event tells which deposit it was.
+const BEFORE = `
+insert into late_payments (deposit_id, payment_link_id, at)
+select distinct on (d.id) d.id, l.id, e.occurred_at
+from payment_links l
+join events e on e.subject_id = l.id and e.type = 'payment.late'
+join deposits d on d.id::text = convert_from(e.body, 'UTF8')::json #>> '{data,late_payment,deposit_id}'
+  and d.customer_id = l.customer_id and d.mode = l.mode and d.currency = 'USDT'
+where l.late
+order by d.id, e.occurred_at desc;
 `;
 
 // What one payer sent is never shown to another one.

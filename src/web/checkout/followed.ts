@@ -6,7 +6,7 @@ import { TOKEN_PATTERN } from '../../services/payment-links/create.ts';
 import { getPublicPayments } from '../../services/payment-links/public.ts';
 import { changedLinks } from '../../services/payment-links/versions.ts';
 import type { Followed } from '../live/followed.ts';
-import { isAwaited } from './state.ts';
+import { isAwaited, isOver } from './state.ts';
 
 /** Payment links, as their payers follow them. */
 export function followedLinks(deps: Deps): Followed<PublicPaymentView> {
@@ -16,11 +16,19 @@ export function followedLinks(deps: Deps): Followed<PublicPaymentView> {
     read: (tokens) => getPublicPayments(deps, tokens),
     changed: (versions) => changedLinks(deps, versions),
     isLive,
-    // The ways to pay that it shows end with its time, and some time later it awaits nothing any more.
-    isOver: (view, now) =>
-      (view.methods.length > 0 && now > Date.parse(view.expires_at)) ||
-      (isAwaited(view) && !isAwaited(view, now)),
+    isOver: isOld,
   };
+}
+
+/**
+ * With its time the ways to pay end, which are there until its last moment, and what is said where there is
+ * none; some time later nothing is awaited any more.
+ */
+function isOld(view: PublicPaymentView, now: number): boolean {
+  return (
+    (isOver(view, now) && (view.methods.length > 0 || !isOver(view))) ||
+    (isAwaited(view) && !isAwaited(view, now))
+  );
 }
 
 /**

@@ -61,8 +61,11 @@ export function arrivedSoFar(view: PublicPaymentView, { states }: Words): string
 }
 
 /** True once nothing that is sent from now on counts. */
-function isOver(view: Pick<PublicPaymentView, 'server_time' | 'expires_at'>): boolean {
-  return Date.parse(view.server_time) >= Date.parse(view.expires_at);
+export function isOver(
+  view: Pick<PublicPaymentView, 'server_time' | 'expires_at'>,
+  now = Date.parse(view.server_time),
+): boolean {
+  return now >= Date.parse(view.expires_at);
 }
 
 /** Whoever pays in the last moment, or just after it, stays on the page for less than this. */

@@ -1,8 +1,11 @@
 import { expect } from 'chai';
 import { cancelPaymentLink } from '../../../dev/support/use-cases.ts';
+import { MIGRATIONS } from '../../../migrations/index.ts';
 import { getPublicPayment } from '../../../src/services/payment-links/public.ts';
 import { isLive } from '../../../src/web/checkout/followed.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
+
+const TABLE = 'Migration20261127000072_late_payments';
 
 describe('a transaction that came too late for a payment link', function () {
   this.timeout(60_000);
@@ -140,5 +143,16 @@ describe('a transaction that came too late for a payment link', function () {
     const { late_transactions: late } = await getPublicPayment(shop.deps, link.token);
     expect(late).to.have.length(20);
     expect(late[0]?.transaction_hash).to.equal(first);
+  });
+
+  it('is known of before it had a table of its own, by what was told of it', async () => {
+    const hash = `0x${'7a'.repeat(32)}`;
+    const { link } = await lateOne(hash);
+    const { migrator } = shop.deps.orm;
+    await migrator.down({
+      to: MIGRATIONS.at(MIGRATIONS.findIndex(({ name }) => name === TABLE) - 1)?.name ?? '',
+    });
+    await migrator.up();
+    expect(await shownOf(link)).to.deep.equal({ status: 'pending', transactions: [], late: [hash] });
   });
 });

@@ -159,6 +159,21 @@ describe('the stream of a payment link', function () {
     );
   });
 
+  it('tells of the end of the time where there was no way to pay either', async () => {
+    const { payments } = shop.deps.settings;
+    const { watchedNetworks } = payments;
+    Object.assign(payments, { watchedNetworks: [] });
+    try {
+      const stream = await follow(await make());
+      await stream.view('no way', ({ main }) => /cannot be paid at the moment/.test(main));
+      shop.pass(3_601);
+      await stream.view('the end of the time', ({ main }) => /time to pay is over/.test(main));
+      shop.pass(-3_601);
+    } finally {
+      Object.assign(payments, { watchedNetworks });
+    }
+  });
+
   it('costs one statement a second for all streams of a process, and none while nobody watches', async () => {
     const links = [await make(), await make(), await make()];
     const streams = await Promise.all(
