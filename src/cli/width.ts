@@ -9,7 +9,7 @@ const SEGMENTER = new Intl.Segmenter();
  * and is not seen hides nothing.
  */
 const ARROW =
-  /^[\s\p{M}\p{Default_Ignorable_Code_Point}]*[\u2190-\u21ff\u2794-\u27be\u27f0-\u27ff\u2900-\u297f\u2b00-\u2bff\uffe9-\uffec\u{1f800}-\u{1f8ff}]/u;
+  /^[\s\u2800\p{M}\p{Default_Ignorable_Code_Point}]*[\u2190-\u21ff\u2794-\u27be\u27f0-\u27ff\u2900-\u297f\u2b00-\u2bff\uffe9-\uffec\u{1f800}-\u{1f8ff}]/u;
 /** Beside the dot there has to be room for a wide character, or the text would come to no end. */
 const LEAST_FOR_DOT = 3;
 

@@ -80,7 +80,7 @@ describe('command line: lists', () => {
         const lines = [...wrapped(`of merchant ${name}`, '  '), ...wrapped(`${arrow} ${name}`, '  ')];
         for (const line of lines) expect(line).to.not.match(/^\s*[→➜⟶\u{1f852}]/u);
       }
-    for (const unseen of ['\u200d', '\u034f', '\ufe0f', '\u115f', '\u00a0', '\u3000', '  ', '\u0301'])
+    for (const unseen of ['\u200d', '\u034f', '\ufe0f', '\u115f', '\u00a0', '\u3000\u2800', '  ', '\u0301'])
       for (const head of ['', 'x'.repeat(85)])
         expect(wrapped(`${unseen}→ run`, head).join(), JSON.stringify(unseen)).to.match(/·/);
     expect(wrapped('\uffeb run')).to.deep.equal(['·\uffeb run']);

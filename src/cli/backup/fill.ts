@@ -13,10 +13,14 @@ const INDEXES = /^\d+; \d+ \d+ SEQUENCE (SET )?public wallet_index_seq /;
 const RIGHTS_TO_INDEXES = /^\d+; \d+ \d+ ACL public SEQUENCE wallet_index_seq /;
 /** Without it no signer takes up what is to be signed. */
 const LOCK = /^\d+; \d+ \d+ (FUNCTION public|ACL public FUNCTION) lock_for_signing\(/;
+/** Of the whole database and not of the place of the tables, so nothing takes it away again with these. */
+const RIGHTS_LATER = /^\d+; \d+ \d+ DEFAULT ACL /;
 /** What a database needs before an address is given away, anything is signed, or a process starts. */
-const LAST = [MARKER_DATA, INDEXES, RIGHTS_TO_INDEXES, LOCK];
+const LAST = [MARKER_DATA, INDEXES, RIGHTS_TO_INDEXES, LOCK, RIGHTS_LATER];
+/** What acts on a whole database, or takes rows out of it, and is no part of the gateway's. */
+const OF_THE_DATABASE = /^\d+; \d+ \d+ (EVENT TRIGGER|PUBLICATION|SUBSCRIPTION) /;
 const AGAIN =
-  'A role that is missing is made as deploy/postgres/databases.sh does it, or leave out what roles may with --no-privileges';
+  'See what it says, and run it again. A role that is missing is made as deploy/postgres/databases.sh does it, or leave out what roles may with --no-privileges';
 
 export type Dump = {
   readonly url: string;
@@ -31,23 +35,54 @@ export type Dump = {
   readonly applicationName: string;
 };
 
+/** The entries of a dump that are restored, as its list has them, and the others. */
+export type Entries = { readonly taken: readonly string[]; readonly left: readonly string[] };
+
 /**
- * Everything but {@link LAST}; then `between`; then these. Whoever is connected before can neither make a
- * customer nor have anything signed. Throws an OperatorError where the program fails.
+ * What there is in a dump. Left out is what acts on a whole database, and all of a schema that is there
+ * already: it is somebody else's. Throws an OperatorError where the dump cannot be read.
  */
-export async function fill(dump: Dump, between: () => Promise<void>): Promise<void> {
+export async function entriesOf(
+  { url, from, manifest, programs, applicationName }: Omit<Dump, 'privileges' | 'indexes'>,
+  schemas: readonly string[],
+): Promise<Entries> {
+  const program = await findProgram('pg_restore', manifest.postgres.pg_dump_major, programs);
+  const call = { url, nextAction: AGAIN, applicationName };
+  const all = (await runProgram(program, ['--list', join(from, DUMP_FILE)], call)).split('\n');
+  const isLeft = (entry: string) =>
+    OF_THE_DATABASE.test(entry) ||
+    (!OURS.test(entry) && schemas.some((name) => makesSchema(entry, name) || isWithin(entry, name)));
+  return { taken: all.filter((entry) => !isLeft(entry)), left: all.filter(isLeft) };
+}
+
+const OURS = /^\d+; \d+ \d+ (?:[A-Z ]+ public|SCHEMA - public|ACL - SCHEMA public) /;
+
+/** Whether an entry makes this schema, or says what others may in it. */
+export const makesSchema = (entry: string, schema: string): boolean =>
+  /^\d+; \d+ \d+ (?:SCHEMA -|ACL - SCHEMA) (.*)$/.exec(entry)?.[1]?.startsWith(`${schema} `) === true;
+
+function isWithin(entry: string, schema: string): boolean {
+  const [before, after] = entry.split(` ${schema} `, 2);
+  return after !== undefined && /^\d+; \d+ \d+ [A-Z ]+$/.test(before ?? '');
+}
+
+/**
+ * Of these entries everything but {@link LAST}; then `between`; then these. Whoever is connected before can
+ * neither make a customer nor have anything signed. Throws an OperatorError where the program fails.
+ */
+export async function fill(dump: Dump, list: readonly string[], between: () => Promise<void>): Promise<void> {
   const { url, from, manifest, privileges, indexes, programs, applicationName } = dump;
   const program = await findProgram('pg_restore', manifest.postgres.pg_dump_major, programs);
   const file = join(from, DUMP_FILE);
   const call = { url, nextAction: AGAIN, applicationName };
-  const list = (await runProgram(program, ['--list', file], call)).split('\n');
   const folder = mkdtempSync(join(tmpdir(), 'gateway-restore-'));
   const pass = async (name: string, lines: readonly string[]): Promise<void> => {
     const listFile = join(folder, name);
     writeFileSync(listFile, `${lines.join('\n')}\n`, { mode: 0o600 });
-    const { pathname } = new URL(url);
+    const database = decodeURIComponent(new URL(url).pathname.slice(1));
     const args = [
-      `--dbname=${decodeURIComponent(pathname.slice(1))}`,
+      // A bare name that has an equals sign in it would be read as such a text.
+      `--dbname=dbname='${database.replace(/['\\]/g, '\\$&')}'`,
       `--use-list=${listFile}`,
       '--single-transaction',
       '--exit-on-error',

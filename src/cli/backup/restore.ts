@@ -10,7 +10,7 @@ import { firstRow, run, sql } from '../../db/sql.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { holdAfterRestore } from '../../services/restores/hold.ts';
 import { countRows } from './backup.ts';
-import { fill } from './fill.ts';
+import { type Dump, entriesOf, fill, makesSchema } from './fill.ts';
 import { makeIndexes, type WalletIndex, walletIndexOf } from './indexes.ts';
 import { type Manifest, readBackup } from './manifest.ts';
 import {
@@ -23,6 +23,7 @@ import {
   requireAlone,
   requireFit,
   schemasAside,
+  schemasIn,
   setAside,
   unmark,
 } from './target.ts';
@@ -70,13 +71,16 @@ export async function restoreBackup(asked: RestoreInput): Promise<Restored> {
         `The database is not empty: it has ${things} tables, functions and other things`,
         'Name an empty database in DATABASE_URL, or pass --replace, which puts aside what is there',
       );
+    const schemas = await schemasIn(em);
+    const entries = await listed({ ...input, manifest }, schemas);
     // Together: killed in between, a database that is whole would be refused by every process.
     const before = await em.transactional(async (inner) => ({
       extensions: await extensionsIn(inner),
       marked: await mark(inner),
       aside: things > 0 ? await setAside(inner, now) : null,
+      makes: (name: string) => !schemas.includes(name) && entries.some((entry) => makesSchema(entry, name)),
     }));
-    await filled(input, { manifest, orm, before });
+    await filled(input, { manifest, orm, before, entries });
     const migrated = await migrateRestored(orm, input.say);
     await em.transactional(async (inner) => {
       if (!canHold(manifest)) await hold(inner, input, manifest);
@@ -88,33 +92,46 @@ export async function restoreBackup(asked: RestoreInput): Promise<Restored> {
   }
 }
 
-type Filling = { readonly manifest: Manifest; readonly orm: Orm; readonly before: Before };
+/** What of the dump is restored; what is left out is said. */
+async function listed(
+  dump: Omit<Dump, 'privileges' | 'indexes'> & Pick<RestoreInput, 'say'>,
+  schemas: readonly string[],
+): Promise<readonly string[]> {
+  const { taken, left } = await entriesOf(dump, schemas);
+  const told = left.slice(0, MOST_TOLD).map((entry) => entry.replace(/^\d+; \d+ \d+ /, '').slice(0, 100));
+  const more = left.length > told.length ? ` and ${left.length - told.length} more` : '';
+  if (left.length > 0)
+    dump.say(
+      `Left out, and as it is in this database, for it is not the gateway's: ${told.join(', ')}${more}`,
+    );
+  return taken;
+}
+
+const MOST_TOLD = 5;
+
+type Filling = {
+  readonly manifest: Manifest;
+  readonly orm: Orm;
+  readonly before: Before;
+  readonly entries: readonly string[];
+};
 
 async function filled(
   input: RestoreInput & { readonly applicationName: string },
-  { manifest, orm, before }: Filling,
+  { manifest, orm, before, entries }: Filling,
 ): Promise<void> {
   const em = orm.em.fork();
   try {
     input.say('Restoring the rows…');
-    await fill({ ...input, manifest, indexes: 'made between' }, async () => {
+    await fill({ ...input, manifest, indexes: 'made between' }, entries, async () => {
       // A process that was not connected for a moment, and runs, has come back.
       await requireAlone(em);
+      await requireRows(em, manifest);
       await em.transactional(async (inner) => {
         await makeIndexes(inner, manifest, input.now());
         if (canHold(manifest)) await hold(inner, input, manifest);
       });
     });
-    const found = await countRows(em);
-    // The restore itself is one action more.
-    const differs = Object.entries(manifest.rows).find(
-      ([table, count]) => table !== 'operator_actions' && found[table] !== count,
-    );
-    if (differs)
-      throw new OperatorError(
-        `The backup has ${differs[1]} rows of ${differs[0]}, and ${found[differs[0]]} were restored`,
-        'Take another backup',
-      );
   } catch (error) {
     try {
       await putBack(em, before);
@@ -128,6 +145,16 @@ async function filled(
     }
     throw error;
   }
+}
+
+async function requireRows(em: Em, manifest: Manifest): Promise<void> {
+  const found = await countRows(em);
+  const differs = Object.entries(manifest.rows).find(([table, count]) => found[table] !== count);
+  if (differs)
+    throw new OperatorError(
+      `The backup has ${differs[1]} rows of ${differs[0]}, and ${found[differs[0]] ?? 0} were restored`,
+      'Take another backup',
+    );
 }
 
 async function hold(em: Em, { actor, now, reason }: RestoreInput, manifest: Manifest): Promise<void> {
@@ -173,18 +200,16 @@ export async function drillBackup<T>(
       const url = new URL(input.url);
       url.pathname = `/${name}`;
       input.say('Restoring it into a database of its own…');
-      await fill(
-        {
-          ...input,
-          url: url.href,
-          from: resolve(input.from),
-          manifest,
-          privileges: false,
-          indexes: 'as they were',
-          applicationName: 'gateway drill',
-        },
-        async () => undefined,
-      );
+      const dump = {
+        ...input,
+        url: url.href,
+        from: resolve(input.from),
+        manifest,
+        applicationName: 'gateway drill',
+      };
+      const entries = await listed(dump, []);
+      const how = { privileges: false, indexes: 'as they were' } as const;
+      await fill({ ...dump, ...how }, entries, async () => undefined);
       return await look(url.href, manifest);
     } finally {
       await run(orm.em.fork(), sql`drop database if exists ${sql.ref(name)} with (force)`);

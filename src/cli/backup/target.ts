@@ -80,11 +80,15 @@ type Thing = { readonly type: string; readonly name: string };
 async function thingsIn(em: Em): Promise<Thing[]> {
   return await rows(
     em,
-    sql<Thing>`select case thing.type when 'composite type' then 'type'
-        when 'statistics object' then 'statistics' else thing.type end as type, thing.identity as name
+    sql<Thing>`select case when thing.type = 'composite type' then 'type'
+        when thing.type = 'statistics object' then 'statistics'
+        -- An aggregate without arguments is not dropped by its name as one.
+        when thing.type in ('function', 'procedure', 'aggregate') then 'routine'
+        else thing.type end as type, thing.identity as name
       from pg_depend d, pg_identify_object(d.classid, d.objid, 0) thing
       where d.refclassid = 'pg_namespace'::regclass and d.refobjid = 'public'::regnamespace
         and d.classid not in ('pg_extension'::regclass, 'pg_default_acl'::regclass)
+        and thing.type <> 'publication namespace'
         and not exists (select from pg_depend e
           where e.classid = d.classid and e.objid = d.objid and e.deptype = 'e')
       order by d.objid`,
@@ -175,6 +179,8 @@ export type Before = {
   readonly marked: boolean;
   /** The extensions that were there, which what lies elsewhere may use. */
   readonly extensions: readonly string[];
+  /** Whether the restore makes the schema of this name, which was not there, for somebody else's things. */
+  readonly makes: (schema: string) => boolean;
 };
 
 /**
@@ -182,14 +188,16 @@ export type Before = {
  * stays the same where nothing was put aside, with its owner and its rights; extensions that were there stay
  * too: what uses them may lie aside, since a restore that was cut short.
  */
-export async function putBack(em: Em, { aside, marked, extensions }: Before): Promise<void> {
+export async function putBack(em: Em, { aside, marked, extensions, makes }: Before): Promise<void> {
   await em.transactional(async (inner) => {
     if (marked) await unmark(inner);
     // What went with another one is gone already. Names are as PostgreSQL itself writes them.
     for (const { type, name } of await thingsIn(inner))
       await run(inner, sql`drop ${sql.raw(type)} if exists ${sql.raw(name)} cascade`);
+    for (const name of (await schemasIn(inner)).filter(makes))
+      await run(inner, sql`drop schema ${sql.id(name)} cascade`);
     for (const name of await extensionsIn(inner))
-      if (!extensions.includes(name)) await run(inner, sql`drop extension ${sql.ref(name)}`);
+      if (!extensions.includes(name)) await run(inner, sql`drop extension ${sql.id(name)}`);
     if (aside === null) return;
     await bring(inner, extensions, aside);
     await run(inner, sql`drop schema public`);
@@ -200,10 +208,14 @@ export async function putBack(em: Em, { aside, marked, extensions }: Before): Pr
 
 /** The names of all schemas in which something lies that a restore has put aside, the oldest first. */
 export async function schemasAside(em: Em): Promise<string[]> {
+  return (await schemasIn(em)).filter((name) => name.startsWith(SET_ASIDE));
+}
+
+/** The names of all schemas. */
+export async function schemasIn(em: Em): Promise<string[]> {
   const found = await rows(
     em,
-    sql<{ name: string }>`select nspname as name from pg_namespace where starts_with(nspname, ${SET_ASIDE})
-      order by nspname`,
+    sql<{ name: string }>`select nspname as name from pg_namespace order by nspname`,
   );
   return found.map(({ name }) => name);
 }
@@ -221,7 +233,7 @@ export async function extensionsIn(em: Em): Promise<string[]> {
 
 async function bring(em: Em, extensions: readonly string[], schema: string): Promise<void> {
   for (const name of extensions)
-    await run(em, sql`alter extension ${sql.ref(name)} set schema ${sql.ref(schema)}`);
+    await run(em, sql`alter extension ${sql.id(name)} set schema ${sql.id(schema)}`);
 }
 
 const LOCK = 'lock_for_signing';
