@@ -153,8 +153,30 @@ async function readFacts(em: Em) {
       'This database holds no gateway',
       'Check DATABASE_URL: there is nothing to back up',
     );
+  await requireNothingOver(em);
   const found = await rows(em, sql<{ name: string }>`select name from schema_migrations order by id`);
   return { ...row, migrations: found.map(({ name }) => name) };
+}
+
+/** What is over tables that are left out could not be made again, and the whole restore would fail with it. */
+async function requireNothingOver(em: Em): Promise<void> {
+  const over = await firstRow(
+    em,
+    sql<{ name: string; aside: string }>`select o.name, n.nspname as aside
+      from (select ev_class::regclass::text as name, c.relnamespace as home, d.refobjid as used
+          from pg_depend d join pg_rewrite r on d.classid = 'pg_rewrite'::regclass and r.oid = d.objid
+          join pg_class c on c.oid = r.ev_class where d.refclassid = 'pg_class'::regclass
+        union all select conrelid::regclass::text, connamespace, confrelid
+          from pg_constraint where contype = 'f') o
+      join pg_class t on t.oid = o.used join pg_namespace n on n.oid = t.relnamespace
+      where starts_with(n.nspname, ${SET_ASIDE})
+        and not starts_with(o.home::regnamespace::text, ${SET_ASIDE}) order by 1 limit 1`,
+  );
+  if (over)
+    throw new OperatorError(
+      `${over.name} is over tables that a restore has put aside, in ${over.aside}: no backup that has it could be restored`,
+      `Make it anew over those of the schema "public", or drop it; then run the backup again`,
+    );
 }
 
 type Dumped = Awaited<ReturnType<typeof readFacts>> & { readonly program: Program; readonly file: string };
