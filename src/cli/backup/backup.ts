@@ -158,7 +158,7 @@ async function readFacts(em: Em) {
   return { ...row, migrations: found.map(({ name }) => name) };
 }
 
-/** What is over tables that are left out could not be made again, and the whole restore would fail with it. */
+/** What is over tables that are left out cannot be made again, and the whole restore would fail with it. */
 async function requireNothingOver(em: Em): Promise<void> {
   const over = await firstRow(
     em,
@@ -175,7 +175,7 @@ async function requireNothingOver(em: Em): Promise<void> {
   if (over)
     throw new OperatorError(
       `${over.name} is over tables that a restore has put aside, in ${over.aside}: no backup that has it could be restored`,
-      `Make it anew over those of the schema "public", or drop it; then run the backup again`,
+      'Make it anew over those of the schema "public", or drop it; then run the backup again',
     );
 }
 
