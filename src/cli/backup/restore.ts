@@ -100,10 +100,7 @@ async function listed(
   const { taken, left } = await entriesOf(dump, schemas);
   const told = left.slice(0, MOST_TOLD).map((entry) => entry.replace(/^\d+; \d+ \d+ /, '').slice(0, 100));
   const more = left.length > told.length ? ` and ${left.length - told.length} more` : '';
-  if (left.length > 0)
-    dump.say(
-      `Left out, and as it is in this database, for it is not the gateway's: ${told.join(', ')}${more}`,
-    );
+  if (left.length > 0) dump.say(`Left out, for it is not the gateway's: ${told.join(', ')}${more}`);
   return taken;
 }
 
