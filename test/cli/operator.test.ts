@@ -139,6 +139,10 @@ describe('command line: an operator sets up merchants', function () {
       [['key', 'create', '--merchant', UNKNOWN, '--mode', 'live'], /"merchant list"/],
       [['key', 'revoke', "'; drop table api_keys; --"], /"key list"/],
       [['deposit', 'show', UNKNOWN], /"gateway deposit list"/],
+      [
+        ['deposit', 'show', 'TC7uYp36MKKr9vRHNVUnGW67dDatZbYT5S'],
+        /TC7uYp36MKKr9vRHNVUnGW67dDatZbYT5S is no id.*"gateway find"/s,
+      ],
       [['deposit', 'fail', UNKNOWN, '--by', 'a', '--reason', 'b'], /"gateway deposit list"/],
       [['deposit', 'release', 'x', '--by', 'a', '--reason', 'b'], /"gateway deposit list"/],
       [['webhook', 'resend', UNKNOWN], /"gateway webhook list"/],

@@ -25,9 +25,13 @@ type Amounts = {
 
 /**
  * `updatedAt` of an asset: its last posting, or the merchant's
- * creation if there is none. ISO-8601, whole seconds.
+ * creation if there is none (`moved` is false). ISO-8601, whole seconds.
  */
-type AssetBalance = Amounts & { readonly asset: Asset; readonly updatedAt: string };
+type AssetBalance = Amounts & {
+  readonly asset: Asset;
+  readonly updatedAt: string;
+  readonly moved: boolean;
+};
 
 /**
  * The merchant's balances in one mode, one for each currency of the product in a fixed order, zeros
@@ -78,6 +82,12 @@ export async function listMerchantBalances(
   const rows = assets.slice(from, to).map((one) => presentRow(deps, scope, one, rates));
   const hasMore = input.page.endingBefore === undefined ? to < assets.length : from > 0;
   return { rows, hasMore, page, limit: input.page.limit, total: assets.length, totalIsAtLeast: false };
+}
+
+/** Ids of those rows of {@link listMerchantBalances} in which money has ever moved. */
+export async function movedBalances(deps: Deps, scope: Scope): Promise<ReadonlySet<string>> {
+  const assets = await readAssets(deps, scope);
+  return new Set(assets.filter(({ moved }) => moved).map(({ asset }) => rowId(scope, asset)));
 }
 
 const BALANCES = {
@@ -138,7 +148,9 @@ async function readAssets(deps: Deps, scope: Scope): Promise<AssetBalance[]> {
       pending: BigInt(own?.pending ?? 0),
       settled: BigInt(own?.settled ?? 0),
     };
-    return { asset, decimals: asset.decimals, ...amounts, updatedAt: own?.posted_at ?? since };
+    const postedAt = own?.posted_at ?? undefined;
+    const moved = postedAt !== undefined;
+    return { asset, decimals: asset.decimals, ...amounts, updatedAt: postedAt ?? since, moved };
   });
 }
 

@@ -76,6 +76,19 @@
     }
   };
 
+  // Pages are never kept by the browser: who goes back to a form gets it made anew, with another key, and would
+  // send it a second time. So the entry of the history remembers the keys of the forms that it showed.
+  const keepKeys = () => {
+    const keys = { ...history.state?.keys };
+    for (const key of document.querySelectorAll('form input[type=hidden][name=once]')) {
+      const others = [...key.form.querySelectorAll('input[type=hidden]')].filter((field) => field !== key);
+      const name = [key.form.action, ...others.map(({ value }) => value)].join(' ');
+      keys[name] ??= key.value;
+      key.value = keys[name];
+    }
+    history.replaceState({ ...history.state, keys }, '');
+  };
+
   document.addEventListener('click', ({ target }) => {
     const button = target.closest('[data-copy]');
     if (button) onCopy(button);
@@ -95,4 +108,5 @@
     showZones();
   });
   showZones();
+  keepKeys();
 })();

@@ -1,3 +1,4 @@
+import type { Context } from 'koa';
 import { isSignedIn } from '../../services/access/sessions.ts';
 import { keepForOneLook } from '../../services/access/signed-in/shown-once.ts';
 import { txDeps } from '../../services/deps.ts';
@@ -11,7 +12,7 @@ import { withinTime } from '../../services/time-limit.ts';
 import { type Html, html } from '../html.ts';
 import { secretField } from '../parts/field.ts';
 import { notice } from '../parts/notice.ts';
-import type { Problem } from './door.ts';
+import type { Door, Problem } from './door.ts';
 import { type Confirm, NotSignedIn } from './enter.ts';
 import type { FormPage, Screen, Typed, Visit } from './visit.ts';
 
@@ -28,6 +29,9 @@ const ONCE_SHAPE = /^[0-9a-f-]{36}$/;
 const SECRET = /^(confirm_password|confirm_code|present|password|again|code)$/;
 /** Who sends a form again proves again who it is; what the form says is the same. */
 const PROOF = /^(confirm_password|confirm_code|once)$/;
+
+/** The member of a form that is to be shown again as it was typed, before it is carried out. */
+const LOOK = 'look';
 
 /** A form that nobody has typed into yet. */
 export function untouched(visit: Visit): Typed {
@@ -97,7 +101,9 @@ export async function postForm<Input, Prepared>(
       screen: { ...(await form.again(shown, typedOf(values, once, problem))), status: problem.status },
     };
   };
+  visit.ctx.state['typed'] = values;
   if (once !== given) return await again(invalid('This form was not complete. Send it again.'));
+  if (values[LOOK] !== undefined) return await again(KEPT);
   const fields = form.fields(visit, values);
   if ('details' in fields) return await again({ ...invalid(undefined), details: fields.details });
   const sent = { once, values, input: fields.input };
@@ -124,6 +130,25 @@ export async function postForm<Input, Prepared>(
     const isOver = problem.code === 'STEP_UP_REQUIRED';
     return await again(problem, isOver ? unconfirmed(proven) : proven);
   }
+}
+
+/** What a form is that was kept while somebody signed in: nothing is wrong with it. */
+const KEPT: Problem = {
+  status: 200,
+  code: '',
+  message: 'Nothing was changed yet. This is what you typed: look at it, and send it.',
+  headers: {},
+  details: [],
+};
+
+/**
+ * What a form carried that came after its sign-in had ended, to be kept until there is another one: never a
+ * password, and nothing at all where nothing was typed.
+ */
+export async function keptOf(ctx: Context, door: Door): Promise<[name: string, value: string][]> {
+  const values: Values = ctx.state['typed'] ?? textsOf(await door.readForm(ctx, MAX_FORM_BYTES));
+  const typed = Object.entries(values).filter(([name]) => !SECRET.test(name) && name !== LOOK);
+  return typed.some(([name, value]) => name !== ONCE && value !== '') ? [...typed, [LOOK, 'again']] : [];
 }
 
 type Values = Readonly<Record<string, string>>;
@@ -217,17 +242,15 @@ function typedOf(values: Values, once: string, { message, details }: Problem): T
   const shown = Object.entries(values).filter(([name]) => !SECRET.test(name));
   const ofFields = details.filter(({ path }) => path !== '');
   const ofAll = details.filter(({ path }) => path === '').map((one) => sentence(one.message));
-  const errors = Object.fromEntries(
-    ofFields.map(({ path, message: text }) => [path, sentence(withoutName(text, path))]),
-  );
+  const errors = Object.fromEntries(ofFields.map(({ path, message: text }) => [path, atField(text, path)]));
   const below = ofFields.length > 0 ? ['Nothing was changed: something below is not right.'] : [];
   const problem = [...below, ...ofAll].join(' ') || message;
   return { values: Object.fromEntries(shown), errors, problem, once };
 }
 
-/** The label says already which field it is; programs call it by another name. */
-function withoutName(text: string, name: string): string {
-  return text.startsWith(`${name} `) ? text.slice(name.length + 1) : text;
+/** What is said at a field: its label says already which one it is, and programs call it by another name. */
+export function atField(text: string, name: string): string {
+  return sentence(text.startsWith(`${name} `) ? text.slice(name.length + 1) : text);
 }
 
 function sentence(text: string): string {

@@ -11,6 +11,7 @@ import { emptyState } from '../parts/empty.ts';
 import { notice } from '../parts/notice.ts';
 import { pager } from '../parts/pager.ts';
 import { type Column, table } from '../parts/table.ts';
+import { atField } from './forms.ts';
 import { heading } from './heading.ts';
 import type { Screen, Visit } from './visit.ts';
 
@@ -58,7 +59,7 @@ ${list.filters ? filterForm(list.filters(values, errors), visit.to(list.path)) :
     return { status: 400, title: list.title, body: html`${top(errors)}${said}` };
   };
   if (details.length > 0) {
-    const errors = Object.fromEntries(details.map(({ path, message }) => [path, message]));
+    const errors = Object.fromEntries(details.map(({ path, message }) => [path, atField(message, path)]));
     return wrong(errors, details.map(({ path, message }) => `${path} ${message}`.trim()).join('; '));
   }
   const query = value as Query;
@@ -71,7 +72,7 @@ ${list.filters ? filterForm(list.filters(values, errors), visit.to(list.path)) :
   } catch (error) {
     // What only the service can tell: that a text is no address.
     if (!(error instanceof Refusal) || error.field === undefined || PLACE.test(error.field)) throw error;
-    return wrong({ [error.field]: error.message }, error.message);
+    return wrong({ [error.field]: atField(error.message, error.field) }, error.message);
   }
 }
 

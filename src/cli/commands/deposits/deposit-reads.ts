@@ -137,7 +137,13 @@ export async function requireDeposit(deps: Deps, id: string): Promise<Deposit> {
  */
 export async function requireDepositOf(deps: Deps, given: string): Promise<Deposit> {
   const { hashes } = readGiven(given);
-  if (hashes.length === 0) return await requireDeposit(deps, given.trim().toLowerCase());
+  const id = given.trim().toLowerCase();
+  if (hashes.length === 0 && isUuid(id)) return await requireDeposit(deps, id);
+  if (hashes.length === 0)
+    throw new OperatorError(
+      `${given.trim().slice(0, 100)} is no id of a deposit and no transaction`,
+      'See with "gateway find" what it is, or list deposits with "gateway deposit list"',
+    );
   const transactionHash = { $in: hashes.map(({ hash }) => hash) };
   const found = await deps.orm.em
     .fork()

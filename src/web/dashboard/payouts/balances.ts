@@ -1,7 +1,7 @@
 import { chainOf } from '../../../chains/index.ts';
 import type { MerchantBalanceView } from '../../../contract/balance.ts';
 import { MAX_LIMIT } from '../../../contract/common.ts';
-import { listMerchantBalances } from '../../../services/ledger/balances.ts';
+import { listMerchantBalances, movedBalances } from '../../../services/ledger/balances.ts';
 import { type Html, html } from '../../html.ts';
 import { amount, usd } from '../../parts/amount.ts';
 import { card } from '../../parts/card.ts';
@@ -14,11 +14,15 @@ import type { ReadPage } from '../visit.ts';
 export const BALANCES_PAGE: ReadPage = {
   path: '/payouts/balances',
   show: async ({ deps, scope, to }) => {
-    const { rows } = await listMerchantBalances(deps, { ...scope, page: { limit: MAX_LIMIT } });
+    const [{ rows }, moved] = await Promise.all([
+      listMerchantBalances(deps, { ...scope, page: { limit: MAX_LIMIT } }),
+      movedBalances(deps, scope),
+    ]);
+    const shown = rows.map((row) => ({ ...row, moved: moved.has(row.id) }));
     return {
       title: 'Balances',
       body: html`${crumb(to('/payouts'), 'Payouts')}${heading('Balances')}
-${card(html`${table('Each coin on each network', COLUMNS, rows)}
+${card(html`${table('Each coin on each network', COLUMNS, shown)}
 ${BALANCE_WORDS}`)}`,
     };
   },
@@ -27,7 +31,7 @@ ${BALANCE_WORDS}`)}`,
 /** What the words of a balance mean. */
 export const BALANCE_WORDS: Html = html`<p class="muted">Available: completed, and not paid out yet. Pending: seen, and not confirmed yet. Paid out: since the beginning, and not in the total. What failed is in none of them.</p>`;
 
-const COLUMNS: readonly Column<MerchantBalanceView>[] = [
+const COLUMNS: readonly Column<MerchantBalanceView & { readonly moved: boolean }>[] = [
   { head: 'Coin', cell: ({ currency, network }) => html`${currency} on ${chainOf(network).label}` },
   { head: 'Available', end: true, cell: (row) => amount(row.available, row.currency) },
   { head: 'Pending', end: true, cell: (row) => amount(row.pending, row.currency) },
@@ -38,5 +42,5 @@ const COLUMNS: readonly Column<MerchantBalanceView>[] = [
     cell: (row) => (row.amount_usd === null ? 'No price yet' : usd(row.amount_usd)),
   },
   { head: 'Paid out', end: true, cell: (row) => amount(row.settled, row.currency) },
-  { head: 'Last moved', end: true, cell: (row) => time(row.updated_at) },
+  { head: 'Last moved', end: true, cell: (row) => (row.moved ? time(row.updated_at) : 'Never') },
 ];
