@@ -80,7 +80,7 @@
   // send it a second time. So the entry of the history remembers the keys of the forms that it showed.
   const keepKeys = () => {
     const keys = { ...history.state?.keys };
-    for (const key of document.querySelectorAll('form input[type=hidden][name=once]')) {
+    for (const key of document.querySelectorAll('form:not([data-again]) input[type=hidden][name=once]')) {
       const others = [...key.form.querySelectorAll('input[type=hidden]')].filter((field) => field !== key);
       const name = [key.form.action, ...others.map(({ value }) => value)].join(' ');
       keys[name] ??= key.value;

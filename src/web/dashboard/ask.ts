@@ -34,12 +34,15 @@ ${formHead(typed)}${members(hidden)}
   };
 }
 
-/** A button that does one thing at once; `hidden` are members that its form posts. */
+/**
+ * A button that does one thing at once; `hidden` are members that its form posts. Who comes back
+ * to its page and presses it means it: no key of an earlier look is kept for it.
+ */
 export function actButton(
   visit: Visit,
   { path, label, hidden, name }: Pick<Question, 'path' | 'label' | 'hidden'> & { readonly name?: string },
 ): Html {
-  return html`<form method="post" action="${visit.to(path)}">${formHead(untouched(visit))}${members(hidden)}<button type="submit" class="quiet whole"${name === undefined ? null : html` aria-label="${name}"`}>${label}</button></form>`;
+  return html`<form method="post" action="${visit.to(path)}" data-again>${formHead(untouched(visit))}${members(hidden)}<button type="submit" class="quiet whole"${name === undefined ? null : html` aria-label="${name}"`}>${label}</button></form>`;
 }
 
 function members(hidden: Question['hidden'] = {}): Html[] {

@@ -26,10 +26,11 @@ describe('deliveries in the dashboard', function () {
     expect((await pages.get(log)).text).to.include('Send what failed again');
     const failed = await pages.get(`${log}?status=failed&event=deposit.confirming`);
     expect(failed.text)
-      .to.include('<strong>HTTP 503</strong>')
-      .and.to.include('the connection was refused: &lt;b&gt;127.0.0.1&lt;/b&gt;')
+      .to.include('<strong>HTTP 503</strong> after 84 ms')
+      .and.to.include('the connection was refused: &lt;b&gt;127.0.0.1&lt;/b&gt;, 84 ms')
       .and.to.include('Attempt 2')
-      .and.to.include('1 delivery');
+      .and.to.include('1 delivery')
+      .and.not.to.include('84 ms</bdi></strong> after');
     const resend = `/dashboard/test/deliveries/${delivery('deposit.confirming')}/resend`;
     const once = randomUUID();
     const again = await pages.post(resend, { of: 'endpoints', once });
@@ -158,7 +159,7 @@ async function busyEndpoint(api: TestApi, merchantId: string, url: string) {
     `insert into webhook_attempts (delivery_id, round, number, started_at, finished_at, status_code, error,
        duration_ms)
      select d.id, 1, n, now(), now(), case when d.status = 'succeeded' then 200 when n = 1 then 503 end,
-       case when d.status = 'failed' and n = 2 then 'the connection was refused: <b>127.0.0.1</b>' end, 84
+       case when d.status = 'failed' and n = 2 then 'the connection was refused: <b>127.0.0.1</b>, 84 ms' end, 84
      from webhook_deliveries d, generate_series(1, case when d.status = 'failed' then 2 else 1 end) n
      where d.endpoint_id = ? and d.status <> 'pending'`,
     [id],

@@ -41,6 +41,23 @@ describe('a form that somebody comes back to', function () {
     expect(unexpected(signedIn, 404, 409)).to.deep.equal([]);
   });
 
+  it('does again what a button says where somebody comes back to its page and presses it', async () => {
+    const { id: merchantId } = await the.api.newMerchant();
+    const { page } = await openDashboard(the.browser, the.api, { merchantId });
+    await page.goto(`${the.api.origin}/dashboard/test/endpoints/new`);
+    await page.getByLabel('Address').fill('https://example.com/hook');
+    await page.getByRole('button', { name: 'Register endpoint' }).click();
+    await page.getByRole('link', { name: 'I have copied it' }).click();
+    await page.waitForLoadState();
+    const test = page.getByRole('button', { name: 'Send a test event' });
+    if ((await test.count()) === 0) await page.locator('main a[href*="/endpoints/"]').first().click();
+    for (const count of ['1 delivery', '2 deliveries']) {
+      await test.click();
+      await page.getByText(count).waitFor();
+      await page.goBack();
+    }
+  });
+
   for (const javaScriptEnabled of [true, false])
     it(`keeps what was typed when the sign-in ended meanwhile, ${javaScriptEnabled ? 'with' : 'without'} script`, async () => {
       const { id: merchantId } = await the.api.newMerchant();

@@ -75,6 +75,12 @@ describe('payment links in the dashboard', function () {
       await page.getByRole('link', { name: 'Cancel the link' }).click();
       await page.getByRole('button', { name: 'Cancel the link' }).click();
       expect(await readText(page.getByRole('note'))).to.include('It was cancelled');
+      const link = page.url();
+      await page.goto(`${link}/cancel`);
+      expect(await readText(page.locator('main'))).to.include('There is nothing to cancel.');
+      expect(await page.getByRole('button', { name: 'Cancel the link' }).count()).to.equal(0);
+      await page.getByRole('link', { name: 'Look at the link' }).click();
+      expect(page.url()).to.equal(link);
       expect(await page.getByRole('link', { name: 'Cancel the link' }).count()).to.equal(0);
       const actions = await listActions(the.api.deps, { merchantId, limit: 10 });
       expect(actions.map(({ action, by, subject }) => ({ action, by, subject }))).to.deep.equal([

@@ -124,6 +124,8 @@ export function outcome(
   const { status_code: status, error, duration_ms: ms } = attempt;
   const took = ms === null ? null : ` after ${ms} ms`;
   if (status !== null) return html`<strong>HTTP ${status}</strong>${took}`;
-  if (error !== null) return html`<strong>${foreign(error)}</strong>${took}`;
+  // The words of an error that took its time say how long, too.
+  if (error !== null)
+    return html`<strong>${foreign(error)}</strong>${error.endsWith(`, ${ms} ms`) ? null : took}`;
   return html`on its way`;
 }

@@ -62,7 +62,7 @@ ${endpointFields(typed)}
 export function endpointFields(typed: Typed): Html {
   const { values, errors } = typed;
   const at = (name: string) => ({ name, value: values[name], error: errors[name] });
-  return html`${textField({ ...at('url'), label: 'Address', hint: 'https, and a public host. Its name is looked up now.', required: true }, ' type="url" maxlength="2048" spellcheck="false"')}
+  return html`${textField({ ...at('url'), label: 'Address', hint: 'https, and a public host. A name that is not set up yet is taken too: send a test event once it is.', required: true }, ' type="url" maxlength="2048" spellcheck="false"')}
 ${eventBoxes(typed)}
 ${textField({ ...at('description'), label: 'Description', hint: 'For your own eyes' }, ' maxlength="500"')}`;
 }

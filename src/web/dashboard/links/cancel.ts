@@ -1,7 +1,12 @@
+import { isOpenLink } from '../../../domain/payment-link.ts';
 import { cancelPaymentLink, getPaymentLink } from '../../../services/payment-links/index.ts';
+import { html } from '../../html.ts';
+import { emptyState } from '../../parts/empty.ts';
 import { askScreen } from '../ask.ts';
 import { untouched } from '../forms.ts';
-import { form, type ReadPage, type Typed, type Visit } from '../visit.ts';
+import { crumb, heading } from '../heading.ts';
+import { form, type ReadPage, type Screen, type Typed, type Visit } from '../visit.ts';
+import { standOf } from './words.ts';
 
 const PATH = '/links/:id/cancel';
 
@@ -22,9 +27,19 @@ export const CANCEL_LINK_FORM = form({
   again: screen,
 });
 
-async function screen(visit: Visit, typed: Typed) {
+async function screen(visit: Visit, typed: Typed): Promise<Screen> {
   const { deps, scope, params } = visit;
-  const { id } = await getPaymentLink(deps, { ...scope, id: params['id'] ?? '' });
+  const link = await getPaymentLink(deps, { ...scope, id: params['id'] ?? '' });
+  const { id } = link;
+  if (!isOpenLink(link.status)) {
+    const [title, way] = ['This payment link has ended', visit.to(`/links/${id}`)];
+    const { title: so, text } = standOf(link, deps.now());
+    const said = emptyState(so, `${text} There is nothing to cancel.`, {
+      href: way,
+      label: 'Look at the link',
+    });
+    return { title, body: html`${crumb(way, 'The link')}${heading(title)}${said}` };
+  }
   return askScreen(visit, typed, {
     title: 'Cancel this payment link?',
     text: 'It cannot be opened again. Money that arrives afterwards is a deposit of the customer and does not pay the link; what was paid in part stays yours.',
