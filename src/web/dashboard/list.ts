@@ -54,14 +54,13 @@ export async function listScreen<Query extends PageMembers, Row extends { readon
   const { value, details } = visit.door.check(list.query, members);
   const top = (errors: Values) => html`${heading(list.title, list.actions?.(visit))}
 ${list.filters ? filterForm(list.filters(values, errors), visit.to(list.path)) : null}`;
-  const wrong = (errors: Values, text: string): Screen => {
+  const wrong = (found: readonly Wrong[]): Screen => {
+    const errors = Object.fromEntries(found.map(({ path, message }) => [path, atField(message, path)]));
+    const text = beside(found, list.filters?.(values, {}).markup ?? '');
     const said = notice('bad', { title: 'Nothing is shown: the filter is not right', text });
     return { status: 400, title: list.title, body: html`${top(errors)}${said}` };
   };
-  if (details.length > 0) {
-    const errors = Object.fromEntries(details.map(({ path, message }) => [path, atField(message, path)]));
-    return wrong(errors, details.map(({ path, message }) => `${path} ${message}`.trim()).join('; '));
-  }
+  if (details.length > 0) return wrong(details);
   const query = value as Query;
   const { scope, door } = visit;
   try {
@@ -72,8 +71,18 @@ ${list.filters ? filterForm(list.filters(values, errors), visit.to(list.path)) :
   } catch (error) {
     // What only the service can tell: that a text is no address.
     if (!(error instanceof Refusal) || error.field === undefined || PLACE.test(error.field)) throw error;
-    return wrong({ [error.field]: atField(error.message, error.field) }, error.message);
+    return wrong([{ path: error.field, message: error.message }]);
   }
+}
+
+type Wrong = { readonly path: string; readonly message: string };
+
+/** What is said beside the fields: of what has one, that it stands there; of the rest what it is, by name. */
+function beside(found: readonly Wrong[], fields: string): string {
+  const others = found.filter(({ path }) => path === '' || !fields.includes(` name="${path}"`));
+  const atFields = others.length < found.length ? ['What is wrong stands at its field.'] : [];
+  const names = others.map(({ path, message }) => `${path} ${message}`.trim()).join('; ');
+  return [...atFields, names].join(' ').trim();
 }
 
 type Shown<Query, Row> = { readonly page: PageOf<Row>; readonly query: Query; readonly values: Values };

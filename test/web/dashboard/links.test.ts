@@ -206,6 +206,10 @@ describe('payment links in the dashboard', function () {
       expect(sent.status, query).to.equal(400);
       expect(sent.text, query).not.to.include('Only this one');
     }
+    const { text } = await pages.get('/dashboard/test/links?created_from=yesterday&limit=0');
+    expect(text)
+      .to.include('What is wrong stands at its field. limit must be')
+      .and.not.include('created_from must');
     expect((await pages.get('/dashboard/test/links')).text).to.include('Only this one');
   });
 

@@ -69,7 +69,7 @@ async function find({ args }: { args: readonly string[] }) {
         ? {}
         : { next: `It is ${outcome.found.length} things: each is listed.` }),
     };
-  const nobody = `Nobody knows ${plain(given.text.slice(0, MAX_SHOWN))}.`;
+  const nobody = `Nobody knows "${plain(given.text.slice(0, MAX_SHOWN))}".`;
   const isHash = given.hashes.length > 0;
   const parts = isHash
     ? [nobody, LOOKED_HASH, ...readLines(outcome.read), ...outcome.chains.map(answerLines)]
