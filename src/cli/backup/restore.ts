@@ -6,7 +6,7 @@ import { migrateRestored } from '../../app/migrate.ts';
 import { OperatorError } from '../../base/errors.ts';
 import { reasonOf } from '../../base/reason.ts';
 import { type Em, type Orm, openOrm } from '../../db/orm.ts';
-import { firstRow, run, sql } from '../../db/sql.ts';
+import { firstRow, rows, run, sql } from '../../db/sql.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { holdAfterRestore } from '../../services/restores/hold.ts';
 import { countRows } from './backup.ts';
@@ -193,6 +193,7 @@ export async function drillBackup<T>(
   });
   try {
     await createScratch(orm.em.fork(), name);
+    await tellLeft(orm.em.fork(), name, input.say);
     try {
       const url = new URL(input.url);
       url.pathname = `/${name}`;
@@ -214,6 +215,20 @@ export async function drillBackup<T>(
   } finally {
     await orm.close(true);
   }
+}
+
+/** A drill that was killed leaves everybody's rows in a database that nobody looks at. */
+async function tellLeft(em: Em, own: string, say: (line: string) => void): Promise<void> {
+  const left = await rows(
+    em,
+    sql<{ name: string }>`select datname as name from pg_database d
+      where datname ~ '^gateway_drill_[0-9a-f]{12}$' and datname <> ${own}
+        and not exists (select from pg_stat_activity a where a.datid = d.oid) order by 1`,
+  );
+  for (const { name } of left)
+    say(
+      `A drill that was cut short has left ${name}, with everybody's rows. If no other one runs: "drop database ${name}"`,
+    );
 }
 
 async function createScratch(em: Em, name: string): Promise<void> {

@@ -280,8 +280,12 @@ describe('backup and restore', function () {
 
   it('drills: restores into a database of its own, checks the books, and drops it', async () => {
     const before = await askOne(env.DATABASE_URL ?? '', 'select count(*)::int as n from pg_database');
+    await ask(env.DATABASE_URL ?? '', 'create database gateway_drill_0123456789ab');
     // Beside a gateway that runs: the database of the address is only asked to make another one.
     const ran = await gateway(['restore', '--drill', '--from', backup.folder], env);
+    const [, toDrop = ''] = /one runs: "([^"]*)"/.exec(ran.stderr.replace(/\s+/g, ' ')) ?? [];
+    expect(toDrop, 'one that was killed is named').to.equal('drop database gateway_drill_0123456789ab');
+    await ask(env.DATABASE_URL ?? '', toDrop);
     expect(ran.code, ran.stderr).to.equal(0);
     expect(ran.stdout).to.match(/The books agree: 2 deposits/);
     expect(ran.stderr).to.contain('The drill changed nothing');
