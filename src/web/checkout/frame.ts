@@ -7,7 +7,7 @@ import { LANGS, type Words, wordsOf } from '../words/index.ts';
 import { countdown } from './durations.ts';
 import { ownQuery } from './own-query.ts';
 import type { Required } from './progress.ts';
-import { BRIEF, type PayerState } from './state.ts';
+import { BRIEF, isPaid, type PayerState } from './state.ts';
 
 /** Above everything, in stripes of its own: whoever sees a part of the page sees that it is a rehearsal. */
 export function testBanner({ test }: Words): Html {
@@ -108,7 +108,7 @@ function untilWords({ expires_at, server_time }: PublicPaymentView, words: Words
  * shown, so that the payer sees where it leads; nothing leads there by itself.
  */
 export function wayBack(view: PublicPaymentView, { ways }: Words): Html | null {
-  const paid = view.status === 'completed';
+  const paid = isPaid(view);
   const target = webAddress((paid ? view.success_url : view.cancel_url) ?? '');
   if (!target) return null;
   const look = paid ? html` class="button"` : null;

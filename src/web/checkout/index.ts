@@ -20,7 +20,7 @@ import { payment } from './payment.ts';
 import type { Required } from './progress.ts';
 import { lateTransactions, receipt, transactions } from './receipt.ts';
 import { simulation } from './simulation.ts';
-import { arrivedSoFar, payerState } from './state.ts';
+import { arrivedSoFar, isPaid, payerState } from './state.ts';
 import { CHECKOUT_STYLE } from './style.ts';
 
 /** What makes the pages live where there is script. */
@@ -74,7 +74,7 @@ ${stateNotice({
   left: state.counts ? timeLeft(view, words) : null,
   room: state.counts ? roomOfOpen(view, required, words) : undefined,
 })}
-${view.status === 'completed' ? wayBack(view, words) : null}
+${isPaid(view) ? wayBack(view, words) : null}
 ${method ? payment({ view, method, visitor: chosen, words }) : null}
 ${canSimulate ? simulation(view, parts.simulationKey(view), chosen) : null}
 ${below(view, required, chosen, parts !== undefined)}`,
@@ -87,7 +87,7 @@ ${below(view, required, chosen, parts !== undefined)}`,
  */
 function below(view: PublicPaymentView, required: Required, visitor: Visitor, withScript: boolean): Html {
   const words = wordsOf(visitor.lang);
-  const paid = view.status === 'completed';
+  const paid = isPaid(view);
   const way = view.methods.length > 0 ? 'open' : 'ended';
   const seen = paid ? receipt(view, required, words) : transactions(view, required, words);
   const arrived = arrivedSoFar(view, words) === undefined ? 'all' : 'part';

@@ -30,6 +30,7 @@ export function payerState(view: PublicPaymentView, required: Required, words: W
   const [method] = view.methods;
   switch (view.status) {
     case 'completed':
+      if (!isPaid(view)) return { tone: 'warn', ...takenBack(view, words), counts: false };
       return { tone: 'good', title: states.paid.title, texts: paidTexts(view, words), counts: false };
     case 'expired':
     case 'cancelled':
@@ -45,6 +46,22 @@ export function payerState(view: PublicPaymentView, required: Required, words: W
         ? withoutWay(view, words)
         : { tone: 'warn', title: states.partial.title, texts: [missing(method, words)], counts: true };
   }
+}
+
+/**
+ * Whether a completed link is paid still. It stays completed where a payment of it fails afterwards, which
+ * is no longer among its payments once it was mined again.
+ */
+export function isPaid(view: Pick<PublicPaymentView, 'status' | 'amount_status' | 'transactions'>): boolean {
+  if (view.status !== 'completed' || view.amount_status === 'none') return false;
+  return view.amount_status !== 'underpaid' || view.transactions.every(({ status }) => status !== 'failed');
+}
+
+function takenBack(view: PublicPaymentView, { states }: Words): Pick<PayerState, 'title' | 'texts'> {
+  const amount = creditedAmount(view);
+  const asked = `${formatUnits(askedUnits(view), LINK_DECIMALS)} ${view.currency}`;
+  const { title, confirmed, text } = states.takenBack;
+  return { title, texts: [...(amount === undefined ? [] : [confirmed(amount, asked)]), text] };
 }
 
 /** The coins that are credited to the link; undefined where not all of its transactions are in the view. */

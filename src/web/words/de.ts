@@ -36,6 +36,11 @@ export const DE: Words = {
       overpaidBy: (more) => `Sie haben ${more} mehr gesendet als verlangt. Fragen Sie den Shop danach.`,
       underpaid: 'Es ist etwas weniger eingegangen als verlangt; der Betrag wird so angenommen.',
     },
+    takenBack: {
+      title: 'Eine Zahlung wurde zurückgenommen',
+      confirmed: (now, asked) => `Bestätigt sind jetzt ${now} von ${asked}.`,
+      text: 'Sie war bestätigt und ist danach fehlgeschlagen. Fragen Sie den Shop, bevor Sie etwas senden.',
+    },
     over: {
       title: 'Die Zeit zum Bezahlen ist abgelaufen',
       text: 'Senden Sie jetzt nichts mehr. Eine Zahlung, die das Netzwerk rechtzeitig aufgenommen hat, zählt noch, sobald sie hier gesehen wird.',

@@ -38,6 +38,11 @@ export const EN = {
       overpaidBy: (more: string) => `You sent ${more} more than was asked for. Ask the shop about it.`,
       underpaid: 'A little less than asked for has arrived, and is accepted as it is.',
     },
+    takenBack: {
+      title: 'A payment was taken back',
+      confirmed: (now: string, asked: string) => `${now} of ${asked} is confirmed now.`,
+      text: 'It was confirmed, and failed afterwards. Ask the shop before you send anything.',
+    },
     over: {
       title: 'The time to pay is over',
       text: 'Do not send anything now. A payment that the network took up in time still counts, once it is seen here.',

@@ -3,11 +3,12 @@ import { cancelPaymentLink } from '../../../dev/support/use-cases.ts';
 import { MIGRATIONS } from '../../../migrations/index.ts';
 import { getPublicPayment } from '../../../src/services/payment-links/public.ts';
 import { isLive } from '../../../src/web/checkout/followed.ts';
+import { isPaid } from '../../../src/web/checkout/state.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 const TABLE = 'Migration20261127000072_late_payments';
 
-describe('a transaction that came too late for a payment link', function () {
+describe('a transaction that does not count for a payment link', function () {
   this.timeout(60_000);
   let shop: Shop;
   before(async () => {
@@ -129,6 +130,18 @@ describe('a transaction that came too late for a payment link', function () {
     await shop.move(second, 'confirming');
     await shop.move(second, 'completed');
     expect(await amountStatus(id), 'it is confirmed once more').to.equal('late');
+  });
+
+  it('leaves a link that it had paid paid to nobody once it fails, also where it is mined again', async () => {
+    const hash = `0x${'8b'.repeat(32)}`;
+    const link = await shop.link({ customerId: await shop.customer() });
+    const deposit = await shop.pay(link.customer_id, { coins: '25', hash });
+    const paid = async () => isPaid(await getPublicPayment(shop.deps, link.token));
+    expect(await paid()).to.equal(true);
+    await shop.move(deposit, 'failed', 'REORGED');
+    expect(await paid(), 'failed').to.equal(false);
+    await shop.pay(link.customer_id, { coins: '25', hash });
+    expect(await paid(), 'mined again').to.equal(false);
   });
 
   it('is one of twenty at most, the oldest first', async () => {

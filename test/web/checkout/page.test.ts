@@ -104,6 +104,20 @@ describe('the page of a payment link as a text', () => {
     expect(ended('none', 'failed', 'detected').texts.join()).to.include('Something has arrived');
   });
 
+  it('does not say that a link is paid whose payment failed afterwards', () => {
+    const of = (amount_status: 'none' | 'underpaid' | 'exact', ...transactions: ReturnType<typeof paid>[]) =>
+      viewOf({ status: 'completed', methods: [], amount_status, transactions });
+    const failed = paid('15', { status: 'failed' });
+    for (const view of [of('none', failed), of('none'), of('underpaid', paid('10'), failed)]) {
+      expect(state(view)).to.deep.include({ tone: 'warn', title: 'A payment was taken back' });
+      const text = documentOf(view);
+      expect(text).not.to.match(/id="receipt"|Thank you/);
+      expect(text).to.match(/\b1?0 of 25\.5 USDT is confirmed now/);
+    }
+    for (const view of [of('exact', paid('25'), failed), of('underpaid', paid('24.9'))])
+      expect(state(view).title).to.equal('Paid');
+  });
+
   it('awaits late money for an hour after the time of a link that was not paid', () => {
     const ended = (status: (typeof LINK_STATUSES)[number], server_time: string) =>
       viewOf({ status, methods: [], server_time });

@@ -48,6 +48,9 @@ describe('the words for how a payment link stands', () => {
     const lost = words({ amount_status: 'none', paid_amount_usd: 0, transactions: failed });
     expect(lost).to.include({ tone: 'warn' });
     expect(lost.title).to.equal('It was paid, and now 0.00 USD of 25.50 USD is confirmed');
+    const again = words({ amount_status: 'none', paid_amount_usd: 0, transactions: [] });
+    expect(again).to.include({ tone: 'warn', title: lost.title });
+    expect(again.text).to.include('a deposit of the customer');
   });
 
   it('pass over no money that a link was not paid with in the end', () => {

@@ -59,11 +59,14 @@ function paid(view: PaymentLinkView) {
     };
   if (view.amount_status === 'exact')
     return { tone: 'good' as const, title, text: 'Exactly what was asked for is confirmed.' };
-  if (view.transactions.some(({ status }) => status === 'failed'))
+  const isFailed = view.transactions.some(({ status }) => status === 'failed');
+  if (isFailed || view.amount_status === 'none')
     return {
       tone: 'warn' as const,
       title: `It was paid, and now ${dollars(view.paid_amount_usd)} of ${asked} is confirmed`,
-      text: 'A payment of it failed afterwards: look at the payments below.',
+      text: isFailed
+        ? 'A payment of it failed afterwards: look at the payments below.'
+        : 'What paid it was taken out of the chain. Mined again, it is a deposit of the customer, and no part of the link.',
     };
   return {
     tone: 'good' as const,
