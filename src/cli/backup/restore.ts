@@ -15,6 +15,7 @@ import { makeIndexes, type WalletIndex, walletIndexOf } from './indexes.ts';
 import { type Manifest, readBackup } from './manifest.ts';
 import {
   type Before,
+  closeLock,
   countThings,
   extensionsIn,
   mark,
@@ -129,6 +130,7 @@ async function filled(
         if (canHold(manifest)) await hold(inner, input, manifest);
       });
     });
+    if (!input.privileges) await closeLock(em);
   } catch (error) {
     try {
       await putBack(em, before);

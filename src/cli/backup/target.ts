@@ -239,16 +239,26 @@ async function bring(em: Em, extensions: readonly string[], schema: string): Pro
 const LOCK = 'lock_for_signing';
 const LOCK_ASIDE = 'lock_for_signing_before_restore';
 
+/** Takes the right to hold payouts back from everybody: it comes with a function that says nothing else. */
+export async function closeLock(em: Em): Promise<void> {
+  if (await hasLock(em, 'public', LOCK))
+    await run(em, sql`revoke execute on function ${sql.ref(`public.${LOCK}`)}(uuid) from public`);
+}
+
+async function hasLock(em: Em, schema: string, name: string): Promise<boolean> {
+  const found = await firstRow(
+    em,
+    sql<{ there: boolean }>`select exists (select from pg_proc
+      where proname = ${name} and pronamespace = ${schema}::regnamespace) as there`,
+  );
+  return found?.there === true;
+}
+
 /**
  * The function by which the signer locks a payout finds its schema by its own name. A second one of that
  * name would have it lock rows that were put aside: nothing would be held, or nothing signed.
  */
 async function renameLock(em: Em, schema: string, from: string, to: string): Promise<void> {
-  const found = await firstRow(
-    em,
-    sql<{ there: boolean }>`select exists (select from pg_proc
-      where proname = ${from} and pronamespace = ${schema}::regnamespace) as there`,
-  );
-  if (found?.there)
+  if (await hasLock(em, schema, from))
     await run(em, sql`alter function ${sql.ref(`${schema}.${from}`)}(uuid) rename to ${sql.ref(to)}`);
 }

@@ -276,6 +276,10 @@ describe('backup and restore', function () {
     expect(ran.stderr.replace(/\s+/g, ' ')).to.match(/role "reads_reports" does not exist.*--no-privileges/);
     const without = await call('--no-privileges');
     expect(without.code, without.stderr).to.equal(0);
+    const mayLock = `select has_function_privilege('public', 'lock_for_signing(uuid)', 'execute') as may`;
+    expect(await askOne(database.url, mayLock), 'nor may everybody hold payouts').to.deep.equal({
+      may: false,
+    });
   });
 
   it('drills: restores into a database of its own, checks the books, and drops it', async () => {
