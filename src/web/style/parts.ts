@@ -43,7 +43,7 @@ html:not(.script) [data-copy]{visibility:hidden}
 .table .end{text-align:end}
 .table tr:last-child td{border-bottom:0}
 @media (max-width:47.99rem){.table,.table tbody,.table tr,.table td{display:block}.table thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
-.table tr{border-bottom:1px solid var(--line);padding:var(--s3) 0}.table tr:last-child{border:0}.table td{border:0;padding:.125rem 0;display:flex;gap:var(--s3);justify-content:space-between;align-items:baseline}.table td a{display:inline-block;min-height:var(--target);padding:.625rem 0}
+.table tr{border-bottom:1px solid var(--line);padding:var(--s3) 0}.table tr:last-child{border:0}.table td{border:0;padding:.125rem 0;display:flex;gap:var(--s3);justify-content:space-between}.table td a{display:inline-block;min-height:var(--target);padding:.625rem 0}.table td:has(a)::before{padding:.625rem 0}
 .table caption{display:block}.table td::before{content:attr(data-label);color:var(--muted);font-size:var(--text-s);flex:none}.table td>*{text-align:end;min-width:0}}
 .empty{text-align:center;padding:var(--s6) var(--s4)}
 .pager{display:flex;flex-wrap:wrap;gap:var(--s3);align-items:center;justify-content:space-between;margin:0 0 var(--s4)}
