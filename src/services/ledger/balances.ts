@@ -77,17 +77,20 @@ export async function listMerchantBalances(
   const scope: Scope = { merchantId: input.merchantId, mode: input.mode };
   const ids = ASSETS.map((asset) => rowId(scope, asset));
   const { from, to, page } = placeOf(ids, input.page);
-  const assets = await readAssets(deps, scope);
-  const rates = await valuationRates(deps, scope, currenciesWithMoney(assets));
-  const rows = assets.slice(from, to).map((one) => presentRow(deps, scope, one, rates));
-  const hasMore = input.page.endingBefore === undefined ? to < assets.length : from > 0;
-  return { rows, hasMore, page, limit: input.page.limit, total: assets.length, totalIsAtLeast: false };
+  const all = await everyBalance(deps, scope);
+  const rows = all.slice(from, to).map(({ row }) => row);
+  const hasMore = input.page.endingBefore === undefined ? to < all.length : from > 0;
+  return { rows, hasMore, page, limit: input.page.limit, total: all.length, totalIsAtLeast: false };
 }
 
-/** Ids of those rows of {@link listMerchantBalances} in which money has ever moved. */
-export async function movedBalances(deps: Deps, scope: Scope): Promise<ReadonlySet<string>> {
+/** The same, all of them, each with whether money of the asset has ever moved. */
+export async function everyBalance(
+  deps: Deps,
+  scope: Scope,
+): Promise<readonly { readonly row: MerchantBalanceView; readonly moved: boolean }[]> {
   const assets = await readAssets(deps, scope);
-  return new Set(assets.filter(({ moved }) => moved).map(({ asset }) => rowId(scope, asset)));
+  const rates = await valuationRates(deps, scope, currenciesWithMoney(assets));
+  return assets.map((one) => ({ row: presentRow(deps, scope, one, rates), moved: one.moved }));
 }
 
 const BALANCES = {

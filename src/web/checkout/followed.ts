@@ -16,7 +16,7 @@ export function followedLinks(deps: Deps): Followed<PublicPaymentView> {
     read: (tokens) => getPublicPayments(deps, tokens),
     changed: (versions) => changedLinks(deps, versions),
     isLive,
-    isOver: isOld,
+    isOver: hasTurned,
   };
 }
 
@@ -24,7 +24,7 @@ export function followedLinks(deps: Deps): Followed<PublicPaymentView> {
  * With its time the ways to pay end, which are there until its last moment, and what is said where there is
  * none; some time later nothing is awaited any more.
  */
-function isOld(view: PublicPaymentView, now: number): boolean {
+function hasTurned(view: PublicPaymentView, now: number): boolean {
   return (
     (isOver(view, now) && (view.methods.length > 0 || !isOver(view))) ||
     (isAwaited(view) && !isAwaited(view, now))

@@ -1,7 +1,6 @@
 import { chainOf } from '../../../chains/index.ts';
 import type { MerchantBalanceView } from '../../../contract/balance.ts';
-import { MAX_LIMIT } from '../../../contract/common.ts';
-import { listMerchantBalances, movedBalances } from '../../../services/ledger/balances.ts';
+import { everyBalance } from '../../../services/ledger/balances.ts';
 import { type Html, html } from '../../html.ts';
 import { amount, usd } from '../../parts/amount.ts';
 import { card } from '../../parts/card.ts';
@@ -14,11 +13,8 @@ import type { ReadPage } from '../visit.ts';
 export const BALANCES_PAGE: ReadPage = {
   path: '/payouts/balances',
   show: async ({ deps, scope, to }) => {
-    const [{ rows }, moved] = await Promise.all([
-      listMerchantBalances(deps, { ...scope, page: { limit: MAX_LIMIT } }),
-      movedBalances(deps, scope),
-    ]);
-    const shown = rows.map((row) => ({ ...row, moved: moved.has(row.id) }));
+    const all = await everyBalance(deps, scope);
+    const shown = all.map(({ row, moved }) => ({ ...row, moved }));
     return {
       title: 'Balances',
       body: html`${crumb(to('/payouts'), 'Payouts')}${heading('Balances')}
