@@ -77,7 +77,8 @@
   };
 
   // Pages are never kept by the browser: who goes back to a form gets it made anew, with another key, and would
-  // send it a second time. So the entry of the history remembers the keys of the forms that it showed.
+  // send it a second time. So the entry of the history remembers the keys of the forms that it showed, but not of
+  // those that make nothing (data-again): sent again they are meant, as things have changed in between.
   const keepKeys = () => {
     const keys = { ...history.state?.keys };
     for (const key of document.querySelectorAll('form:not([data-again]) input[type=hidden][name=once]')) {

@@ -18,6 +18,8 @@ import type { FormPage, Screen, Typed, Visit } from './visit.ts';
 
 /** More than every form of ours needs, and little enough to be read for anybody who is signed in. */
 const MAX_FORM_BYTES = 64 * 1024;
+/** As much as anybody may send who is not signed in; more than any form of ours holds that is filled in. */
+const MAX_OPEN_FORM_BYTES = 8 * 1024;
 /** The member that carries the key under which a form takes effect once. */
 const ONCE = 'once';
 /** How long a second post of a form waits for the first one. */
@@ -146,7 +148,7 @@ const KEPT: Problem = {
  * password, and nothing at all where nothing was typed.
  */
 export async function keptOf(ctx: Context, door: Door): Promise<[name: string, value: string][]> {
-  const values: Values = ctx.state['typed'] ?? textsOf(await door.readForm(ctx, MAX_FORM_BYTES));
+  const values: Values = ctx.state['typed'] ?? textsOf(await door.readForm(ctx, MAX_OPEN_FORM_BYTES));
   const typed = Object.entries(values).filter(([name]) => !SECRET.test(name) && name !== LOOK);
   return typed.some(([name, value]) => name !== ONCE && value !== '') ? [...typed, [LOOK, 'again']] : [];
 }

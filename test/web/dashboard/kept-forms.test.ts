@@ -58,6 +58,35 @@ describe('a form that somebody comes back to', function () {
     }
   });
 
+  it('ends the sign-ins that came meanwhile, and gives the present name, from pages of before', async () => {
+    const { id: merchantId } = await the.api.newMerchant();
+    const { page, user } = await openDashboard(the.browser, the.api, { merchantId });
+    const signInElsewhere = async () => {
+      const other = await the.browser.newContext();
+      const elsewhere = await other.newPage();
+      await elsewhere.goto(`${the.api.origin}/login`);
+      await submitLogin(elsewhere, user);
+      await other.close();
+    };
+    await page.goto(`${the.api.origin}/dashboard/account`);
+    for (const time of ['first', 'second']) {
+      await signInElsewhere();
+      if (time === 'first') await page.reload();
+      else await page.goBack();
+      await page.getByRole('button', { name: 'End all others' }).click();
+      await page.getByText('You are signed in nowhere else').waitFor({ timeout: 5_000 });
+    }
+    await page.goto(`${the.api.origin}/dashboard/settings/name`);
+    for (const name of ['Chairs', 'Tables', 'Chairs']) {
+      await page.getByLabel('Name').fill(name);
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.waitForURL('**/dashboard/settings');
+      expect(await page.title()).to.include(name);
+      if (name === 'Chairs') await page.goto(`${the.api.origin}/dashboard/settings/name`);
+      else for (let back = 0; back < 3; back++) await page.goBack();
+    }
+  });
+
   for (const javaScriptEnabled of [true, false])
     it(`keeps what was typed when the sign-in ended meanwhile, ${javaScriptEnabled ? 'with' : 'without'} script`, async () => {
       const { id: merchantId } = await the.api.newMerchant();
@@ -108,6 +137,11 @@ describe('a form that somebody comes back to', function () {
     const next = (path: string) => `/login?${new URLSearchParams({ next: path })}`;
     const foreign = await post('/dashboard/settings/allowlist', change, { Origin: 'https://evil.example' });
     expect([foreign.status, foreign.headers.get('location')]).to.deep.equal([
+      303,
+      next('/dashboard/settings/allowlist'),
+    ]);
+    const much = await post('/dashboard/settings/allowlist', { ...change, more: 'a'.repeat(8_192) });
+    expect([much.status, much.headers.get('location')], 'more than anybody may send').to.deep.equal([
       303,
       next('/dashboard/settings/allowlist'),
     ]);

@@ -43,7 +43,7 @@ function sessionList(visit: Visit, sessions: readonly SessionView[]): Html {
 ${
   others.length === 0
     ? html`<p class="muted">You are signed in nowhere else.</p>`
-    : html`<form method="post" action="${to('/account/sessions/end-others')}">
+    : html`<form method="post" action="${to('/account/sessions/end-others')}" data-again>
 ${formHead(untouched(visit))}
 <button type="submit">End all others</button>
 </form>`

@@ -75,7 +75,7 @@ async function screen(visit: Visit, typed: Typed): Promise<Screen> {
     body: html`${crumb(to('/settings'), 'Settings')}${heading(TITLE)}
 ${listed(visit, await networksOf(visit))}
 ${card(
-  html`<form method="post" action="${to(PATH)}">
+  html`<form method="post" action="${to(PATH)}" data-again>
 ${formHead(typed)}
 ${textField({ name: 'network', label: 'Network', hint, value: values['network'], error: errors['network'], required: true }, ' maxlength="60" spellcheck="false" autocapitalize="none" autocomplete="off"')}
 ${guardFields(visit, typed)}
@@ -111,5 +111,6 @@ ${others.length === 0 ? notice('warn', { title: 'The list is empty then', text: 
     fields: html`<input type="hidden" name="network" value="${network}">`,
     button: 'Take it off the list',
     guarded: true,
+    isSetting: true,
   });
 }

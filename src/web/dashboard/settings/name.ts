@@ -35,7 +35,7 @@ function screen({ to }: Visit, typed: Typed): Screen {
   return {
     title: 'Name',
     body: html`${crumb(to('/settings'), 'Settings')}${heading('Name')}
-${card(html`<form method="post" action="${to(PATH)}">
+${card(html`<form method="post" action="${to(PATH)}" data-again>
 ${formHead(typed)}
 ${textField({ name: 'name', label: 'Name', hint: 'What your customers read on the page where they pay', value: values['name'], error: errors['name'], required: true }, ' maxlength="200"')}
 <button type="submit">Save</button>

@@ -16,15 +16,17 @@ export type Question = {
   readonly button: string;
   /** Whether password and code are asked for. */
   readonly guarded: boolean;
+  /** It makes nothing: who comes back to it and presses the button means it, as things are now. */
+  readonly isSetting?: true;
 };
 
 /** The question as a page, or again with what was wrong. */
 export function questionScreen(visit: Visit, typed: Typed, question: Question): Screen {
-  const { title, back, path, text, fields, button, guarded } = question;
+  const { title, back, path, text, fields, button, guarded, isSetting } = question;
   return {
     title,
     body: html`${crumb(visit.to(back[0]), back[1])}${heading(title)}
-${card(html`<form method="post" action="${visit.to(path)}">
+${card(html`<form method="post" action="${visit.to(path)}"${isSetting ? html` data-again` : null}>
 ${formHead(typed)}
 ${text}
 ${fields}
