@@ -121,6 +121,14 @@ export function statusOf(current: LinkStatus, money: LinkMoney): LinkStatus {
   return money.paidUnits > 0n ? 'partially_paid' : 'pending';
 }
 
+/** No link takes less than its amount by more than this. */
+export const MAX_TOLERANCE_PERCENT = 10n;
+
+/** Whether this much never completed a link of this amount, whatever its tolerance: some of it was taken back. */
+export function neverCompletes(paid: bigint, amount: bigint): boolean {
+  return paid * 100n < amount * (100n - MAX_TOLERANCE_PERCENT);
+}
+
 /**
  * Compares exactly, so a completed link that was short by less than the tolerance says
  * `underpaid`. `late` never hides a completion.

@@ -1,5 +1,6 @@
 import { normaliseAddress } from '../../chains/addresses.ts';
 import { PRICE_CHAINS } from '../../chains/index.ts';
+import { MAX_TOLERANCE_PERCENT } from '../../domain/payment-link.ts';
 import { pemFile } from '../key-parsers.ts';
 import * as parse from '../parsers.ts';
 import { variable } from '../variable.ts';
@@ -21,7 +22,7 @@ export const MONEY_VARIABLES = {
   }),
   PAYMENT_TOLERANCE_PERCENT: variable({
     group: 'money',
-    parser: parse.decimal(2, '0', '10'),
+    parser: parse.decimal(2, '0', `${MAX_TOLERANCE_PERCENT}`),
     default: '0.5',
     example: '0.5',
     about: 'A payment link that is underpaid by at most this much counts as paid.',

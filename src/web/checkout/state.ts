@@ -1,7 +1,7 @@
 import type { PublicPaymentView } from '../../contract/payment-link.ts';
 import { CREDITED_STATES, WAITING_STATES } from '../../domain/deposit.ts';
 import { formatUnits, parseUnits } from '../../domain/money.ts';
-import { LINK_DECIMALS } from '../../domain/payment-link.ts';
+import { LINK_DECIMALS, neverCompletes } from '../../domain/payment-link.ts';
 import { MAX_TRANSACTIONS_SHOWN } from '../../services/payment-links/present.ts';
 import type { Tone } from '../parts/notice.ts';
 import type { Words } from '../words/index.ts';
@@ -50,11 +50,16 @@ export function payerState(view: PublicPaymentView, required: Required, words: W
 
 /**
  * Whether a completed link is paid still. It stays completed where a payment of it fails afterwards, which
- * is no longer among its payments once it was mined again.
+ * is then no longer among its payments: what is left of them is less than any link takes.
  */
-export function isPaid(view: Pick<PublicPaymentView, 'status' | 'amount_status' | 'transactions'>): boolean {
+export function isPaid(
+  view: Pick<PublicPaymentView, 'status' | 'amount_status' | 'amount_usd' | 'transactions'>,
+): boolean {
   if (view.status !== 'completed' || view.amount_status === 'none') return false;
-  return view.amount_status !== 'underpaid' || view.transactions.every(({ status }) => status !== 'failed');
+  if (view.amount_status !== 'underpaid') return true;
+  const units = creditedUnits(view);
+  const isShort = units !== undefined && neverCompletes(units, askedUnits(view));
+  return !isShort && view.transactions.every(({ status }) => status !== 'failed');
 }
 
 function takenBack(view: PublicPaymentView, { states }: Words): Pick<PayerState, 'title' | 'texts'> {

@@ -144,6 +144,19 @@ describe('a transaction that does not count for a payment link', function () {
     expect(await paid(), 'mined again').to.equal(false);
   });
 
+  it('leaves a link that it had paid in part paid to nobody once it fails, also where it is mined again', async () => {
+    const hash = `0x${'8d'.repeat(32)}`;
+    const link = await shop.link({ customerId: await shop.customer() });
+    await shop.pay(link.customer_id, { coins: '10' });
+    const deposit = await shop.pay(link.customer_id, { coins: '15', hash });
+    const paid = async () => isPaid(await getPublicPayment(shop.deps, link.token));
+    expect(await paid()).to.equal(true);
+    await shop.move(deposit, 'failed', 'REORGED');
+    expect(await paid(), 'failed').to.equal(false);
+    await shop.pay(link.customer_id, { coins: '15', hash });
+    expect(await paid(), 'mined again').to.equal(false);
+  });
+
   it('is one of twenty at most, the oldest first', async () => {
     const link = await shop.link({ customerId: await shop.customer() });
     shop.pass(3_700);

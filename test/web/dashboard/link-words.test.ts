@@ -51,6 +51,9 @@ describe('the words for how a payment link stands', () => {
     const again = words({ amount_status: 'none', paid_amount_usd: 0, transactions: [] });
     expect(again).to.include({ tone: 'warn', title: lost.title });
     expect(again.text).to.include('a deposit of the customer');
+    const part = words({ amount_status: 'underpaid', paid_amount_usd: 10, transactions: [] });
+    expect(part.title).to.equal('It was paid, and now 10.00 USD of 25.50 USD is confirmed');
+    expect(part.text).to.include('a deposit of the customer');
   });
 
   it('pass over no money that a link was not paid with in the end', () => {

@@ -1,4 +1,5 @@
 import type { PaymentLinkView } from '../../../contract/payment-link.ts';
+import { neverCompletes } from '../../../domain/payment-link.ts';
 import type { Tone } from '../../parts/notice.ts';
 import { dateTime } from '../../parts/time.ts';
 
@@ -60,7 +61,9 @@ function paid(view: PaymentLinkView) {
   if (view.amount_status === 'exact')
     return { tone: 'good' as const, title, text: 'Exactly what was asked for is confirmed.' };
   const isFailed = view.transactions.some(({ status }) => status === 'failed');
-  if (isFailed || view.amount_status === 'none')
+  const [paidCents, askedCents] = [view.paid_amount_usd, view.amount_usd].map((usd) => Math.round(usd * 100));
+  const isShort = neverCompletes(BigInt(paidCents ?? 0), BigInt(askedCents ?? 0));
+  if (isFailed || isShort || view.amount_status === 'none')
     return {
       tone: 'warn' as const,
       title: `It was paid, and now ${dollars(view.paid_amount_usd)} of ${asked} is confirmed`,
