@@ -49,21 +49,44 @@ export async function entriesOf(
   const program = await findProgram('pg_restore', manifest.postgres.pg_dump_major, programs);
   const call = { url, nextAction: AGAIN, applicationName };
   const all = (await runProgram(program, ['--list', join(from, DUMP_FILE)], call)).split('\n');
+  const there = new Set(schemas);
   const isLeft = (entry: string) =>
     OF_THE_DATABASE.test(entry) ||
-    (!OURS.test(entry) && schemas.some((name) => makesSchema(entry, name) || isWithin(entry, name)));
+    (!OURS.test(entry) && [...schemasMadeBy(entry), ...schemasAround(entry)].some((name) => there.has(name)));
   return { taken: all.filter((entry) => !isLeft(entry)), left: all.filter(isLeft) };
 }
 
 const OURS = /^\d+; \d+ \d+ (?:[A-Z ]+ public|SCHEMA - public|ACL - SCHEMA public) /;
+const MAKES_SCHEMA = /^\d+; \d+ \d+ (?:SCHEMA -|ACL - SCHEMA) (.*)$/;
+/** In PostgreSQL no name is longer. */
+const LONGEST_NAME = 63;
 
-/** Whether an entry makes this schema, or says what others may in it. */
-export const makesSchema = (entry: string, schema: string): boolean =>
-  /^\d+; \d+ \d+ (?:SCHEMA -|ACL - SCHEMA) (.*)$/.exec(entry)?.[1]?.startsWith(`${schema} `) === true;
+/**
+ * The names that a schema may have which an entry makes, or says what others may in: where it ends is not
+ * told from a space in it. As many as the entry has words, however many schemas there are.
+ */
+export function schemasMadeBy(entry: string): string[] {
+  const after = MAKES_SCHEMA.exec(entry)?.[1];
+  return after === undefined ? [] : beginnings(after.split(' '));
+}
 
-function isWithin(entry: string, schema: string): boolean {
-  const [before, after] = entry.split(` ${schema} `, 2);
-  return after !== undefined && /^\d+; \d+ \d+ [A-Z ]+$/.test(before ?? '');
+/** The names that the schema may have in which what an entry makes lies; a hyphen stands for none. */
+function schemasAround(entry: string): string[] {
+  const words = entry.replace(/^\d+; \d+ \d+ /, '').split(' ');
+  const kind = words.findIndex((word) => !/^[A-Z]*$/.test(word));
+  const most = kind === -1 ? words.length - 1 : kind;
+  const found = Array.from({ length: most }, (_, at) => beginnings(words.slice(at + 1)));
+  return found.flat().filter((name) => name !== '-' && !name.startsWith('- '));
+}
+
+function beginnings(words: readonly string[]): string[] {
+  const found: string[] = [];
+  for (let n = 1; n < words.length; n += 1) {
+    const name = words.slice(0, n).join(' ');
+    if (name.length > LONGEST_NAME) break;
+    found.push(name);
+  }
+  return found;
 }
 
 /**

@@ -10,7 +10,7 @@ import { firstRow, rows, run, sql } from '../../db/sql.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { holdAfterRestore } from '../../services/restores/hold.ts';
 import { countRows } from './backup.ts';
-import { type Dump, entriesOf, fill, makesSchema } from './fill.ts';
+import { type Dump, entriesOf, fill, schemasMadeBy } from './fill.ts';
 import { makeIndexes, type WalletIndex, walletIndexOf } from './indexes.ts';
 import { type Manifest, readBackup } from './manifest.ts';
 import {
@@ -74,12 +74,13 @@ export async function restoreBackup(asked: RestoreInput): Promise<Restored> {
       );
     const schemas = await schemasIn(em);
     const entries = await listed({ ...input, manifest }, schemas);
+    const made = new Set(entries.flatMap(schemasMadeBy));
     // Together: killed in between, a database that is whole would be refused by every process.
     const before = await em.transactional(async (inner) => ({
       extensions: await extensionsIn(inner),
       marked: await mark(inner),
       aside: things > 0 ? await setAside(inner, now) : null,
-      makes: (name: string) => !schemas.includes(name) && entries.some((entry) => makesSchema(entry, name)),
+      makes: (name: string) => !schemas.includes(name) && made.has(name),
     }));
     await filled(input, { manifest, orm, before, entries });
     const migrated = await migrateRestored(orm, input.say);
