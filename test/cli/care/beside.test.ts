@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { type FreshDatabase, migratedDatabase, tempDir } from '../../../dev/support/parts.ts';
 import { postgresPrograms } from '../../../dev/support/postgres-programs.ts';
 import { testRun } from '../../../dev/support/test-run.ts';
+import { openOrm } from '../../../src/db/orm.ts';
 import { answer, type Env, gateway, oneObject, type Ran } from '../support.ts';
 import { ask, askOne, emptyDatabases } from './databases.ts';
 import { killingPrograms } from './killing.ts';
@@ -130,7 +131,15 @@ describe('a restore beside what is somebody else\u2019s', function () {
       source.url,
       'create or replace view reports.of_deposits as select count(*)::int as n from public.deposits',
     );
-    const again = await backedUp(source);
+    // Neither of these is in a backup.
+    await ask(source.url, 'create schema "before_restore_of Ann"');
+    await ask(
+      source.url,
+      `create view "before_restore_of Ann".of_deposits as select count(*) as n from ${aside[0]}.deposits`,
+    );
+    const orm = await openOrm({ url: source.url, poolSize: 1, applicationName: 'look' });
+    await orm.em.fork().execute(`create temp view mine as select count(*) as n from ${aside[0]}.deposits`);
+    const again = await backedUp(source).finally(() => orm.close(true));
     const drill = await call(source, ['restore', '--drill', '--from', again.folder]);
     expect(drill.code, drill.stderr).to.equal(0);
   });
