@@ -158,25 +158,36 @@ async function readFacts(em: Em) {
   return { ...row, migrations: found.map(({ name }) => name) };
 }
 
-/** What is over tables that are left out cannot be made again, and the whole restore would fail with it. */
+/** What is over things that are left out cannot be made again, and the whole restore would fail with it. */
 async function requireNothingOver(em: Em): Promise<void> {
   const over = await firstRow(
     em,
-    sql<{ name: string; aside: string }>`select o.name, n.nspname as aside
-      from (select ev_class::regclass::text as name, c.relnamespace as home, d.refobjid as used
-          from pg_depend d join pg_rewrite r on d.classid = 'pg_rewrite'::regclass and r.oid = d.objid
-          join pg_class c on c.oid = r.ev_class where d.refclassid = 'pg_class'::regclass
-        union all select conrelid::regclass::text, connamespace, confrelid
-          from pg_constraint where contype = 'f') o
-      join pg_class t on t.oid = o.used join pg_namespace n on n.oid = t.relnamespace
-      join pg_namespace h on h.oid = o.home
-      where starts_with(n.nspname, ${SET_ASIDE}) and not starts_with(h.nspname, ${SET_ASIDE})
-        -- What a session has for itself is in no dump.
-        and not starts_with(h.nspname, 'pg_temp_') order by 1 limit 1`,
+    sql<{ name: string; aside: string }>`
+      with place as (
+        select d.classid, d.objid, n.nspname from pg_depend d join pg_namespace n on n.oid = d.refobjid
+          where d.refclassid = 'pg_namespace'::regclass and starts_with(n.nspname, ${SET_ASIDE})
+        union select 'pg_type'::regclass, t.oid, n.nspname from pg_type t
+          join pg_namespace n on n.oid = t.typnamespace where starts_with(n.nspname, ${SET_ASIDE}))
+      select thing.identity as name, place.nspname as aside
+      from place join pg_depend d on d.refclassid = place.classid and d.refobjid = place.objid
+        left join pg_rewrite r on d.classid = 'pg_rewrite'::regclass and r.oid = d.objid
+        left join pg_constraint k on d.classid = 'pg_constraint'::regclass and k.oid = d.objid
+        left join pg_attrdef a on d.classid = 'pg_attrdef'::regclass and a.oid = d.objid
+        left join pg_trigger g on d.classid = 'pg_trigger'::regclass and g.oid = d.objid
+        left join pg_policy p on d.classid = 'pg_policy'::regclass and p.oid = d.objid
+        -- What is a part of a table is told by the table.
+        cross join lateral (select coalesce(r.ev_class, nullif(k.conrelid, 0), a.adrelid, g.tgrelid, p.polrelid)
+          as id) part
+        cross join lateral pg_identify_object(
+          case when part.id is null then d.classid else 'pg_class'::regclass end,
+          coalesce(part.id, d.objid), 0) thing
+      where not starts_with(ltrim(thing.schema, '"'), ${SET_ASIDE})
+        -- What a session has for itself, or a table for its long values, is in no dump by itself.
+        and not starts_with(thing.schema, 'pg_') order by 1 limit 1`,
   );
   if (over)
     throw new OperatorError(
-      `${over.name} is over tables that a restore has put aside, in ${over.aside}: no backup that has it could be restored`,
+      `${over.name} is over what a restore has put aside, in ${over.aside}: no backup that has it could be restored`,
       'Make it anew over those of the schema "public", or drop it; then run the backup again',
     );
 }

@@ -125,12 +125,19 @@ describe('a restore beside what is somebody else\u2019s', function () {
     const refused = await call(source, ['backup', '--to', await tempDir('backups')]);
     expect([refused.code, told(refused)]).to.deep.equal([1, told(refused)]);
     expect(told(refused)).to.contain(
-      `reports.of_deposits is over tables that a restore has put aside, in ${aside[0]}`,
+      `reports.of_deposits is over what a restore has put aside, in ${aside[0]}`,
     );
     await ask(
       source.url,
       'create or replace view reports.of_deposits as select count(*)::int as n from public.deposits',
     );
+    for (const one of [`(k ${aside[0]}."kind?")`, `() inherits (${aside[0]}.deposits)`]) {
+      await ask(source.url, `create table reports.late ${one}`);
+      const late = await call(source, ['backup', '--to', await tempDir('backups')]);
+      expect([late.code, told(late)]).to.deep.equal([1, told(late)]);
+      expect(told(late)).to.contain(`reports.late is over what a restore has put aside, in ${aside[0]}`);
+      await ask(source.url, 'drop table reports.late');
+    }
     // Neither of these is in a backup.
     await ask(source.url, 'create schema "before_restore_of Ann"');
     await ask(
