@@ -124,7 +124,7 @@ export function statusOf(current: LinkStatus, money: LinkMoney): LinkStatus {
 /** No link takes less than its amount by more than this. */
 export const MAX_TOLERANCE_PERCENT = 10n;
 
-/** Whether this much never completed a link of this amount, whatever its tolerance: some of it was taken back. */
+/** Whether this much completes no link of this amount, whatever its tolerance: some of it was taken back. */
 export function neverCompletes(paid: bigint, amount: bigint): boolean {
   return paid * 100n < amount * (100n - MAX_TOLERANCE_PERCENT);
 }

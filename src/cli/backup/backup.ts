@@ -176,8 +176,8 @@ async function requireNothingOver(em: Em): Promise<void> {
         left join pg_trigger g on d.classid = 'pg_trigger'::regclass and g.oid = d.objid
         left join pg_policy p on d.classid = 'pg_policy'::regclass and p.oid = d.objid
         -- What is a part of a table is told by the table.
-        cross join lateral (select coalesce(r.ev_class, nullif(k.conrelid, 0), a.adrelid, g.tgrelid, p.polrelid)
-          as id) part
+        cross join lateral (
+          select coalesce(r.ev_class, nullif(k.conrelid, 0), a.adrelid, g.tgrelid, p.polrelid) as id) part
         cross join lateral pg_identify_object(
           case when part.id is null then d.classid else 'pg_class'::regclass end,
           coalesce(part.id, d.objid), 0) thing

@@ -11,7 +11,7 @@ import type { EventType } from '../../domain/events.ts';
 import { postingsOf } from '../../domain/ledger.ts';
 import type { TxDeps } from '../deps.ts';
 import { type LedgerPosting, postLedgerAll } from '../ledger/post.ts';
-import { chooseLinks, noteLate, settleLinks, unnoteLate } from '../payment-links/match.ts';
+import { chooseLinks, clearLate, noteLate, settleLinks } from '../payment-links/match.ts';
 import { wakeForDeposits } from '../payouts/wakes.ts';
 import type { Tx } from '../transact.ts';
 import { recordEvents } from '../webhooks/events.ts';
@@ -78,7 +78,7 @@ export async function applyTransitions(
   await postLedgerAll(em, deps, moves.map(postingOf));
   await settleLinks(tx, deps, new Set([...gained, ...moves.flatMap(({ linkId }) => linkId ?? [])]));
   const taken = moves.filter(({ from, to }) => from === 'completed' && to === 'failed');
-  await unnoteLate(
+  await clearLate(
     em,
     deps,
     taken.map(({ deposit }) => deposit.id),

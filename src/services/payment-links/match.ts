@@ -106,7 +106,7 @@ export async function noteLate(tx: Tx, deps: TxDeps, deposit: Deposit, named?: s
  * late, where nothing else that came too late stands: nobody has that money any more. No event of a link
  * says so; that of the deposit does. Mined again, it is late again, pays a link, or neither.
  */
-export async function unnoteLate(em: Em, deps: TxDeps, depositIds: readonly string[]): Promise<void> {
+export async function clearLate(em: Em, deps: TxDeps, depositIds: readonly string[]): Promise<void> {
   if (depositIds.length === 0) return;
   const links = await rows(
     em,
