@@ -5,16 +5,17 @@ import { installPrograms } from '../dev/support/debian.ts';
 import { findTemporalServer } from '../dev/temporal-server-install.ts';
 import { processTree, signalProcess } from '../src/base/process-table.ts';
 import { findTemporalCli } from '../src/embedded/temporal-cli.ts';
-import { keepSeconds, type Lane, secondsOfLane, stages } from './support/lanes.ts';
+import type { FileResult } from './support/lane.ts';
+import { filesOf, runLanes, type Suite } from './support/lanes.ts';
 import { findKustomize } from './support/repository/kubernetes/kustomize.ts';
 import { findKubernetesSchemas } from './support/repository/kubernetes/schema.ts';
 import { findPromtool } from './support/repository/promtool.ts';
 import { changedSince, readRepository, testsReachedBy, unitTests } from './support/repository/reach.ts';
 
-// `npm test`: type check, lint, unused code, regular expressions, then the tests, in
-// several processes beside each other: most of them wait for servers and clocks. The last
-// line of the output is "N passed, N failed". With arguments, only mocha runs: over those
-// files, over the unit tests (`--unit`), or over what a change can reach (`--changed
+// `npm test`, the gate: type check, lint, unused code, regular expressions, then the tests, in several
+// processes beside each other: most of them wait for servers. `npm run test:long` (`--long`): the tests
+// of test/long. The last line of the output is "N passed, N failed". With arguments, only mocha runs:
+// over those files, over the unit tests (`--unit`), or over what a change can reach (`--changed
 // [COMMIT]`, without one HEAD). `--check`: types, lint, unused code and the architecture.
 
 const ROOT = join(import.meta.dirname, '..');
@@ -24,7 +25,7 @@ const BIN = join(ROOT, 'node_modules/.bin');
  * one: the tests start the command line some hundred times.
  */
 const COMPILED = join(ROOT, 'node_modules/.cache/compiled');
-const RUN_LIMIT_MS = 82 * 60_000;
+const LIMIT_MS = { gate: 30 * 60_000, long: 90 * 60_000 } as const;
 const CHECK_LIMIT_MS = 10 * 60_000;
 const EXIT_GRACE_MS = Number(process.env['TEST_EXIT_GRACE_MS'] ?? 30_000);
 const END_GRACE_MS = 15_000;
@@ -52,6 +53,7 @@ const CHECKS = [
 const QUICK_CHECKS = CHECKS.filter(({ name }) => name !== 'linear patterns');
 
 type Count = { passed: number; failed: number; names: string[] };
+type Finding = Parameters<typeof findTemporalServer>[0];
 type Ended = { code: number | null; signal: NodeJS.Signals | null; output: string };
 
 function childEnv(): NodeJS.ProcessEnv {
@@ -161,7 +163,7 @@ async function runMocha(
     }, EXIT_GRACE_MS);
   };
   const ended = await runCommand(process.execPath, [...node, 'node_modules/mocha/bin/mocha.js', ...args], {
-    limitMs: RUN_LIMIT_MS,
+    limitMs: LIMIT_MS.long,
     onText,
   });
   clearTimeout(hung);
@@ -189,34 +191,28 @@ function print(text: string): void {
   process.stdout.write(text);
 }
 
-/**
- * Lanes beside each other. The output of each is kept back until
- * those before it have ended, so that none tears another's apart.
- */
-async function runLanes(stage: number, lanes: readonly Lane[], count: Count): Promise<void> {
-  let before: Promise<void> = Promise.resolve();
-  const ends = lanes.map((files, index) => {
-    const kept: string[] = [];
-    let isNext = false;
-    const name = `${stage + 1}-${index + 1}`;
-    const args = [
-      '--reporter',
-      'test/support/seconds-reporter.ts',
-      '--reporter-option',
-      `file=${secondsOfLane(name)}`,
-      ...files,
-    ];
-    const write = (text: string): void => void (isNext ? print(text) : kept.push(text));
-    const running = runMocha(args, count, write);
-    before = before.then(async () => {
-      console.log(`\n  lane ${name}: ${files.length} files`);
-      print(kept.join(''));
-      isNext = true;
-      await running;
-    });
-    return running;
-  });
-  await Promise.all([before, ...ends]);
+/** The files of a suite in lanes; each is a line when it has ended, with what failed in it. */
+async function runSuite(suite: Suite, count: Count): Promise<void> {
+  const onFile = ({ file, seconds, passed, failures }: FileResult): void => {
+    count.passed += passed;
+    count.failed += failures.length;
+    count.names.push(
+      ...failures.map(({ title, reason }) => `${file} › ${title}\n    ${reason.split('\n')[0]}`),
+    );
+    const mark = failures.length === 0 ? '✔' : '✘';
+    console.log(`  ${mark} ${file}: ${passed} passed (${seconds.toFixed(1)} s)`);
+    for (const { title, reason } of failures) console.log(`\n    ✘ ${title}\n${indented(reason)}\n`);
+  };
+  const limitMs = LIMIT_MS[suite];
+  await runLanes(filesOf(suite), { env: childEnv(), limitMs, onFile });
+}
+
+const indented = (text: string): string => text.replace(/^/gm, '      ');
+
+/** Here, where the progress is seen. A test that needs one of them fails with the reason if it cannot be had. */
+async function findAll(finds: readonly ((input: Finding) => Promise<unknown>)[]): Promise<void> {
+  for (const find of finds)
+    await find({ log: console.log, env: process.env }).catch((error: Error) => console.log(error.message));
 }
 
 const files = process.argv.slice(2);
@@ -238,16 +234,17 @@ if (files[0] === '--check') {
   await runMocha(reached, count);
 } else if (files.length > 0) {
   await runMocha(files, count);
+} else if (files[0] === '--long') {
+  installPrograms(console.log, process.env);
+  await findAll([findTemporalCli, findTemporalServer, findPromtool, findKustomize, findKubernetesSchemas]);
+  process.env['TEST_SEED'] ??= String(Date.now() % 2 ** 31);
+  console.log(`TEST_SEED=${process.env['TEST_SEED']}`);
+  await runSuite('long', count);
 } else {
   installPrograms(console.log, process.env);
-  // Here, where the progress is seen. A test that needs
-  // one of them fails with the reason if it cannot be had.
-  const finds = [findTemporalCli, findTemporalServer, findPromtool, findKustomize, findKubernetesSchemas];
-  for (const find of finds)
-    await find({ log: console.log, env: process.env }).catch((error: Error) => console.log(error.message));
+  await findAll([findTemporalCli]);
   await runChecks(CHECKS, count);
-  for (const [stage, lanes] of stages().entries()) await runLanes(stage, lanes, count);
-  keepSeconds();
+  await runSuite('gate', count);
 }
 // Once more at the end: the list of the first lane stands thousands of lines above.
 if (count.names.length > 0) console.log(`Failed:\n${count.names.map((name) => `  ${name}`).join('\n')}\n`);

@@ -12,3 +12,14 @@ type TestRun = {
  * demo ends its parts itself and has no limits.
  */
 export const testRun: TestRun = { atEnd: [], unlimited: (work) => work() };
+
+const MOST_SEEN = 40;
+
+/** The last answers and lines of the log of the test that runs, oldest first: a failed one shows them. */
+export const seen: string[] = [];
+
+/** Adds a line to what the test that runs has {@link seen}. */
+export function note(line: string): void {
+  seen.push(line.slice(0, 400));
+  if (seen.length > MOST_SEEN) seen.shift();
+}

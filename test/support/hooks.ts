@@ -1,12 +1,21 @@
-import { testRun } from '../../dev/support/test-run.ts';
+import fc from 'fast-check';
+import { seen, testRun } from '../../dev/support/test-run.ts';
 import { stopAllChildren } from '../../src/base/processes.ts';
 
 // Loaded for every test file, so it imports nothing that takes time: a unit test pays for no server.
 
+// The gate tries the same cases each time; the long suite is given another seed by each run, which it prints.
+fc.configureGlobal({ seed: Number(process.env['TEST_SEED'] ?? 1) });
+
 /** Before the first test: a test that has to build a part first may take longer than its own limit. */
 export function mochaGlobalSetup(this: Mocha.Runner): void {
+  unlimitedIn(this);
+}
+
+/** Lets the test that runs at the time take longer than its limit while it builds a part. */
+export function unlimitedIn(runner: Mocha.Runner): void {
   testRun.unlimited = async (work) => {
-    const { currentRunnable } = this;
+    const { currentRunnable } = runner;
     const limitMs = currentRunnable?.timeout();
     const began = performance.now();
     currentRunnable?.timeout(0);
@@ -33,13 +42,20 @@ export async function mochaGlobalTeardown(): Promise<void> {
   ).unref();
 }
 
-/**
- * The limits that tests name are for a quiet machine. A busy one gets three times
- * as long: they only end what never finishes.
- */
 export const mochaHooks = {
+  /**
+   * The limits that tests name are for a quiet machine. A busy one gets five times
+   * as long: they only end what never finishes.
+   */
   beforeEach(this: Mocha.Context): void {
     const test = this.currentTest;
-    if (test) test.timeout(3 * test.timeout());
+    if (test) test.timeout(5 * test.timeout());
+    seen.length = 0;
+  },
+  /** A failed case says what it saw: the last answers, and the last lines of the log. */
+  afterEach(this: Mocha.Context): void {
+    const error = this.currentTest?.err;
+    if (error && seen.length > 0)
+      error.message += `\nseen before:\n${seen.map((line) => `  ${line}`).join('\n')}`;
   },
 };

@@ -1,121 +1,134 @@
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { processTree, signalProcess } from '../../src/base/process-table.ts';
+import type { FileResult, FromLane } from './lane.ts';
 
-// How the test files are shared out among processes that
-// run beside each other. Each lane has servers of its own.
+// A whole run: lanes beside each other take test files from one queue, the longest first, so that all end at about
+// the same time. Each lane has servers of its own, which its files share.
 
 const ROOT = join(import.meta.dirname, '../..');
-/**
- * How long each file took in the last whole run that was measured: "npm test" writes its own
- * times to the cache, to be copied over this file.
- */
+/** Seconds of each test file. Every whole run writes back what has changed much. */
 const SECONDS_FILE = join(import.meta.dirname, 'seconds.json');
-const CACHE = join(ROOT, 'node_modules/.cache/test-seconds');
-const PATTERNS = ['test/**/*.test.ts', 'bench/**/*.test.ts'];
-/** The time of a file that was never measured. */
-const USUAL_S = 8;
-/**
- * A lane waits for servers, clocks and schedules about half of its time; with more lanes a second
- * would last too long for tests that have a limit.
- */
+const LONG = 'test/long/';
+/** A lane waits for servers and for children about half of its time. */
 const LANES_BEYOND_CORES = 1;
 const MOST_LANES = 6;
+/** After its last file: what a lane opened and never closed keeps it from ending. */
+const EXIT_GRACE_MS = Number(process.env['TEST_EXIT_GRACE_MS'] ?? 30_000);
+/** A file whose seconds changed by less than this factor keeps its entry. */
+const CHANGED = 2;
+const LEAST_CHANGE_S = 3;
 
-/**
- * Tests whose assertions are times, or whose real servers have some hundred milliseconds for an answer. They
- * run first, in lanes that do little but wait: beside other tests their seconds may last twice as long.
- */
-const TIMED = [
-  'test/actors/frozen.test.ts',
-  'test/actors/outage.test.ts',
-  'test/actors/webhooks/receivers.test.ts',
-  'test/actors/webhooks/schedule.test.ts',
-  'test/actors/two-chains.test.ts',
-  'test/api/idempotency/guard.test.ts',
-  'test/api/requests/bodies.test.ts',
-  'test/api/requests/hostile-targets.test.ts',
-  'test/api/requests/long-texts.test.ts',
-  'test/api/requests/outage.test.ts',
-  'test/api/requests/request-ends.test.ts',
-  'test/api/resources/lists.test.ts',
-  'test/app/figures.test.ts',
-  'test/base/fair-gate.test.ts',
-  'test/base/log.test.ts',
-  'test/base/shutdown.test.ts',
-  'test/chains/bsc-trace.test.ts',
-  'test/chains/internal-elsewhere.test.ts',
-  'test/chains/prices.test.ts',
-  'test/chains/rate.test.ts',
-  'test/chains/rpc-endpoints.test.ts',
-  'test/chains/rpc-faults.test.ts',
-  'test/chains/trace-elsewhere.test.ts',
-  'test/chains/tron/block/crafted.test.ts',
-  'test/chains/tron/endpoints/protocol.test.ts',
-  'test/chains/views.test.ts',
-  'test/db/half-open.test.ts',
-  'test/embedded/temporal-cli.test.ts',
-  'test/sdk/client.test.ts',
-  'test/services/watcher/between-the-reads.test.ts',
-  'test/services/watcher/head-calls.test.ts',
-  'test/services/watcher/second-final.test.ts',
-  'test/services/watcher/trouble-ends.test.ts',
-  'test/services/webhooks/http/target.test.ts',
-  'test/services/webhooks/http/transport-pinning.test.ts',
-  'test/services/webhooks/http/transport.test.ts',
-  'test/temporal/start-turns.test.ts',
-];
-const TIMED_LANES = 3;
+export type Suite = 'gate' | 'long';
 
-/** The files of a lane. */
-export type Lane = readonly string[];
+type Run = {
+  readonly env: NodeJS.ProcessEnv;
+  /** After this time what still runs is ended, and counts as failed. */
+  readonly limitMs: number;
+  /** Told of each file when it has ended. */
+  readonly onFile: (result: FileResult) => void;
+};
 
-/**
- * Every test file once, in stages that run one after the other, each of lanes that
- * run beside each other and take about as long. Throws when a timed test moved.
- */
-export function stages(): readonly (readonly Lane[])[] {
-  const files = globSync(PATTERNS, { cwd: ROOT }).sort();
-  const timed = new Set(TIMED);
-  const gone = TIMED.filter((file) => !files.includes(file));
-  if (gone.length > 0)
-    throw new Error(`test/support/lanes.ts names tests that are not there: ${gone.join(', ')}`);
-  const lanes = Math.min(MOST_LANES, availableParallelism() + LANES_BEYOND_CORES);
-  const rest = files.filter((file) => !timed.has(file));
-  return [share(TIMED, TIMED_LANES), share(rest, lanes)];
+/** Every test file of a suite, from the root of the repository. */
+export function filesOf(suite: Suite): string[] {
+  const files = globSync(['test/**/*.test.ts', 'bench/**/*.test.ts'], { cwd: ROOT }).sort();
+  return files.filter((file) => file.startsWith(LONG) === (suite === 'long'));
 }
 
+/** Runs all of them and returns when the last lane has ended. What goes wrong beside the tests is a failure. */
+export async function runLanes(files: readonly string[], run: Run): Promise<void> {
+  const known = readSeconds();
+  const secondsOf = (file: string): number => known[file] ?? Number.POSITIVE_INFINITY;
+  const queue = [...files].sort((a, b) => secondsOf(b) - secondsOf(a));
+  const took: Record<string, number> = {};
+  const lanes = new Set<ChildProcess>();
+  let isOver = false;
+  const limit = setTimeout(() => {
+    isOver = true;
+    queue.length = 0;
+    for (const lane of lanes) endTree(lane);
+  }, run.limitMs);
+  const onFile = (result: FileResult): void => {
+    took[result.file] = result.seconds;
+    run.onFile(result);
+  };
+  const work = async (): Promise<void> => {
+    while (queue.length > 0) await runLane(queue, { ...run, onFile }, lanes, () => isOver);
+  };
+  const count = Math.min(MOST_LANES, availableParallelism() + LANES_BEYOND_CORES);
+  await Promise.all(Array.from({ length: count }, work));
+  clearTimeout(limit);
+  if (!isOver) keepSeconds(known, took, files);
+}
+
+/** A lane until the queue is empty, or until its process ends: then another one takes the files that are left. */
+async function runLane(
+  queue: string[],
+  run: Run,
+  lanes: Set<ChildProcess>,
+  isOver: () => boolean,
+): Promise<void> {
+  const lane = fork(join(import.meta.dirname, 'lane.ts'), { cwd: ROOT, env: run.env });
+  lanes.add(lane);
+  let file: string | undefined;
+  let grace: NodeJS.Timeout | undefined;
+  let hung = false;
+  lane.on('message', (message: FromLane) => {
+    if ('file' in message) run.onFile(message);
+    file = queue.shift();
+    if (file !== undefined) {
+      lane.send({ file });
+      return;
+    }
+    lane.send({ end: true });
+    grace = setTimeout(() => {
+      hung = true;
+      endTree(lane);
+    }, EXIT_GRACE_MS);
+  });
+  const [code, signal] = (await once(lane, 'exit')) as [number | null, NodeJS.Signals | null];
+  clearTimeout(grace);
+  lanes.delete(lane);
+  if (code === 0) return;
+  const reason = isOver()
+    ? `not done within ${run.limitMs / 60_000} minutes`
+    : hung
+      ? `a lane did not end within ${EXIT_GRACE_MS / 1_000} s after its last test: something it opened was never closed`
+      : `its process ended with ${signal ?? code}`;
+  const title = file ?? 'the end of a lane';
+  run.onFile({ file: title, seconds: 0, passed: 0, failures: [{ title, reason }] });
+  await (await import('../../dev/support/parts.ts')).clearKilledRuns();
+}
+
+function endTree({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  for (const member of processTree(pid)) signalProcess(member, 'SIGKILL');
+}
+
+const readSeconds = (): Record<string, number> => JSON.parse(readFileSync(SECONDS_FILE, 'utf8'));
+
 /**
- * The longest file first, each to the lane that has least to do: no lane is longer
- * than another by more than its last file.
+ * Writes the seconds of new files and of those that take twice or half as long, and forgets files that are gone:
+ * the table stays as it is while nothing changes.
  */
-function share(files: readonly string[], count: number): Lane[] {
-  const seconds = readSeconds(SECONDS_FILE);
-  const secondsOf = (file: string): number => seconds[file] ?? USUAL_S;
-  const lanes = Array.from({ length: count }, () => ({ files: [] as string[], takes: 0 }));
-  for (const file of [...files].sort((a, b) => secondsOf(b) - secondsOf(a))) {
-    const lane = lanes.reduce((least, other) => (other.takes < least.takes ? other : least));
-    lane.files.push(file);
-    lane.takes += secondsOf(file);
+function keepSeconds(
+  known: Readonly<Record<string, number>>,
+  took: Readonly<Record<string, number>>,
+  files: readonly string[],
+): void {
+  const hasChanged = (before: number, now: number): boolean =>
+    Math.abs(now - before) > LEAST_CHANGE_S && Math.max(now / before, before / now) > CHANGED;
+  const next = { ...known };
+  for (const [file, seconds] of Object.entries(took)) {
+    const before = known[file];
+    if (before === undefined || hasChanged(before, seconds)) next[file] = Math.round(seconds * 10) / 10;
   }
-  return lanes.map((lane) => lane.files).filter((lane) => lane.length > 0);
+  const all = new Set([...files, ...filesOf('gate'), ...filesOf('long')]);
+  const rows = Object.entries(next).filter(([file]) => all.has(file));
+  rows.sort(([a], [b]) => (a < b ? -1 : 1));
+  const text = `${JSON.stringify(Object.fromEntries(rows), null, 2)}\n`;
+  if (text !== readFileSync(SECONDS_FILE, 'utf8')) writeFileSync(SECONDS_FILE, text);
 }
-
-/** Where a lane writes how long its files took. */
-export function secondsOfLane(lane: string): string {
-  mkdirSync(CACHE, { recursive: true });
-  return join(CACHE, `${lane}.json`);
-}
-
-/** Puts what the lanes wrote into one table, of the form of the checked-in one. */
-export function keepSeconds(): void {
-  const files = globSync('*-*.json', { cwd: CACHE }).map((name) => join(CACHE, name));
-  const took = files
-    .flatMap((file) => Object.entries(readSeconds(file)))
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  const rounded = took.map(([name, seconds]) => [name, Math.round(seconds * 10) / 10]);
-  writeFileSync(join(CACHE, 'seconds.json'), `${JSON.stringify(Object.fromEntries(rounded), null, 2)}\n`);
-  for (const file of files) rmSync(file);
-}
-
-const readSeconds = (file: string): Record<string, number> => JSON.parse(readFileSync(file, 'utf8'));

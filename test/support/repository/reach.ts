@@ -106,7 +106,8 @@ function reachedFrom(file: string, next: (file: string) => readonly string[]): R
   return seen;
 }
 
-const isTest = (file: string): boolean => file.endsWith('.test.ts');
+/** Of the gate: those of the long suite run as a whole. */
+const isTest = (file: string): boolean => file.endsWith('.test.ts') && !file.startsWith('test/long/');
 
 /**
  * The tests that start no program, whatever they import: they
