@@ -3,12 +3,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect } from 'chai';
 import { ownPostgres } from '../../dev/support/parts.ts';
 import { postgresPrograms } from '../../dev/support/postgres-programs.ts';
 import { testRun } from '../../dev/support/test-run.ts';
 import { migrate } from '../../src/app/migrate.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
-import { startTestApi } from '../support/gateway.ts';
+import { call, startTestApi } from '../support/gateway.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../deploy/postgres/databases.sh');
 const ROLES = join(import.meta.dirname, '../../deploy/postgres/roles.sh');
@@ -121,3 +122,22 @@ export async function startRoles() {
 }
 
 export type Roles = Awaited<ReturnType<typeof startRoles>>;
+
+/** A customer, an endpoint and a credited deposit, all made with the rights of the service. */
+export async function takeDeposit({ api }: Pick<Roles, 'api'>): Promise<void> {
+  const made = await call(`${api.url}/customers`, {
+    key: api.keys.test,
+    body: { external_id: 'a', email: 'a@b.example' },
+  });
+  expect(made.status, made.text).to.equal(201);
+  const endpoint = await call(`${api.url}/webhook-endpoints`, {
+    key: api.keys.test,
+    body: { url: 'http://127.0.0.1:9/', events: '*' },
+  });
+  expect(endpoint.status, endpoint.text).to.equal(201);
+  const paid = await call(`${api.url}/test/simulate-deposit`, {
+    key: api.keys.test,
+    body: { customer_id: made.body['id'], amount: '12.5' },
+  });
+  expect(paid.status, paid.text).to.be.within(200, 201);
+}

@@ -6,7 +6,7 @@ import { makeMonthsAhead } from '../../src/services/months/make.ts';
 import { gateway } from '../cli/support.ts';
 import { call, testDeps } from '../support/gateway.ts';
 import { rightsOf } from './rights.ts';
-import { type Roles, refusal, startRoles } from './roles-stage.ts';
+import { type Roles, refusal, startRoles, takeDeposit } from './roles-stage.ts';
 
 describe('the roles of the database, as they are shipped', function () {
   this.timeout(120_000);
@@ -18,21 +18,7 @@ describe('the roles of the database, as they are shipped', function () {
 
   it('let the service do its work with rows alone', async () => {
     await requireCurrentSchema(the.service);
-    const made = await call(`${the.api.url}/customers`, {
-      key: the.api.keys.test,
-      body: { external_id: 'a', email: 'a@b.example' },
-    });
-    expect(made.status, made.text).to.equal(201);
-    const endpoint = await call(`${the.api.url}/webhook-endpoints`, {
-      key: the.api.keys.test,
-      body: { url: 'http://127.0.0.1:9/', events: '*' },
-    });
-    expect(endpoint.status, endpoint.text).to.equal(201);
-    const paid = await call(`${the.api.url}/test/simulate-deposit`, {
-      key: the.api.keys.test,
-      body: { customer_id: made.body['id'], amount: '12.5' },
-    });
-    expect(paid.status, paid.text).to.be.within(200, 201);
+    await takeDeposit(the);
     for (const path of [
       '/customers?search=b.example',
       '/deposits',

@@ -4,17 +4,19 @@ import { requireCurrentSchema } from '../../../src/app/migrate.ts';
 import { openOrm } from '../../../src/db/orm.ts';
 import { answer, gateway } from '../../cli/support.ts';
 import { rightsOf } from '../../db/rights.ts';
-import { type Roles, refusal, startRoles } from '../../db/roles-stage.ts';
+import { type Roles, refusal, startRoles, takeDeposit } from '../../db/roles-stage.ts';
 
 describe('the roles of a restored database', function () {
   this.timeout(240_000);
   let the: Roles;
   before(async () => {
     the = await startRoles();
+    await takeDeposit(the);
+    expect(await the.runRoles()).to.deep.equal({ code: 0, stderr: '' });
   });
   after(() => the?.stop());
 
-  it('back up, drill and restore as the the.owner, and each may do afterwards what it could', async () => {
+  it('back up, drill and restore as the owner, and each may do afterwards what it could', async () => {
     const env = { DATABASE_URL: the.urlOf('gw_owner'), POSTGRES_BIN: the.programs };
     const rights = await rightsOf(the.owner);
     const { folder } = await answer<{ folder: string }>(['backup', '--to', await tempDir('roles')], env);
