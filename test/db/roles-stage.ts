@@ -62,28 +62,7 @@ export async function startRoles() {
     Object.assign(url, { username: user, password, pathname: '/gw' });
     return url.href;
   };
-  /** The script that an operator runs, with these passwords. */
-  const runRoles = async (password = PASSWORD): Promise<{ code: number | null; stderr: string }> => {
-    const at = new URL(server.now.url);
-    const names = ['GATEWAY_OWNER', 'GATEWAY_READER', 'GATEWAY_SIGNER', 'GATEWAY', 'TEMPORAL'];
-    const script = readFileSync(ROLES, 'utf8')
-      .replace(/gateway/g, 'gw')
-      .replace('-U postgres', `-U ${at.username}`);
-    const child = spawn('bash', ['--norc', '-c', script], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-      env: {
-        PATH: `${programs}:${process.env['PATH']}`,
-        PGHOST: at.hostname,
-        PGPORT: at.port,
-        PGPASSWORD: decodeURIComponent(at.password),
-        ...Object.fromEntries(names.map((name) => [`${name}_DB_PASSWORD`, password])),
-      },
-    });
-    let stderr = '';
-    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-    const [code] = (await once(child, 'close')) as [number | null];
-    return { code, stderr };
-  };
+  const runRoles = (password = PASSWORD) => runScript(new URL(server.now.url), programs, password);
   for (const { database, sql } of statementsOf(readFileSync(SCRIPT, 'utf8'))) {
     const orm = await openOrm({
       url: Object.assign(new URL(server.now.url), { pathname: `/${database}` }).href,
@@ -119,6 +98,32 @@ export async function startRoles() {
       await server.stop();
     },
   };
+}
+
+/** The script that an operator runs, with these passwords. */
+async function runScript(
+  at: URL,
+  programs: string,
+  password: string,
+): Promise<{ code: number | null; stderr: string }> {
+  const names = ['GATEWAY_OWNER', 'GATEWAY_READER', 'GATEWAY_SIGNER', 'GATEWAY', 'TEMPORAL'];
+  const script = readFileSync(ROLES, 'utf8')
+    .replace(/gateway/g, 'gw')
+    .replace('-U postgres', `-U ${at.username}`);
+  const child = spawn('bash', ['--norc', '-c', script], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: {
+      PATH: `${programs}:${process.env['PATH']}`,
+      PGHOST: at.hostname,
+      PGPORT: at.port,
+      PGPASSWORD: decodeURIComponent(at.password),
+      ...Object.fromEntries(names.map((name) => [`${name}_DB_PASSWORD`, password])),
+    },
+  });
+  let stderr = '';
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stderr };
 }
 
 export type Roles = Awaited<ReturnType<typeof startRoles>>;

@@ -1,5 +1,5 @@
-// One lane of a whole run: a process that runs the test files that it is sent, one after the other, over the servers
-// that the first of them started. What it says to the parent is a `FromLane`.
+// One lane of a whole run: a process that runs the test files that it is sent, one after the other, over
+// the servers that the first of them started. What it says to the parent is a `FromLane`.
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { processTree, signalProcess } from '../../src/base/process-table.ts';
 import type { FileResult, FromLane } from './lane.ts';
 
-// A whole run: lanes beside each other take test files from one queue, the longest first, so that all end at about
-// the same time. Each lane has servers of its own, which its files share.
+// A whole run: lanes beside each other take test files from one queue, the longest first, so that all
+// end at about the same time. Each lane has servers of its own, which its files share.
 
 const ROOT = join(import.meta.dirname, '../..');
 /** Seconds of each test file. Every whole run writes back what has changed much. */
@@ -38,7 +38,7 @@ export function filesOf(suite: Suite): string[] {
   return files.filter((file) => file.startsWith(LONG) === (suite === 'long'));
 }
 
-/** Runs all of them and returns when the last lane has ended. What goes wrong beside the tests is a failure. */
+/** Runs these files; returns when the last lane has ended. What goes wrong beside the tests is a failure. */
 export async function runLanes(files: readonly string[], run: Run): Promise<void> {
   const known = readSeconds();
   const secondsOf = (file: string): number => known[file] ?? Number.POSITIVE_INFINITY;
@@ -64,7 +64,7 @@ export async function runLanes(files: readonly string[], run: Run): Promise<void
   if (!isOver) keepSeconds(known, took, files);
 }
 
-/** A lane until the queue is empty, or until its process ends: then another one takes the files that are left. */
+/** A lane until the queue is empty, or until its process ends: then another one takes what is left. */
 async function runLane(
   queue: string[],
   run: Run,
@@ -111,8 +111,8 @@ function endTree({ pid }: ChildProcess): void {
 const readSeconds = (): Record<string, number> => JSON.parse(readFileSync(SECONDS_FILE, 'utf8'));
 
 /**
- * Writes the seconds of new files and of those that take twice or half as long, and forgets files that are gone:
- * the table stays as it is while nothing changes.
+ * Writes the seconds of new files and of those that take twice or half as long, and forgets files that
+ * are gone: the table stays as it is while nothing changes.
  */
 function keepSeconds(
   known: Readonly<Record<string, number>>,
