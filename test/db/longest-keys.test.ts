@@ -23,7 +23,6 @@ import { recordUnrecognised } from '../../src/services/uncredited/unrecognised.t
 import { noteFault } from '../../src/services/watcher/cursor.ts';
 import { orNoteStop } from '../../src/services/watcher/stops.ts';
 import { testDeps } from '../support/gateway.ts';
-import { hasForm, NAMED } from './bounded-texts.ts';
 
 const UUID = 'f'.repeat(36);
 const HASH = `0x${'f'.repeat(64)}`;
@@ -81,26 +80,6 @@ describe('texts in columns of limited length', function () {
     return found.map((row) => row['most'] as number);
   };
   const longest = (texts: readonly string[]): number => Math.max(...texts.map((text) => text.length));
-
-  it('all have somebody who bounds them: a new column is named here with its reason', async () => {
-    const columns = await rows(
-      `select table_name || '.' || column_name as name, column_name as short from information_schema.columns c
-       where table_schema = 'public' and character_maximum_length is not null
-         and not exists (select from pg_inherits i join pg_class k on k.oid = i.inhrelid
-           where k.relname = c.table_name)
-         and table_name <> 'schema_migrations' order by 1`,
-    );
-    const named = new Set(NAMED);
-    const unknown = columns.filter(
-      (row) => !named.has(String(row['name'])) && !hasForm(String(row['short'])),
-    );
-    expect(
-      unknown.map((row) => row['name']),
-      'not named in bounded-texts.ts',
-    ).to.deep.equal([]);
-    const known = new Set(columns.map((row) => row['name']));
-    expect([...named].filter((name) => !known.has(name))).to.deep.equal([]);
-  });
 
   it('hold every word of the tables that they are taken from', async () => {
     const words: Record<string, readonly string[]> = {
