@@ -46,9 +46,10 @@ export async function startShop(options: TestApiOptions = {}) {
     },
     sql: <T = Record<string, unknown>>(text: string, params: unknown[] = []) =>
       deps.orm.em.fork().execute<T[]>(text, params),
-    customer: async (mode: Mode = 'live') => {
+    /** A new customer, of the shop's own merchant where no other one is named. */
+    customer: async (mode: Mode = 'live', of: string = merchantId) => {
       const names = { externalId: randomBytes(6).toString('hex'), email: null, name: null, metadata: {} };
-      return (await createCustomer(deps, { merchantId, mode, ...names })).id;
+      return (await createCustomer(deps, { merchantId: of, mode, ...names })).id;
     },
     link: async (input: Partial<NewPaymentLink> & { usd?: string } = {}) => {
       const { usd = '25', ...more } = input;

@@ -97,22 +97,20 @@ describe('the team of a merchant', function () {
         ({ kind }) => kind,
         (error: Error) => error.message.replace(email, 'EMAIL'),
       );
-    const sentences = [await told(elsewhere.email), await told(here.email), await told(ann.owner.userId)];
-    expect(sentences[0]).to.match(/^EMAIL signs in at this gateway already/);
-    expect(sentences[1]).to.equal(sentences[0]);
-    expect(sentences[2]).to.match(/^The email must be an address/);
+    expect(await told(elsewhere.email)).to.match(/^EMAIL signs in at this gateway already/);
+    expect(await told(here.email)).to.equal(await told(elsewhere.email));
+    expect(await told(ann.owner.userId)).to.match(/^The email must be an address/);
     const site = '198.51.100.20';
     const many = await Promise.all(Array.from({ length: 30 }, () => told(elsewhere.email, site)));
     expect(many.filter((one) => one !== 'throttled').length, many.join()).to.be.within(1, 10);
-    expect((await people.login({ email: elsewhere.email, password: PASSWORD, site })).kind).to.equal(
-      'throttled',
-    );
+    const login = { email: elsewhere.email, password: PASSWORD, site };
+    expect((await people.login(login)).kind).to.equal('throttled');
   });
 
   it('asks for a step-up by an invitation and by a removal, which without one cost nobody anything', async () => {
     const { owner } = await people.signIn(await people.newPerson(merchantId));
     const before = await people.sql('select count(*) from users');
-    for (let index = 0; index < 25; index += 1)
+    for (let index = 0; index < 11; index += 1)
       for (const work of [
         () => ask(owner, newEmail()),
         () => people.inTx((em) => removeUser(em, people.as(owner), owner, ann.owner.userId)),
@@ -155,7 +153,7 @@ describe('the team of a merchant', function () {
     });
 
     it('ends an invitation that was not used, also at the moment in which it is', async () => {
-      for (let round = 0; round < 10; round += 1) {
+      for (let round = 0; round < 4; round += 1) {
         const { userId, token, email } = await invite(ann);
         await Promise.all([set(token), remove(ann, userId)]);
         expect(await findOpenLink(people.deps, token)).to.equal(undefined);
@@ -188,25 +186,16 @@ describe('the team of a merchant', function () {
       const { userId, token } = await invite(ann, ben.email);
       expect(userId).to.not.equal(ben.id);
       await set(token);
-      expect([await loginKind(ben.email), await loginKind(ben.email, CHOSEN)]).to.deep.equal([
-        'refused',
-        'signed-in',
-      ]);
+      const kinds = [await loginKind(ben.email), await loginKind(ben.email, CHOSEN)];
+      expect(kinds).to.deep.equal(['refused', 'signed-in']);
       await remove(ann, userId);
       const other = await people.newMerchant();
       await createUser(people.deps, { merchantId: other, email: ben.email, password: PASSWORD });
       expect(await loginKind(ben.email)).to.equal('signed-in');
-    });
-
-    it('never has that row changed again, whatever the code does', async () => {
-      const ben = await people.newPerson(merchantId);
-      await remove(ann, ben.id);
       for (const change of ['removed_at = null', "password_hash = 'x'", "email = 'x@example.com'"]) {
-        const outcome = await people.sql(`update users set ${change} where id = ?`, [ben.id]).then(
-          () => 'done',
-          (error: Error) => error.message,
-        );
-        expect(outcome, change).to.contain('stays removed');
+        const changed = people.sql(`update users set ${change} where id = ?`, [ben.id]);
+        const said = await changed.catch((error: Error) => error.message);
+        expect(said, change).to.contain('stays removed');
       }
     });
 
@@ -222,45 +211,29 @@ describe('the team of a merchant', function () {
     });
   });
 
-  describe('whose people remove each other at the same moment', () => {
-    const rounds = 15;
-
-    it('keeps one of two, whoever comes first', async () => {
-      for (let round = 0; round < rounds; round += 1) {
-        const own = await people.newMerchant();
-        const [one, two] = [
-          await people.steppedUp(await people.newPerson(own)),
-          await people.steppedUp(await people.newPerson(own)),
-        ];
-        const outcomes = await Promise.all([
-          outcomeOf(remove(one, two.owner.userId)),
-          outcomeOf(remove(two, one.owner.userId)),
-        ]);
-        expect(outcomes.sort(), `round ${round}`).to.deep.equal(['STEP_UP_REQUIRED', 'done']);
-        const left = await people.sql('select id from users where merchant_id = ? and removed_at is null', [
-          own,
-        ]);
-        expect(left).to.have.length(1);
-      }
-    });
-
-    it('keeps somebody of a circle, and nobody waits for ever', async () => {
+  for (const [size, rounds] of [
+    [2, 4],
+    [4, 2],
+  ] as const)
+    it(`keeps somebody where ${size} people remove each other in a circle at the same moment, and nobody waits for ever`, async () => {
       for (let round = 0; round < rounds; round += 1) {
         const own = await people.newMerchant();
         const circle: SignedIn[] = [];
-        for (let index = 0; index < 4; index += 1)
+        for (let index = 0; index < size; index += 1)
           circle.push(await people.steppedUp(await people.newPerson(own)));
-        const next = (index: number): SessionOwner => (circle[(index + 1) % 4] as SignedIn).owner;
         const outcomes = await Promise.all(
-          circle.map((one, index) => outcomeOf(remove(one, next(index).userId))),
+          circle.map((one, index) => {
+            const next = circle[(index + 1) % size] as SignedIn;
+            return outcomeOf(remove(one, next.owner.userId));
+          }),
         );
+        const done = outcomes.filter((outcome) => outcome === 'done').length;
         const left = await people.sql('select id from users where merchant_id = ? and removed_at is null', [
           own,
         ]);
-        const done = outcomes.filter((outcome) => outcome === 'done').length;
-        expect([left.length, done], outcomes.join()).to.deep.equal([4 - done, outcomes.length - left.length]);
+        expect(left, outcomes.join()).to.have.length(size - done);
         expect(left.length).to.be.at.least(1);
+        if (size === 2) expect(outcomes.sort()).to.deep.equal(['STEP_UP_REQUIRED', 'done']);
       }
     });
-  });
 });

@@ -8,16 +8,14 @@ import { UNKNOWN_ID } from '../../support/gateway.ts';
 import { refusalOf } from '../../support/refusals.ts';
 import { A, B, type ChangeStage, startChangeStage } from '../merchants/change-stage.ts';
 
-const MANY = 100_000;
-
 describe('the audit list of a merchant', function () {
   this.timeout(120_000);
   let stage: ChangeStage;
-  beforeEach(async () => {
-    // One connection, so that what it counts of itself is all.
-    stage = await startChangeStage({ poolSize: 1 });
+  before(async () => {
+    stage = await startChangeStage();
   });
-  afterEach(() => stage?.stop());
+  beforeEach(() => stage.renew());
+  after(() => stage?.stop());
 
   const list = async (
     place: { limit?: number; startingAfter?: string; endingBefore?: string } = {},
@@ -45,7 +43,7 @@ describe('the audit list of a merchant', function () {
     ]);
     const [asked, paused, set, made] = page.rows;
     expect(asked).to.deep.include({
-      by: { kind: 'user', userId: stage.userId, email: 'ann@shop.example' },
+      by: { kind: 'user', userId: stage.userId, email: stage.email },
       from: '203.0.113.7',
       mode: 'live',
       subject: id,
@@ -58,7 +56,7 @@ describe('the audit list of a merchant', function () {
       reason: null,
     });
     expect(paused).to.deep.include({ by: { kind: 'operator' }, from: null, reason: null });
-    expect(made).to.deep.include({ subject: stage.userId, subjectEmail: 'ann@shop.example', after: {} });
+    expect(made).to.deep.include({ subject: stage.userId, subjectEmail: stage.email, after: {} });
     expect(JSON.stringify(page)).to.not.match(/Olga|bastion|thief/);
     expect([page.total, page.totalIsAtLeast, page.hasMore, page.page]).to.deep.equal([4, false, false, 1]);
   });
@@ -143,53 +141,13 @@ describe('the audit list of a merchant', function () {
       ).to.include('never changed or removed');
   });
 
-  it('reads a page of 100,000 rows by an index, wherever in it, also where the other mode has all of them', async () => {
-    // In parts, each of which is written within the time that a statement has.
-    for (let part = 0; part < 20; part += 1) await fill(MANY / 20, "'live'", part * (MANY / 20));
-    await stage.sql('analyze operator_actions');
-    const [middle] = await stage.sql<{ id: string }>(
-      `select id from operator_actions where mode = 'live' order by at offset ${MANY / 2} limit 1`,
-    );
-    for (const [place, mode] of [
-      [{}, undefined],
-      [{}, 'live'],
-      [{}, 'test'],
-      [{ startingAfter: middle?.id ?? '' }, undefined],
-      [{ startingAfter: middle?.id ?? '' }, 'live'],
-      [{ endingBefore: middle?.id ?? '' }, 'live'],
-    ] as const) {
-      const read = await rowsRead(() => list(place, mode));
-      expect(read, `${JSON.stringify(place)} ${mode}`).to.be.lessThan(25_000);
-    }
-    expect(await list()).to.deep.include({ total: 10_000, totalIsAtLeast: true });
-  });
-
   /** Rows by this user, a second apart and older than all others. */
-  async function fill(many: number, mode: string, after = 0): Promise<void> {
+  async function fill(many: number, mode: string): Promise<void> {
     await stage.sql(
       `insert into operator_actions (id, at, action, user_id, origin, merchant_id, mode, subject)
         select gen_random_uuid(), ?::timestamptz - n * interval '1 s', 'key.create', ?, '203.0.113.7', ?, ${mode}, 'x'
-        from generate_series(?::int + 1, ?::int) n`,
-      [stage.clock.now, stage.userId, stage.merchantId, after, after + many],
+        from generate_series(1, ?::int) n`,
+      [stage.clock.now, stage.userId, stage.merchantId, many],
     );
-  }
-
-  /** How many rows of the table were looked at, by index or without one. */
-  async function rowsRead(work: () => Promise<unknown>): Promise<number> {
-    const counted = async () => {
-      const em = stage.deps.orm.em.fork();
-      await rows(em, sql`select pg_stat_force_next_flush()`);
-      const [row] = await rows(
-        em,
-        sql<{
-          n: string;
-        }>`select (seq_tup_read + coalesce(idx_tup_fetch, 0))::text as n from pg_stat_user_tables
-          where relname = 'operator_actions'`,
-      );
-      return Number.parseInt(row?.n ?? '0', 10);
-    };
-    const before = await counted();
-    await work();
-    return (await counted()) - before;
   }
 });

@@ -8,6 +8,7 @@ import { transact } from '../../../src/services/transact.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 const COMMAND = { by: 'Ann', reason: 'a sanctioned sender' };
+const NONE = /^no operator's decision of this name and reason is recorded .* "gateway deposit fail"$/;
 
 /** What an operator decides about a deposit is a row before anything else happens. */
 describe('a decision to fail a deposit', function () {
@@ -16,79 +17,58 @@ describe('a decision to fail a deposit', function () {
   before(async () => {
     shop = await startShop();
   });
-  after(async () => {
-    await shop?.stop();
-  });
+  after(() => shop?.stop());
 
-  const open = async () => await shop.pay(await shop.customer(), { coins: '5', state: 'detected' });
-  const decisions = async (depositId: string) =>
-    await shop.sql('select by_name, reason, generation from deposit_decisions where deposit_id = ?', [
-      depositId,
-    ]);
-  const refusalOf = async (work: Promise<unknown>): Promise<string> =>
+  const open = async (state: 'detected' | 'failed' = 'detected') =>
+    await shop.pay(await shop.customer(), { coins: '5', state });
+  const saidOf = async (work: Promise<unknown>): Promise<string> =>
     await work.then(
-      () => 'nothing was refused',
+      () => 'done',
       (error: Error) => error.message,
     );
+  const fail = (depositId: string, more: object = {}) =>
+    saidOf(failDeposit(shop.deps, { depositId, ...COMMAND, ...more }));
 
-  it('is carried out only where it was recorded, by this name and for this reason', async () => {
-    const depositId = await open();
-    const none = /^no operator's decision of this name and reason is recorded .* "gateway deposit fail"$/;
-    expect(await refusalOf(failDeposit(shop.deps, { depositId, ...COMMAND }))).to.match(none);
+  it('is carried out only where it was recorded, by this name, for this reason, deposit and generation', async () => {
+    const [depositId, other] = [await open(), await open()];
+    expect(await fail(depositId)).to.match(NONE);
     await recordDecision(shop.deps, { depositId, ...COMMAND });
-    expect(await refusalOf(failDeposit(shop.deps, { depositId, ...COMMAND, by: 'Bob' }))).to.match(none);
-    expect(await refusalOf(failDeposit(shop.deps, { depositId, ...COMMAND, reason: 'another' }))).to.match(
-      none,
-    );
+    for (const more of [{ by: 'Bob' }, { reason: 'another' }, { depositId: other }])
+      expect(await fail(depositId, more), JSON.stringify(more)).to.match(NONE);
     expect((await shop.deposit(depositId)).status).to.equal('detected');
-    await failDeposit(shop.deps, { depositId, ...COMMAND });
+    expect(await fail(depositId)).to.equal('done');
     expect(await shop.deposit(depositId)).to.include({ status: 'failed', failureReason: COMMAND.reason });
-  });
-
-  it('counts for the generation that it was made for, and for that deposit', async () => {
-    const [depositId, other] = [
-      await shop.pay(await shop.customer(), { coins: '5', state: 'failed' }),
-      await open(),
-    ];
-    await recordDecision(shop.deps, { depositId, ...COMMAND });
-    await shop.move(depositId, 'detected');
-    expect(await refusalOf(failDeposit(shop.deps, { depositId, ...COMMAND }))).to.match(
-      /^no operator's decision/,
-    );
-    expect(await refusalOf(failDeposit(shop.deps, { depositId: other, ...COMMAND }))).to.match(
-      /^no operator's decision/,
-    );
+    const back = await open('failed');
+    await recordDecision(shop.deps, { depositId: back, ...COMMAND });
+    await shop.move(back, 'detected');
+    expect(await fail(back)).to.match(NONE);
+    expect(await fail(back, { generation: 1 })).to.match(/came back as generation 2/);
   });
 
   it('is one row, however often it is repeated', async () => {
     const depositId = await open();
-    for (let times = 0; times < 3; times += 1) await recordDecision(shop.deps, { depositId, ...COMMAND });
-    expect(await decisions(depositId)).to.deep.equal([
+    for (let times = 0; times < 2; times += 1) {
+      await recordDecision(shop.deps, { depositId, ...COMMAND });
+      await decideToFail(shop.deps, { depositId, ...COMMAND });
+    }
+    const rows = 'select by_name, reason, generation from deposit_decisions where deposit_id = ?';
+    expect(await shop.sql(rows, [depositId])).to.deep.equal([
       { by_name: COMMAND.by, reason: COMMAND.reason, generation: 1 },
     ]);
-    await decideToFail(shop.deps, { depositId, ...COMMAND });
-    await decideToFail(shop.deps, { depositId, ...COMMAND });
-    expect(await decisions(depositId)).to.have.length(1);
   });
 
   it('is demanded by the database as well, and not for what no person decided', async () => {
     const depositId = await open();
-    const fail = (by: string | null) =>
+    const failed = (by: string | null) =>
       transact(shop.deps, async (tx) => {
-        const deposit = await tx.em.findOneOrFail(Deposit, depositId, {
-          lockMode: LockMode.PESSIMISTIC_WRITE,
-        });
-        await applyTransition(tx, shop.deps, deposit, {
-          to: 'failed',
-          failureCode: 'REJECTED_BY_OPERATOR',
-          reason: 'typed',
-          by,
-          headNumber: null,
-        });
+        const lockMode = LockMode.PESSIMISTIC_WRITE;
+        const deposit = await tx.em.findOneOrFail(Deposit, depositId, { lockMode });
+        const to = { to: 'failed', failureCode: 'REJECTED_BY_OPERATOR', reason: 'typed' } as const;
+        await applyTransition(tx, shop.deps, deposit, { ...to, by, headNumber: null });
       });
-    expect(await refusalOf(fail('Ann'))).to.contain('by a decision that was not recorded');
+    expect(await saidOf(failed('Ann'))).to.contain('by a decision that was not recorded');
     expect((await shop.deposit(depositId)).status).to.equal('detected');
-    await fail(null);
+    await failed(null);
     expect((await shop.deposit(depositId)).status).to.equal('failed');
   });
 });

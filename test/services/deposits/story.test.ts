@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createEndpoint } from '../../../dev/support/use-cases.ts';
-import { failDeposit } from '../../../src/services/deposits/operator.ts';
+import { decideToFail, failDeposit } from '../../../src/services/deposits/operator.ts';
 import { depositStory } from '../../../src/services/deposits/story/story.ts';
 import { paymentLinkStory } from '../../../src/services/payment-links/story.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
@@ -9,11 +9,14 @@ describe('the story of a deposit', function () {
   this.timeout(60_000);
   let shop: Shop;
   let customerId: string;
-  beforeEach(async () => {
+  before(async () => {
     shop = await startShop();
+  });
+  beforeEach(async () => {
+    shop.clock.now = new Date('2026-11-20T09:00:00Z');
     customerId = await shop.customer();
   });
-  afterEach(() => shop?.stop());
+  after(() => shop?.stop());
 
   const story = (id: string) => depositStory(shop.deps, { merchantId: shop.merchantId, mode: 'live', id });
   const statesOf = ({ timeline }: Awaited<ReturnType<typeof story>>) =>
@@ -32,13 +35,8 @@ describe('the story of a deposit', function () {
       ['2026-11-20T09:00:03Z', 'detected', 'confirming'],
       ['2026-11-20T09:01:03Z', 'confirming', 'completed'],
     ]);
-    expect(seen.timeline.map(({ kind }) => kind)).to.deep.equal([
-      'state',
-      'posting',
-      'state',
-      'state',
-      'posting',
-    ]);
+    const kinds = ['state', 'posting', 'state', 'state', 'posting'];
+    expect(seen.timeline.map(({ kind }) => kind)).to.deep.equal(kinds);
     const [, arrived] = seen.timeline;
     expect(arrived).to.deep.include({
       kind: 'posting',
@@ -57,12 +55,9 @@ describe('the story of a deposit', function () {
 
   it('says that an operator decided and why, and never who', async () => {
     const id = await shop.pay(customerId, { coins: '1', state: 'confirming' });
-    await shop.sql(
-      `insert into deposit_decisions (id, deposit_id, generation, by_name, reason, at)
-       values (gen_random_uuid(), ?, 1, 'root-bob', 'sanctioned sender', now())`,
-      [id],
-    );
-    await failDeposit(shop.deps, { depositId: id, by: 'root-bob', reason: 'sanctioned sender' });
+    const decision = { depositId: id, by: 'root-bob', reason: 'sanctioned sender' };
+    await decideToFail(shop.deps, decision);
+    await failDeposit(shop.deps, decision);
     const seen = await story(id);
     const last = seen.timeline.find((step) => step.kind === 'state' && step.state === 'failed');
     expect(last).to.deep.include({
@@ -93,12 +88,10 @@ describe('the story of a deposit', function () {
     expect(waiting.waits_for).to.equal(waiting.wait?.words);
     expect(JSON.stringify(waiting)).to.not.include('root-bob');
     await shop.sql('delete from settlement_waits');
-    const [block] = await shop.sql<{ block_hash: string }>('select block_hash from deposits where id = ?', [
-      id,
-    ]);
+    const { blockHash } = await shop.deposit(id);
     await shop.sql('update deposits set block_hash = null where id = ?', [id]);
     expect((await story(id)).waits_for, 'nothing pays it out').to.match(/^Its block was replaced after/);
-    await shop.sql('update deposits set block_hash = ? where id = ?', [block?.block_hash, id]);
+    await shop.sql('update deposits set block_hash = ? where id = ?', [blockHash, id]);
     shop.pass(60);
     await shop.move(id, 'settled');
     const { payout, wait, waits_for: waitsFor, timeline, deposit } = await story(id);
@@ -121,9 +114,9 @@ describe('the story of a deposit', function () {
   });
 
   it('shows each event with every attempt at every endpoint, and when the next one is', async () => {
+    const scope = { merchantId: shop.merchantId, mode: 'live' as const };
     const endpoint = await createEndpoint(shop.deps, {
-      merchantId: shop.merchantId,
-      mode: 'live',
+      ...scope,
       url: 'http://127.0.0.1:9/hooks',
       events: ['deposit.detected', 'deposit.completed'],
       description: null,
@@ -170,11 +163,8 @@ describe('the story of a deposit', function () {
       'The first block came on top of it.',
       'Final, read a second time and credited.',
     ]);
-    const seen = await paymentLinkStory(shop.deps, {
-      merchantId: shop.merchantId,
-      mode: 'live',
-      id: link.id,
-    });
+    const input = { merchantId: shop.merchantId, mode: 'live' as const, id: link.id };
+    const seen = await paymentLinkStory(shop.deps, input);
     expect(seen.link.status).to.equal('completed');
     expect(seen.deposits.rows.map((deposit) => deposit.id)).to.deep.equal([id]);
     expect(seen.own_endpoint?.url).to.equal('http://127.0.0.1:9/own');

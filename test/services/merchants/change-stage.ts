@@ -1,7 +1,7 @@
 // A merchant whose users change where it is paid out, and a clock that the test sets.
 import { randomBytes } from 'node:crypto';
 import { keyOfHex } from '../../../src/chains/address-key.ts';
-import type { Network } from '../../../src/domain/assets.ts';
+import type { Mode, Network } from '../../../src/domain/assets.ts';
 import { createUser } from '../../../src/services/access/users.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import { createMerchant, updateMerchant } from '../../../src/services/merchants/merchants.ts';
@@ -39,8 +39,12 @@ export async function startChangeStage(options: TestApiOptions = {}) {
   };
   const shop = await startShop({ ...options, deps: { newId, ...options.deps } });
   const { deps } = shop;
+  const start = shop.clock.now.getTime();
   const operator: Deps = { ...deps, actor: { kind: 'operator', name: 'Olga', from: 'bastion' } };
-  const { userId } = await createUser(operator, { merchantId: shop.merchantId, email: 'ann@shop.example' });
+  const newPerson = async (merchantId: string, email: string) =>
+    (await createUser(operator, { merchantId, email })).userId;
+  const EMAIL = 'ann@shop.example';
+  const who = { merchantId: shop.merchantId, userId: await newPerson(shop.merchantId, EMAIL), email: EMAIL };
   const acting = (user: string): Deps => ({
     ...deps,
     actor: { kind: 'user', userId: user, from: '203.0.113.7' },
@@ -54,40 +58,65 @@ export async function startChangeStage(options: TestApiOptions = {}) {
   return {
     ...shop,
     operator,
-    userId,
     acting,
-    user: acting(userId),
+    get merchantId() {
+      return who.merchantId;
+    },
+    get userId() {
+      return who.userId;
+    },
+    get email() {
+      return who.email;
+    },
+    get user() {
+      return acting(who.userId);
+    },
+    /** From here on it is about another merchant and user, at the first time again, and no address is set or asked for. */
+    renew: async () => {
+      await force(
+        deps,
+        'delete from withdraw_changes; delete from withdraw_addresses; delete from gas_wallets; delete from outbox',
+      );
+      shop.clock.now = new Date(start);
+      who.merchantId = (await createMerchant(deps, { name: 'Shop', subscriptionActive: true })).merchantId;
+      who.email = `${randomBytes(6).toString('hex')}@shop.example`;
+      who.userId = await newPerson(who.merchantId, who.email);
+    },
+    customer: async (mode: Mode = 'live') => await shop.customer(mode, who.merchantId),
+    force: async (text: string, params: unknown[] = []) => await force(deps, text, params),
     newMerchant: async () =>
       (await createMerchant(operator, { name: 'Shop', subscriptionActive: true })).merchantId,
     newUser: async (merchantId: string) =>
-      (
-        await createUser(operator, {
-          merchantId,
-          email: `${randomBytes(6).toString('hex')}@shop.example`,
-        })
-      ).userId,
-    ask: async (address: string | null, more: Partial<CheckedChange> = {}, merchantId = shop.merchantId) =>
-      await askWithdrawChange(acting(userId), merchantId, checked(address, more)),
-    cancel: async (id: string, merchantId = shop.merchantId) =>
-      await cancelWithdrawChange(acting(userId), merchantId, { id }),
-    set: async (address: string | null, network: Network = 'bsc', merchantId = shop.merchantId) =>
+      await newPerson(merchantId, `${randomBytes(6).toString('hex')}@shop.example`),
+    ask: async (address: string | null, more: Partial<CheckedChange> = {}, merchantId = who.merchantId) =>
+      await askWithdrawChange(acting(who.userId), merchantId, checked(address, more)),
+    cancel: async (id: string, merchantId = who.merchantId) =>
+      await cancelWithdrawChange(acting(who.userId), merchantId, { id }),
+    set: async (address: string | null, network: Network = 'bsc', merchantId = who.merchantId) =>
       await updateMerchant(operator, { merchantId, withdraw: { [network]: address } }),
     count: async (chains: AskedChains = NO_CHAINS, as: Deps = deps) => await countWithdrawChanges(as, chains),
-    present: async (network: Network = 'bsc', merchantId = shop.merchantId) =>
+    present: async (network: Network = 'bsc', merchantId = who.merchantId) =>
       (await withdrawAddresses(deps, merchantId))[network],
-    outcomes: async (merchantId = shop.merchantId) =>
+    outcomes: async (merchantId = who.merchantId) =>
       await shop.sql<{ id: string; address: string | null; outcome: string | null }>(
-        `select id, address, outcome from withdraw_changes where merchant_id = ?
-          order by id`,
+        'select id, address, outcome from withdraw_changes where merchant_id = ? order by id',
         [merchantId],
       ),
-    trail: async (merchantId = shop.merchantId) =>
+    trail: async (merchantId = who.merchantId) =>
       await shop.sql<{ action: string; subject: string; before: unknown; after: unknown; by: string }>(
         `select action, subject, before, after, coalesce(by_name, user_id::text) as by
           from operator_actions where merchant_id = ? order by id`,
         [merchantId],
       ),
   };
+}
+
+/** As the owner of the tables writes, past what triggers hold. */
+async function force(deps: Deps, text: string, params: unknown[] = []): Promise<void> {
+  await deps.orm.em.fork().transactional(async (em) => {
+    await em.execute('set local session_replication_role = replica');
+    await em.execute(text, params);
+  });
 }
 
 export type ChangeStage = Awaited<ReturnType<typeof startChangeStage>>;

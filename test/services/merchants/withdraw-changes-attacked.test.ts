@@ -9,18 +9,15 @@ describe('a changed withdraw address in the hands of whoever writes to the datab
   this.timeout(60_000);
   const key = randomBytes(32);
   let stage: ChangeStage;
-  beforeEach(async () => {
+  before(async () => {
     stage = await startChangeStage({ deps: { secretBox: createSecretBox(key) } });
+  });
+  beforeEach(async () => {
+    await stage.renew();
     await stage.set(A);
   });
-  afterEach(() => stage?.stop());
+  after(() => stage?.stop());
 
-  /** As the owner of the tables writes, past what triggers hold. */
-  const force = async (text: string, params: unknown[] = []) =>
-    await stage.deps.orm.em.fork().transactional(async (em) => {
-      await em.execute('set local session_replication_role = replica');
-      await em.execute(text, params);
-    });
   const said = (work: Promise<unknown>): Promise<string> =>
     work.then(
       () => 'was done',
@@ -44,13 +41,13 @@ describe('a changed withdraw address in the hands of whoever writes to the datab
       ['counts_at', stage.clock.now],
       ['id', other],
     ] as const) {
-      await force(`update withdraw_changes set ${column} = ?`, [value]);
+      await stage.force(`update withdraw_changes set ${column} = ?`, [value]);
       if (column !== 'counts_at') stage.pass(24 * HOUR_S);
       expect(await said(stage.count()), column).to.match(
         /was changed by somebody who does not have SECRETS_KEY/,
       );
       if (column !== 'counts_at') stage.pass(-24 * HOUR_S);
-      await force(`update withdraw_changes set ${column} = ?`, [row?.[column]]);
+      await stage.force(`update withdraw_changes set ${column} = ?`, [row?.[column]]);
     }
     expect(await stage.present()).to.equal(A);
     stage.pass(24 * HOUR_S);
@@ -61,11 +58,10 @@ describe('a changed withdraw address in the hands of whoever writes to the datab
     const other = await stage.newMerchant();
     await stage.ask(B, {}, other);
     const { id } = await stage.ask(B);
-    const [sealed] = await stage.sql<{ seal: Buffer }>(
-      'select seal from withdraw_changes where merchant_id = ?',
-      [other],
-    );
-    const [paid] = await stage.sql<{ seal: Buffer }>('select seal from withdraw_addresses');
+    const sealOf = async (text: string, ...params: string[]) =>
+      (await stage.sql<{ seal: Buffer }>(`select seal from ${text}`, params))[0]?.seal;
+    const sealed = await sealOf('withdraw_changes where merchant_id = ?', other);
+    const paid = await sealOf('withdraw_addresses');
     const [row] = await stage.sql<{ counts_at: string }>(
       'select counts_at from withdraw_changes where id = ?',
       [id],
@@ -85,8 +81,8 @@ describe('a changed withdraw address in the hands of whoever writes to the datab
     const right = sealDirection(stage.deps.secretBox, terms, { at, found: false });
     stage.pass(24 * HOUR_S);
     for (const seal of [
-      sealed?.seal,
-      paid?.seal,
+      sealed,
+      paid,
       Buffer.alloc(0),
       Buffer.alloc(right.length),
       sealDirection(createSecretBox(randomBytes(32)), terms, { at, found: false }),
@@ -94,17 +90,17 @@ describe('a changed withdraw address in the hands of whoever writes to the datab
       sealDirection(stage.deps.secretBox, terms, { at: new Date(at.getTime() + 1), found: false }),
       sealDirection(stage.deps.secretBox, { ...terms, kind: 'destination' }, { at, found: false }),
     ]) {
-      await force('update withdraw_changes set seal = ? where id = ?', [seal, id]);
+      await stage.force('update withdraw_changes set seal = ? where id = ?', [seal, id]);
       expect(await said(stage.count())).to.match(new RegExp(`${id}: it (was changed by|is sealed under)`));
     }
     expect([await stage.present(), await stage.present('bsc', other)]).to.deep.equal([A, B]);
-    await force('update withdraw_changes set seal = ? where id = ?', [right, id]);
+    await stage.force('update withdraw_changes set seal = ? where id = ?', [right, id]);
     expect([await stage.count(), await stage.present()]).to.deep.equal([1, B]);
   });
 
   it('can be cancelled though it was written by nobody who has the key', async () => {
     const { id } = await stage.ask(B);
-    await force('update withdraw_changes set address = ?, counts_at = now()', [C]);
+    await stage.force('update withdraw_changes set address = ?, counts_at = now()', [C]);
     expect((await stage.cancel(id)).outcome).to.equal('cancelled');
     expect([await stage.count(), await stage.present()]).to.deep.equal([0, A]);
   });

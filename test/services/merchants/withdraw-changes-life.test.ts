@@ -46,7 +46,7 @@ describe('the life of a changed withdraw address', function () {
         }
         if (model.open) await stage.cancel(model.open.id, merchantId);
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 
@@ -133,7 +133,7 @@ describe('the life of a changed withdraw address', function () {
   it('has one outcome where everything happens to it in the same moment', async () => {
     stage.clock.now = new Date('2026-07-01T00:00:00Z');
     const seen = new Set<string | null>();
-    for (let round = 0; round < 30; round += 1) {
+    for (let round = 0; round < 12; round += 1) {
       const merchantId = await stage.newMerchant();
       await stage.set(A, 'bsc', merchantId);
       const { id } = await stage.ask(B, {}, merchantId);

@@ -12,13 +12,18 @@ const some = (count: number) => ({ count, at_least: false });
 describe('the overview of a merchant', function () {
   this.timeout(60_000);
   let shop: Shop;
-  beforeEach(async () => {
+  let merchantId: string;
+  before(async () => {
     shop = await startShop();
   });
-  afterEach(() => shop?.stop());
+  beforeEach(async () => {
+    shop.clock.now = new Date('2026-11-20T09:00:00Z');
+    merchantId = (await shop.api.newMerchant()).id;
+  });
+  after(() => shop?.stop());
 
-  const overview = (mode: 'live' | 'test' = 'live') =>
-    readOverview(shop.deps, { merchantId: shop.merchantId, mode });
+  const newCustomer = () => shop.customer('live', merchantId);
+  const overview = (mode: 'live' | 'test' = 'live') => readOverview(shop.deps, { merchantId, mode });
   const waits = async (depositId: string, code: string, since: string) =>
     await shop.sql(
       `insert into settlement_waits (network, address_key, merchant_id, address, currency, code, reason, since,
@@ -27,17 +32,9 @@ describe('the overview of a merchant', function () {
        from deposits where id = ?`,
       [code, since, depositId],
     );
-  const register = async (mode: 'live' | 'test') =>
-    await createEndpoint(shop.deps, {
-      merchantId: shop.merchantId,
-      mode,
-      url: 'http://127.0.0.1:9/hooks',
-      events: ['*'],
-      description: null,
-    });
 
   it('is whole and says nothing untrue where there is nothing yet', async () => {
-    const scope = { merchantId: shop.merchantId, mode: 'live' } as const;
+    const scope = { merchantId, mode: 'live' } as const;
     const seen = await overview();
     expect(seen.balance).to.deep.equal(await getBalance(shop.deps, scope));
     expect(seen.deposits).to.deep.equal([]);
@@ -54,7 +51,7 @@ describe('the overview of a merchant', function () {
   });
 
   it('shows the last ten deposits, and what waits for the chain, for a payout and for nobody', async () => {
-    const customerId = await shop.customer();
+    const customerId = await newCustomer();
     const oldest = await shop.pay(customerId, { coins: '1', state: 'confirming' });
     shop.pass(60);
     await shop.pay(customerId, { coins: '2', state: 'detected' });
@@ -67,16 +64,12 @@ describe('the overview of a merchant', function () {
       const failed = await shop.pay(customerId, { coins: '5', state: 'confirming' });
       await shop.move(failed, 'failed', code);
     }
-    await shop.link({ customerId: await shop.customer() });
-    await shop.link({ customerId: await shop.customer() });
+    await shop.link({ merchantId, customerId: await newCustomer() });
+    await shop.link({ merchantId, customerId: await newCustomer() });
     const { waiting, deposits, days } = await overview();
     expect(deposits.length).to.equal(10);
-    expect(deposits.map(({ detected_at: at }) => at)).to.deep.equal(
-      deposits
-        .map(({ detected_at: at }) => at)
-        .toSorted()
-        .toReversed(),
-    );
+    const times = deposits.map(({ detected_at: at }) => at);
+    expect(times).to.deep.equal(times.toSorted().toReversed());
     expect(waiting).to.deep.equal({
       unconfirmed: { ...some(2), oldest: '2026-11-20T09:00:00Z' },
       unpaid: { ...some(11), oldest: '2026-11-20T09:01:01Z' },
@@ -91,7 +84,7 @@ describe('the overview of a merchant', function () {
   });
 
   it('says of what waits for a payout since when it does so, and not since when it was there', async () => {
-    const held = await shop.pay(await shop.customer(), { coins: '5', state: 'confirming' });
+    const held = await shop.pay(await newCustomer(), { coins: '5', state: 'confirming' });
     await shop.move(held, 'failed', 'MONTHLY_LIMIT');
     shop.pass(3_600);
     await shop.move(held, 'completed');
@@ -104,7 +97,7 @@ describe('the overview of a merchant', function () {
       ['paused', '2026-11-18T00:00:00Z'],
       ['paused', '2026-11-20T00:00:00Z'],
     ] as const)
-      await waits(await shop.pay(await shop.customer(), { coins: '1' }), code, since);
+      await waits(await shop.pay(await newCustomer(), { coins: '1' }), code, since);
     const { why } = (await overview()).waiting;
     expect(why.map(({ code, who, addresses, since }) => ({ code, who, addresses, since }))).to.deep.equal([
       { code: 'paused', who: 'operator', addresses: some(2), since: '2026-11-18T00:00:00Z' },
@@ -115,14 +108,16 @@ describe('the overview of a merchant', function () {
   });
 
   it('names the endpoints in trouble alone: those that fail, were disabled, or have failed deliveries', async () => {
+    const input = { merchantId, mode: 'live', url: 'http://127.0.0.1:9/', description: null } as const;
+    const register = () => createEndpoint(shop.deps, { ...input, events: ['*'] });
     const [fails, disabled, failed, own] = [
-      await register('live'),
-      await register('live'),
-      await register('live'),
-      await register('live'),
+      await register(),
+      await register(),
+      await register(),
+      await register(),
     ];
-    await register('live');
-    await shop.pay(await shop.customer(), { coins: '1', state: 'detected' });
+    await register();
+    await shop.pay(await newCustomer(), { coins: '1', state: 'detected' });
     await shop.sql(`update webhook_endpoints set failing_since = '2026-11-19T00:00:00Z' where id = ?`, [
       fails.id,
     ]);
@@ -143,7 +138,7 @@ describe('the overview of a merchant', function () {
   });
 
   it('takes as many statements with many rows as with few', async () => {
-    const customerId = await shop.customer();
+    const customerId = await newCustomer();
     for (const state of ['detected', 'confirming', 'completed'] as const)
       await shop.pay(customerId, { coins: '1', state });
     const sent = await statementsOf(shop.deps.orm);
@@ -157,20 +152,13 @@ describe('the overview of a merchant', function () {
   });
 
   it('of a customer has the newest deposits and links, and how many there are', async () => {
-    const customerId = await shop.customer();
+    const customerId = await newCustomer();
     for (let count = 0; count < 11; count += 1) await shop.pay(customerId, { coins: '1' });
-    const link = await shop.link({ customerId });
-    const seen = await customerOverview(shop.deps, {
-      merchantId: shop.merchantId,
-      mode: 'live',
-      id: customerId,
-    });
+    const link = await shop.link({ merchantId, customerId });
+    const seen = await customerOverview(shop.deps, { merchantId, mode: 'live', id: customerId });
     expect(seen.customer.addresses.length).to.equal(2);
-    expect([seen.deposits.rows.length, seen.deposits.total, seen.deposits.hasMore]).to.deep.equal([
-      10,
-      11,
-      true,
-    ]);
+    const { rows, total, hasMore } = seen.deposits;
+    expect([rows.length, total, hasMore]).to.deep.equal([10, 11, true]);
     expect(seen.links.rows.map(({ id }) => id)).to.deep.equal([link.id]);
   });
 });

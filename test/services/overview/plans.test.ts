@@ -4,6 +4,7 @@ import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts
 import { listAllDeposits } from '../../../src/cli/commands/deposits/deposit-reads.ts';
 import { listAllEvents } from '../../../src/cli/commands/lookup/event-rows.ts';
 import { listAllDeliveries } from '../../../src/cli/commands/webhook-reads.ts';
+import { listMerchantActions } from '../../../src/services/audit/merchant-list.ts';
 import { listDeposits } from '../../../src/services/deposits/reads.ts';
 import { depositStory } from '../../../src/services/deposits/story/story.ts';
 import type { Deps } from '../../../src/services/deps.ts';
@@ -18,7 +19,8 @@ import { listEvents, listEventsInFull } from '../../../src/services/webhooks/sho
 import { waitsForEarlier } from '../../../src/services/webhooks/turns.ts';
 import { testDeps } from '../../support/gateway.ts';
 
-const ROWS = 100_000;
+/** More than lists count to. */
+const ROWS = 12_000;
 const md5 = (text: string) => hash('md5', text);
 const PAGES = {
   workflow: () => null,
@@ -27,7 +29,7 @@ const PAGES = {
 };
 type Asked = { readonly text: string; readonly values: unknown[] };
 
-/** One merchant has 100,000 rows in each table; what is asked for is explained with its very values. */
+/** One merchant has many rows in each table; what is asked for is explained with its very values. */
 describe('what pages read of a grown merchant', function () {
   this.timeout(120_000);
   let database: FreshDatabase;
@@ -52,6 +54,7 @@ describe('what pages read of a grown merchant', function () {
       'payouts',
       'settlement_waits',
       'deposit_transitions',
+      'operator_actions',
     ])
       await deps.orm.em.fork().execute(`vacuum analyze ${table}`);
     await listen();
@@ -89,7 +92,7 @@ describe('what pages read of a grown merchant', function () {
   }
   /** Of a whole table, by its cost: months without rows are read as they lie, which is nothing. */
   const GROWN =
-    /Seq Scan on (deposits|payment_links|events|payouts|settlement_waits|deposit_transitions)[^(]*\(cost=[\d.]+\.\.\d{4}/;
+    /Seq Scan on (deposits|payment_links|events|payouts|settlement_waits|deposit_transitions|operator_actions)[^(]*\(cost=[\d.]+\.\.\d{3}/;
 
   /** A delivery that may have to wait for one of the same deposit. */
   const ofDeposit = (subjectId: string) => ({
@@ -107,7 +110,7 @@ describe('what pages read of a grown merchant', function () {
     const id = found[0]?.id ?? '';
     const events = await deps.orm.em
       .fork()
-      .execute<{ id: string }[]>('select id from events order by created_at limit 1 offset 50000');
+      .execute<{ id: string }[]>('select id from events order by created_at limit 1 offset 5000');
     const event = events[0]?.id ?? '';
     const network = 'tron' as const;
     for (const work of [
@@ -123,8 +126,31 @@ describe('what pages read of a grown merchant', function () {
       () => listMerchantPayouts(deps, { ...scope, state: 'failed', page }),
       () => listMerchantPayouts(deps, { ...scope, network, page }),
       () => depositStory(deps, { ...scope, id }),
+      () => listMerchantActions(deps, { merchantId: scope.merchantId }, page),
     ])
       for (const plan of await plansOf(work)) expect(plan).to.not.match(GROWN);
+  });
+
+  it('is walked through by what was changed in one mode, also where the other one has all of it', async () => {
+    const [middle] = await deps.orm.em
+      .fork()
+      .execute<{ id: string }[]>('select id from operator_actions order by at offset 5000 limit 1');
+    for (const [mode, place] of [
+      ['test', {}],
+      ['live', {}],
+      ['live', { startingAfter: middle?.id }],
+      ['live', { endingBefore: middle?.id }],
+    ] as const) {
+      const list = () =>
+        listMerchantActions(deps, { merchantId: scope.merchantId, mode }, { limit: 20, ...place });
+      const plans = (await plansOf(list)).join('\n');
+      expect(plans)
+        .to.not.match(GROWN)
+        .and.match(/operator_actions_mode_index/)
+        .and.not.match(/Index Scan[^\n]* using operator_actions_merchant_id_index/);
+    }
+    const counted = await listMerchantActions(deps, { merchantId: scope.merchantId }, { limit: 20 });
+    expect(counted).to.deep.include({ total: 10_000, totalIsAtLeast: true });
   });
 
   it('is found by what a customer or an order is called at once: an old row, and none', async () => {
@@ -210,6 +236,9 @@ const SEED = [
      gross_units, state, state_since, net_units, fee_units, transaction_hash, settled_at, created_at, updated_at)
    select md5('p' || id)::uuid, merchant_id, 'live', false, 'bsc', 'USDT', address, address_key, 'd', 1, 'settled', now(),
      1, 0, 'h', now(), created_at, now() from deposits where merchant_id = ? limit ?`,
+  `insert into operator_actions (id, at, action, by_name, origin, merchant_id, mode, subject)
+   select gen_random_uuid(), created_at, 'key.create', 'Ann', 'here', merchant_id, 'live', 'x' from deposits
+   where merchant_id = ? limit ?`,
   `insert into settlement_waits (network, address_key, merchant_id, address, currency, code, reason, since, updated_at)
    select 'bsc', address_key, merchant_id, address, 'USDT', 'below_minimum', 'test', now(), now() from deposits
    where merchant_id = ? limit ?`,

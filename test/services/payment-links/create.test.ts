@@ -6,13 +6,16 @@ import {
   resendDelivery,
   updateEndpoint,
 } from '../../../dev/support/use-cases.ts';
+import type { Network } from '../../../src/domain/assets.ts';
 import type { NewPaymentLink } from '../../../src/services/payment-links/create.ts';
 import { getPublicPayment } from '../../../src/services/payment-links/public.ts';
 import { getPaymentLink, listPaymentLinks } from '../../../src/services/payment-links/reads.ts';
-import { type AmountTooSmall, Refusal } from '../../../src/services/refusal.ts';
+import type { AmountTooSmall, Refusal } from '../../../src/services/refusal.ts';
 import { getEndpoint, listEndpoints } from '../../../src/services/webhooks/endpoints.ts';
 import { getEvent, listDeliveries } from '../../../src/services/webhooks/reads.ts';
+import { payerPages } from '../../../src/web/checkout/index.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
+import { refusalOf } from '../../support/refusals.ts';
 
 describe('a payment link', function () {
   this.timeout(60_000);
@@ -20,9 +23,7 @@ describe('a payment link', function () {
   before(async () => {
     shop = await startShop({ poolSize: 30 });
   });
-  after(async () => {
-    await shop?.stop();
-  });
+  after(() => shop?.stop());
 
   const terms = (more: Partial<NewPaymentLink>): NewPaymentLink => ({
     merchantId: shop.merchantId,
@@ -32,16 +33,14 @@ describe('a payment link', function () {
     email: 'jane@example.com',
     ...more,
   });
-  const refusalOf = async (more: Partial<NewPaymentLink>): Promise<Refusal> => {
+  const refused = async (more: Partial<NewPaymentLink>): Promise<Refusal> => {
     const before = await shop.sql('select id from payment_links');
-    const error = await createPaymentLink(shop.deps, terms(more)).then(
-      () => undefined,
-      (caught: unknown) => caught,
-    );
-    expect(error).to.be.instanceOf(Refusal);
+    const refusal = await refusalOf(createPaymentLink(shop.deps, terms(more)));
     expect(await shop.sql('select id from payment_links')).to.have.length(before.length);
-    return error as Refusal;
+    return refusal;
   };
+  const methodsOf = async ({ token }: { token: string }) =>
+    (await getPublicPayment(shop.deps, token)).methods;
 
   it('shows what was asked for, an hour to pay it, and a token that nobody can guess', async () => {
     const { link, webhookSecret } = await createPaymentLink(
@@ -82,64 +81,48 @@ describe('a payment link', function () {
     expect(await shop.view(link.id)).to.deep.equal(link);
   });
 
-  it('makes one customer for a hundred parallel links with one new email, and tells of it once', async () => {
-    const made = await Promise.all(
-      Array.from(
-        { length: 100 },
-        async () => (await createPaymentLink(shop.deps, terms({ email: 'New.One@example.com' }))).link,
-      ),
-    );
+  it('makes one customer for many parallel links with one new email, and tells of it once', async () => {
+    const email = 'New.One@example.com';
+    const made = await Promise.all(Array.from({ length: 25 }, () => shop.link({ email })));
+    const id = made[0]?.customer_id;
     expect(new Set(made.map((link) => link.customer_id)).size).to.equal(1);
-    expect(new Set(made.map((link) => link.token)).size).to.equal(100);
-    expect(
-      await shop.sql('select id from customers where email = ?', ['New.One@example.com']),
-    ).to.have.length(1);
-    const events = await shop.sql(
-      "select id from events where type = 'customer.created' and subject_id = ?",
-      [made[0]?.customer_id],
-    );
-    expect(events).to.have.length(1);
-    expect(
-      await shop.sql('select id from deposit_addresses where customer_id = ?', [made[0]?.customer_id]),
-    ).to.have.length(2);
+    expect(new Set(made.map((link) => link.token)).size).to.equal(25);
+    for (const [text, value, count] of [
+      ['select id from customers where email = ?', email, 1],
+      ["select id from events where type = 'customer.created' and subject_id = ?", id, 1],
+      ['select id from deposit_addresses where customer_id = ?', id, 2],
+    ] as const)
+      expect(await shop.sql(text, [value]), text).to.have.length(count);
   });
 
-  it('is for the customer of the id, and for no customer of another merchant or mode', async () => {
-    const customerId = await shop.customer();
+  it('is for the customer of the id or email within its merchant and mode, and for nobody of another', async () => {
+    const [customerId, email] = [await shop.customer(), 'twin@example.com'];
     expect((await shop.link({ customerId })).customer_id).to.equal(customerId);
-    const other = await shop.api.newMerchant();
-    for (const foreign of [{ merchantId: other.id }, { mode: 'test' as const }, { customerId: 'nonsense' }])
-      expect((await refusalOf({ customerId, ...foreign })).code).to.equal('NOT_FOUND');
-  });
-
-  it('keeps one email apart for each mode and merchant', async () => {
-    const email = 'twin@example.com';
-    const other = await shop.api.newMerchant();
-    const ids = [
+    const { id: merchantId } = await shop.api.newMerchant();
+    for (const foreign of [{ merchantId }, { mode: 'test' as const }, { customerId: 'nonsense' }])
+      expect((await refused({ customerId, ...foreign })).code).to.equal('NOT_FOUND');
+    const twins = [
       await shop.link({ email }),
       await shop.link({ email, mode: 'test' }),
-      await shop.link({ email, merchantId: other.id }),
+      await shop.link({ email, merchantId }),
     ];
-    expect(new Set(ids.map((link) => link.customer_id)).size).to.equal(3);
+    expect(new Set(twins.map((link) => link.customer_id)).size).to.equal(3);
   });
 
   it('is refused below the minimum, which it names, above a million, and without anybody to pay it', async () => {
-    const small = await refusalOf({ amountCents: 499n });
+    const small = await refused({ amountCents: 499n });
     expect(small.code).to.equal('AMOUNT_TOO_SMALL');
     expect((small as AmountTooSmall).minimumCents).to.equal(500n);
     expect((await shop.link({ usd: '5', email: 'a@b.example' })).amount_usd).to.equal(5);
     expect((await shop.link({ usd: '1000000', email: 'a@b.example' })).amount_usd).to.equal(1_000_000);
-    expect((await refusalOf({ amountCents: 100_000_001n })).field).to.equal('amount_usd');
-    expect((await refusalOf({ email: undefined })).field).to.equal('email');
+    expect((await refused({ amountCents: 100_000_001n })).field).to.equal('amount_usd');
+    expect((await refused({ email: undefined })).field).to.equal('email');
   });
 
   it('has an own webhook URL under the rule of endpoints, with a secret of its own, in no list of endpoints', async () => {
-    expect((await refusalOf({ webhookUrl: 'https://10.0.0.1/hook' })).field).to.equal('webhook_url');
-    const { link, webhookSecret } = await createPaymentLink(
-      shop.deps,
-      terms({ email: 'own-url@example.com', webhookUrl: 'http://127.0.0.1:9/hook' }),
-    );
-    expect(webhookSecret).to.match(/^whsec_/);
+    expect((await refused({ webhookUrl: 'https://10.0.0.1/hook' })).field).to.equal('webhook_url');
+    const own = { email: 'own-url@example.com', webhookUrl: 'http://127.0.0.1:9/hook' };
+    const { link, webhookSecret } = await createPaymentLink(shop.deps, terms(own));
     expect(link.webhook_url).to.equal('http://127.0.0.1:9/hook');
     const [row] = await shop.sql<{ secret_sealed: Buffer; id: string }>(
       'select * from webhook_endpoints where payment_link_id = ?',
@@ -147,49 +130,29 @@ describe('a payment link', function () {
     );
     expect(row && shop.deps.secretBox.open(row.secret_sealed, link.id)).to.equal(webhookSecret);
     const scope = { merchantId: shop.merchantId, mode: 'live' as const };
-    expect((await listEndpoints(shop.deps, { ...scope, page: { limit: 25 } })).rows).to.deep.equal([]);
-    const everything = await createEndpoint(shop.deps, {
-      ...scope,
-      url: 'http://127.0.0.1:9/all',
-      events: ['*'],
-      description: null,
-    });
-    // What happens otherwise does not go to the link's own URL.
+    const page = { limit: 25 };
+    expect((await listEndpoints(shop.deps, { ...scope, page })).rows).to.deep.equal([]);
+    const url = 'http://127.0.0.1:9/all';
+    const all = await createEndpoint(shop.deps, { ...scope, url, events: ['*'], description: null });
     await shop.customer();
-    expect(
-      await shop.sql('select id from webhook_deliveries where endpoint_id = ?', [link.id]),
-    ).to.deep.equal([]);
-    const paid = await shop.pay(link.customer_id, { coins: '25' });
-    const sent = await shop.sql<{ endpoint_id: string; event_id: string; event_type: string }>(
-      "select * from webhook_deliveries where event_type = 'payment.completed'",
-    );
-    expect(sent.map((one) => one.endpoint_id)).to.have.members([link.id, everything.id]);
-    const event = await getEvent(shop.deps, { ...scope, id: String(sent[0]?.event_id) });
-    expect(event.deliveries).to.have.length(2);
-    const { transactionHash } = await shop.deposit(paid);
-    expect(event.data).to.deep.include({
-      token: link.token,
-      paid_network: 'bsc',
-      transaction_hash: transactionHash,
-      status: 'completed',
-    });
+    const toOwn = 'select id from webhook_deliveries where endpoint_id = ?';
+    expect(await shop.sql(toOwn, [link.id]), 'of what happens otherwise').to.deep.equal([]);
+    const { transactionHash } = await shop.deposit(await shop.pay(link.customer_id, { coins: '25' }));
+    const [sent] = (await listDeliveries(shop.deps, { ...scope, id: link.id, page })).rows;
+    expect(sent).to.include({ endpoint_id: link.id, event: 'payment.completed', status: 'pending' });
+    const event = await getEvent(shop.deps, { ...scope, id: String(sent?.event_id) });
+    expect(event.deliveries.map((one) => one.endpoint_id)).to.have.members([link.id, all.id]);
+    const paid = { token: link.token, paid_network: 'bsc', status: 'completed' };
+    expect(event.data).to.deep.include({ ...paid, transaction_hash: transactionHash });
     expect(event.data).to.not.have.property('webhook_secret');
-    await expectResendable(link.id);
     expect(event.data).to.deep.equal(await getPaymentLink(shop.deps, { ...scope, id: link.id }));
-  });
-
-  /** What went to the link's own URL can be read and sent again, and the URL is no endpoint otherwise. */
-  async function expectResendable(id: string): Promise<void> {
-    const scope = { merchantId: shop.merchantId, mode: 'live' as const, id };
-    const [sent] = (await listDeliveries(shop.deps, { ...scope, page: { limit: 25 } })).rows;
-    expect(sent).to.include({ endpoint_id: id, event: 'payment.completed', status: 'pending' });
-    await shop.sql("update webhook_deliveries set status = 'failed', finished_at = now() where id = ?", [
-      sent?.id,
-    ]);
-    expect((await resendDelivery(shop.deps, { ...scope, id: String(sent?.id) })).status).to.equal('pending');
+    // It can be sent again, and the URL is no endpoint otherwise.
+    await shop.sql("update webhook_deliveries set status = 'failed', finished_at = now()");
+    const resent = await resendDelivery(shop.deps, { ...scope, id: String(sent?.id) });
+    expect(resent.status).to.equal('pending');
     for (const work of [getEndpoint, deleteEndpoint, updateEndpoint])
-      expect(await work(shop.deps, scope).catch((error: Refusal) => error.code)).to.equal('NOT_FOUND');
-  }
+      expect((await refusalOf(work(shop.deps, { ...scope, id: link.id }))).code).to.equal('NOT_FOUND');
+  });
 
   it('is found by state, customer, time and any part of its words', async () => {
     const other = await shop.api.newMerchant();
@@ -211,12 +174,8 @@ describe('a payment link', function () {
     expect(await found({ customerId: two.customer_id })).to.deep.equal([two.id]);
     expect(await found({ status: 'completed' })).to.deep.equal([]);
     expect(await found({ createdFrom: new Date(shop.clock.now.getTime() + 5_000) })).to.deep.equal([]);
-    const hidden = await getPaymentLink(shop.deps, {
-      merchantId: shop.merchantId,
-      mode: 'live',
-      id: one.id,
-    }).catch((error: Refusal) => error.code);
-    expect(hidden).to.equal('NOT_FOUND');
+    const foreign = { merchantId: shop.merchantId, mode: 'live' as const, id: one.id };
+    expect((await refusalOf(getPaymentLink(shop.deps, foreign))).code).to.equal('NOT_FOUND');
   });
 
   describe('as its payer sees it', () => {
@@ -262,17 +221,41 @@ describe('a payment link', function () {
         expect(text).to.not.include(hidden);
     });
 
-    it('lists only the network that the merchant chose', async () => {
-      const { token } = await shop.link({ email: 'p@example.com', network: 'tron' });
-      expect(
-        (await getPublicPayment(shop.deps, token)).methods.map((method) => method.network),
-      ).to.deep.equal(['tron']);
+    it('is offered in live mode on what is watched now, in test mode on both, or on the network that was chosen', async () => {
+      const settings = shop.deps.settings.payments;
+      const watching = (...watchedNetworks: Network[]) => Object.assign(settings, { watchedNetworks });
+      const networks = async (link: { token: string }) =>
+        (await methodsOf(link)).map(({ network }) => network);
+      const [customerId, email] = [await shop.customer(), 'p@example.com'];
+      const chosen = await shop.link({ customerId, network: 'tron' });
+      const [live, test] = [await shop.link({ customerId }), await shop.link({ email, mode: 'test' })];
+      expect(await networks(chosen)).to.deep.equal(['tron']);
+      for (const watched of [['bsc'], ['tron', 'bsc'], []] as const) {
+        watching(...watched);
+        expect(await networks(live)).to.deep.equal(watched.toSorted());
+        expect(await networks(test)).to.deep.equal(['bsc', 'tron']);
+      }
+      const view = await getPublicPayment(shop.deps, live.token);
+      const pages = payerPages(shop.deps.settings.requiredConfirmations);
+      const page = (shown: typeof view) => String(pages.render(shown, { refresh: true, lang: 'en' }).body);
+      expect(page(view)).to.include('cannot be paid at the moment').and.not.include('data-part="address"');
+      for (const [network, setting] of [
+        ['tron', 'TRON_API_URLS'],
+        ['bsc', 'BSC_RPC_URLS'],
+      ] as const) {
+        const refusal = await refused({ customerId, network });
+        expect(refusal).to.include({ code: 'INVALID', field: 'network' });
+        expect(refusal.message).to.include(`set ${setting} first`);
+      }
+      shop.pass(3_601);
+      const over = page(await getPublicPayment(shop.deps, live.token));
+      expect(over).to.not.include('cannot be paid at the moment');
+      watching('bsc', 'tron');
     });
 
     it('asks for the rest only, and for nothing while what was seen covers it or once its time is over', async () => {
       const link = await shop.link({ customerId: await shop.customer() });
-      const amounts = async () =>
-        (await getPublicPayment(shop.deps, link.token)).methods.map((method) => method.amount);
+      const amounts = async () => (await methodsOf(link)).map((method) => method.amount);
       await shop.pay(link.customer_id, { coins: '10.0000000000001' });
       expect(await amounts()).to.deep.equal(['14.9999999999999', '15']);
       const open = await shop.pay(link.customer_id, { coins: '15', state: 'detected' });
@@ -286,14 +269,11 @@ describe('a payment link', function () {
     });
 
     it('is not there under an unknown or malformed token, always in the same words', async () => {
-      const answers = [];
       for (const token of ['pl_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA', '', '../etc', 'x'.repeat(5_000), 'pl_\0'])
-        answers.push(
-          await getPublicPayment(shop.deps, token).catch(
-            (error: Refusal) => `${error.code} ${error.message}`,
-          ),
-        );
-      expect(new Set(answers)).to.deep.equal(new Set(['NOT_FOUND There is no such payment link.']));
+        expect(await refusalOf(getPublicPayment(shop.deps, token))).to.include({
+          code: 'NOT_FOUND',
+          message: 'There is no such payment link.',
+        });
     });
   });
 });

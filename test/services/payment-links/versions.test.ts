@@ -17,20 +17,25 @@ describe('the version of a payment link', function () {
   const versionOf = async (token: string, known = '') =>
     (await changedLinks(shop.deps, new Map([[token, known]]))).get(token);
 
+  const followed = async (token: string) => {
+    let known = (await versionOf(token)) ?? '';
+    return {
+      expectMoved: async (what: string) => {
+        const now = await versionOf(token, known);
+        expect(now, what).to.be.a('string').and.not.equal(known);
+        known = now ?? '';
+      },
+      expectStill: async (what: string) => expect(await versionOf(token, known), what).to.equal(undefined),
+    };
+  };
+
   it('moves with each thing that its payer may see, and with nothing else', async () => {
     const customerId = await shop.customer();
     const [link, other] = [
       await shop.link({ customerId, usd: '40' }),
       await shop.link({ customerId: await shop.customer() }),
     ];
-    let known = (await versionOf(link.token)) ?? '';
-    const expectMoved = async (what: string) => {
-      const now = await versionOf(link.token, known);
-      expect(now, what).to.be.a('string').and.not.equal(known);
-      known = now ?? '';
-    };
-    const expectStill = async (what: string) =>
-      expect(await versionOf(link.token, known), what).to.equal(undefined);
+    const { expectMoved, expectStill } = await followed(link.token);
     await expectStill('at rest');
     const first = await shop.pay(customerId, { coins: '10', state: 'detected' });
     await expectMoved('money that was seen');
@@ -61,12 +66,7 @@ describe('the version of a payment link', function () {
     const link = await shop.link({ customerId: await shop.customer() });
     shop.pass(3_700);
     const hash = `0x${'5c'.repeat(32)}`;
-    let known = (await versionOf(link.token)) ?? '';
-    const expectMoved = async (what: string) => {
-      const now = await versionOf(link.token, known);
-      expect(now, what).to.be.a('string').and.not.equal(known);
-      known = now ?? '';
-    };
+    const { expectMoved, expectStill } = await followed(link.token);
     const deposit = await shop.pay(link.customer_id, { coins: '25', hash });
     await expectMoved('late money');
     await shop.move(deposit, 'failed', 'REORGED');
@@ -75,7 +75,7 @@ describe('the version of a payment link', function () {
     await expectMoved('it was mined once more');
     await shop.scanned('bsc', shop.clock.now);
     await expectMoved('a confirmation of it');
-    expect(await versionOf(link.token, known)).to.equal(undefined);
+    await expectStill('then');
   });
 
   it('is asked for any number of links in one statement; of unknown ones nothing is said', async () => {

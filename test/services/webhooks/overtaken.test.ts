@@ -2,11 +2,12 @@ import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { deleteEndpoint, resendDelivery, updateEndpoint } from '../../../dev/support/use-cases.ts';
 import type { EventView } from '../../../src/contract/event.ts';
-import { type Bench, startDeliveries, type Target } from './support.ts';
+import { type Bench, idOf, startDeliveries, type Target } from './support.ts';
 
 /** As long as an attempt may be under way in a process that stands still. */
 const OPEN_MS = 12_000;
 const INTERRUPTED = 'interrupted before its result was written; it may have arrived';
+const END = `update webhook_deliveries set status = ?, next_attempt_at = null, finished_at = ? where id = ?`;
 
 describe('an attempt that the end of its delivery overtakes', function () {
   this.timeout(20_000);
@@ -16,71 +17,77 @@ describe('an attempt that the end of its delivery overtakes', function () {
   });
   after(() => bench?.stop());
 
-  const idOf = (event: EventView): string => event.deliveries[0]?.id ?? '';
   const attemptsOf = (event: EventView) =>
     bench.sql<{ round: number; number: number; error: string | null; ended: boolean }>(
       `select round, number, error, finished_at is not null as ended from webhook_attempts
        where delivery_id = ? order by round, number`,
       [idOf(event)],
     );
-  const heldSlots = (to: Target) =>
-    bench.sql('select 1 from webhook_slots where owner_id = ? and held_until > clock_timestamp()', [
-      to.endpointId,
-    ]);
-  /** As a process leaves it that died between the POST and the record of its result. */
-  const leaveOpen = async (event: EventView, number: number): Promise<void> => {
-    await bench.sql(
-      'insert into webhook_attempts (delivery_id, round, number, started_at) values (?, 1, ?, ?)',
-      [idOf(event), number, new Date(bench.now())],
-    );
+  const made = async () => {
+    const target = await bench.target(200);
+    return { target, event: await bench.make(target) };
   };
-  const END = `update webhook_deliveries set status = ?, next_attempt_at = null, finished_at = ?
-    where id = ?`;
+  /** As a process leaves it that died between the POST and the record of its result. */
+  const leaveOpen = (event: EventView, number: number) =>
+    bench.sql('insert into webhook_attempts (delivery_id, round, number, started_at) values (?, 1, ?, ?)', [
+      idOf(event),
+      number,
+      new Date(bench.now()),
+    ]);
   const end = (event: EventView, status: 'succeeded' | 'failed') =>
     bench.sql(END, [status, new Date(bench.now()), idOf(event)]);
 
-  /** Delivers while another process changes the delivery, after it was seen to be due. */
-  const whileItChanges = async (event: EventView, change: string, values: unknown[]) => {
+  /** Delivers while another process changes rows of the delivery, after it was seen to be due. */
+  const whileItChanges = async (event: EventView, changes: readonly [string, unknown[]][]) => {
     const other = bench.deps.orm.em.fork();
     await other.begin();
-    await other.execute(change, values);
+    for (const [change, values] of changes) await other.execute(change, values);
     const result = bench.deliver(event);
     await eventually('the wait for the end of the other process', async () => {
-      const [row] = await bench.sql<{ n: number }>(
-        `select count(*)::int as n from pg_stat_activity where datname = current_database()
-          and wait_event_type = 'Lock'`,
+      const waiting = await bench.sql(
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       );
-      return row?.n === 1;
+      return waiting.length === 1;
     });
     await other.commit();
     return await result;
   };
 
   it('does not begin: nothing is written or sent, and the next look says what the end was', async () => {
-    const target = await bench.target(200);
-    const event = await bench.make(target);
-    const result = await whileItChanges(event, END, ['succeeded', new Date(bench.now()), idOf(event)]);
+    const { target, event } = await made();
+    const result = await whileItChanges(event, [[END, ['succeeded', new Date(bench.now()), idOf(event)]]]);
     expect(result).to.include({
       kind: 'later',
       message: 'the delivery ended, or was resent, before attempt 1 could begin',
     });
-    expect([await attemptsOf(event), await heldSlots(target)]).to.deep.equal([[], []]);
+    expect([await attemptsOf(event), await bench.heldSlots(target)]).to.deep.equal([[], 0]);
     expect(await bench.deliver(event)).to.include({ kind: 'done', status: 'succeeded' });
     expect(target.receiver.requests).to.deep.equal([]);
   });
 
   it('does not begin in a round that is over: the resend makes its own first attempt', async () => {
-    const target = await bench.target(200);
-    const event = await bench.make(target);
-    const result = await whileItChanges(
-      event,
-      'update webhook_deliveries set round = 2, next_attempt_at = ? where id = ?',
-      [new Date(bench.now()), idOf(event)],
-    );
+    const { target, event } = await made();
+    const resent = 'update webhook_deliveries set round = 2, next_attempt_at = ? where id = ?';
+    const result = await whileItChanges(event, [[resent, [new Date(bench.now()), idOf(event)]]]);
     expect(result).to.include({ kind: 'later' });
     expect(target.receiver.requests).to.deep.equal([]);
     expect(await bench.deliver(event)).to.include({ kind: 'done', status: 'succeeded' });
     expect(await attemptsOf(event)).to.deep.equal([{ round: 2, number: 1, error: null, ended: true }]);
+  });
+
+  it('whose end is written late by a process that stood still is not followed by another one in the same moment', async () => {
+    const { target, event } = await made();
+    await leaveOpen(event, 1);
+    bench.pass(5 * OPEN_MS);
+    const at = new Date(bench.now());
+    const late = 'update webhook_attempts set finished_at = ?, status_code = 200 where delivery_id = ?';
+    const result = await whileItChanges(event, [
+      [late, [at, idOf(event)]],
+      [END, ['succeeded', at, idOf(event)]],
+    ]);
+    expect(result).to.include({ kind: 'later', delayMs: 1 });
+    expect(await bench.deliver(event)).to.include({ kind: 'done', status: 'succeeded' });
+    expect(target.receiver.requests).to.deep.equal([]);
   });
 
   for (const [what, over, status] of [
@@ -99,16 +106,12 @@ describe('an attempt that the end of its delivery overtakes', function () {
     ],
   ] as const)
     it(`is ended as interrupted before the actor of a delivery ends that ${what}`, async () => {
-      const target = await bench.target(200);
-      const event = await bench.make(target);
+      const { target, event } = await made();
       await leaveOpen(event, 3);
       await over(event, target);
       bench.pass(OPEN_MS - 1);
-      expect(await bench.deliver(event)).to.deep.equal({
-        kind: 'later',
-        delayMs: 1,
-        message: 'attempt 3 may still be under way',
-      });
+      const message = 'attempt 3 may still be under way';
+      expect(await bench.deliver(event)).to.deep.equal({ kind: 'later', delayMs: 1, message });
       bench.pass(1);
       expect(await bench.deliver(event)).to.include({ kind: 'done', status });
       expect(await attemptsOf(event)).to.deep.equal([
@@ -118,8 +121,7 @@ describe('an attempt that the end of its delivery overtakes', function () {
     });
 
   it('is ended when the delivery was resent meanwhile, and then the resend goes out', async () => {
-    const target = await bench.target(200);
-    const event = await bench.make(target);
+    const { target, event } = await made();
     await leaveOpen(event, 3);
     await end(event, 'succeeded');
     await resendDelivery(bench.deps, { ...target.scope, id: idOf(event) });

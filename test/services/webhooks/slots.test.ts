@@ -8,6 +8,7 @@ import {
   TEST_SLOTS,
   TEST_SLOTS_PER_MERCHANT,
 } from '../../../src/services/webhooks/slots.ts';
+import { pauseAtAge } from '../../../src/services/webhooks/turns.ts';
 
 describe('the slots of deliveries', () => {
   let nowMs = 0;
@@ -16,24 +17,36 @@ describe('the slots of deliveries', () => {
     merchantId,
     mode,
   });
+  type Slots = ReturnType<typeof createDeliverySlots>;
   const make = (more: object = {}) => createDeliverySlots({ nowMs: () => nowMs, waitHereMs: 50, ...more });
   const slotOf = (taken: Slot | { waitMs: number }): Slot => {
     if ('waitMs' in taken) throw new Error(`sent away for ${taken.waitMs} ms`);
     return taken;
   };
+  const waitOf = async (slots: Slots) => {
+    const away = await slots.take(owner('a'));
+    return 'waitMs' in away ? away.waitMs : -1;
+  };
+  /** So many ask at once for one of each of these owners; the slots that were given. */
+  const ask = async (slots: Slots, times: number, owners = [owner('a')]) => {
+    const each = owners.flatMap((one) => Array.from({ length: times }, () => slots.take(one)));
+    return (await Promise.all(each)).filter((taken) => 'free' in taken);
+  };
+  const endpoints = (count: number, merchantId: string, mode?: Mode) =>
+    Array.from({ length: count }, (_, index) => owner(`${merchantId}-${mode}-${index}`, merchantId, mode));
 
   beforeEach(() => {
     nowMs = 1_000;
   });
 
-  it('are at most ten for an endpoint, whatever comes at once', async () => {
+  it('are at most ten for an endpoint, whatever comes at once, and none of another one', async () => {
     const slots = make();
-    const results = await Promise.all(Array.from({ length: 200 }, () => slots.take(owner('a'))));
-    expect(results.filter((result) => 'free' in result)).to.have.length(SLOTS_PER_ENDPOINT);
+    expect(await ask(slots, 200)).to.have.length(SLOTS_PER_ENDPOINT);
+    expect(await slots.take(owner('b'))).to.have.property('free');
   });
 
   it('are handed over in the order of waiting while the receiver answers', async () => {
-    const slots = make({ perEndpoint: 1, waitHereMs: 1_000 });
+    const slots = make({ perEndpoint: 1, waitHereMs: 60_000 });
     const first = slotOf(await slots.take(owner('a')));
     const order: number[] = [];
     const waiting = [1, 2, 3].map(async (number) => {
@@ -48,60 +61,37 @@ describe('the slots of deliveries', () => {
     expect(slotOf(await slots.take(owner('a'))).waited).to.equal(false);
   });
 
-  it('of one endpoint do not touch another', async () => {
-    const slots = make();
-    await Promise.all(Array.from({ length: SLOTS_PER_ENDPOINT }, () => slots.take(owner('a'))));
-    expect(await slots.take(owner('b'))).to.have.property('free');
-  });
-
   it('are limited for all endpoints of a merchant together, so that others keep theirs', async () => {
     const slots = make();
-    const endpoints = Array.from({ length: 30 }, (_, index) => `e${index}`);
-    const results = await Promise.all(
-      endpoints.flatMap((name) => Array.from({ length: 10 }, () => slots.take(owner(name)))),
-    );
-    expect(results.filter((result) => 'free' in result)).to.have.length(SLOTS_PER_MERCHANT);
+    expect(await ask(slots, 10, endpoints(30, 'merchant'))).to.have.length(SLOTS_PER_MERCHANT);
     expect(await slots.take(owner('x', 'another merchant'))).to.have.property('free');
   });
 
   it('of test mode take none of the live ones, neither of the same merchant nor of all of them together', async () => {
     const slots = make();
-    const fill = async (merchantId: string) => {
-      const names = Array.from({ length: 30 }, (_, index) => `${merchantId}-${index}`);
-      const taken = await Promise.all(
-        names.flatMap((name) => [1, 2, 3].map(() => slots.take(owner(name, merchantId, 'test')))),
-      );
-      return taken.filter((result) => 'free' in result).length;
-    };
-    expect(await fill('merchant')).to.equal(TEST_SLOTS_PER_MERCHANT);
+    const fill = async (merchantId: string) => await ask(slots, 3, endpoints(30, merchantId, 'test'));
+    expect(await fill('merchant')).to.have.length(TEST_SLOTS_PER_MERCHANT);
     for (let index = 0; index < 10; index += 1) await fill(`m${index}`);
-    expect(
-      await slots.take(owner('other', 'yet another', 'test')),
-      `${TEST_SLOTS} are held`,
-    ).to.have.property('waitMs');
-    const live = Array.from({ length: SLOTS_PER_MERCHANT }, (_, index) =>
-      slots.take(owner(`live-${index}`, 'merchant', 'live')),
-    );
-    expect((await Promise.all(live)).filter((result) => 'free' in result)).to.have.length(SLOTS_PER_MERCHANT);
+    const away = await slots.take(owner('other', 'yet another', 'test'));
+    expect(away, `${TEST_SLOTS} are held`).to.have.property('waitMs');
+    const live = await ask(slots, 1, endpoints(SLOTS_PER_MERCHANT, 'merchant', 'live'));
+    expect(live).to.have.length(SLOTS_PER_MERCHANT);
   });
 
   it('of a receiver that hangs send the rest away at once, spread over two minutes at most', async () => {
     const slots = make();
-    await Promise.all(Array.from({ length: SLOTS_PER_ENDPOINT }, () => slots.take(owner('a'))));
+    await ask(slots, SLOTS_PER_ENDPOINT);
     nowMs += 5_000;
     const waits: number[] = [];
-    for (let index = 0; index < 500; index += 1) {
-      const away = await slots.take(owner('a'));
-      waits.push('waitMs' in away ? away.waitMs : -1);
-    }
+    for (let index = 0; index < 500; index += 1) waits.push(await waitOf(slots));
     expect(Math.min(...waits)).to.be.at.least(1_000);
     expect(Math.max(...waits)).to.be.within(90_000, 120_000);
-    expect(waits.slice(0, 100)).to.deep.equal([...waits.slice(0, 100)].sort((a, b) => a - b));
+    expect(waits.slice(0, 100)).to.deep.equal(waits.slice(0, 100).toSorted((a, b) => a - b));
   });
 
   it('that are free are given to whoever comes, however many were sent away before', async () => {
     const slots = make();
-    const held = await Promise.all(Array.from({ length: SLOTS_PER_ENDPOINT }, () => slots.take(owner('a'))));
+    const held = await ask(slots, SLOTS_PER_ENDPOINT);
     nowMs += 12_000;
     for (let index = 0; index < 100; index += 1) await slots.take(owner('a'));
     for (const slot of held) slotOf(slot).free();
@@ -119,9 +109,9 @@ describe('the slots of deliveries', () => {
 
   it('in use at a time have different numbers, from the first one of this process on', async () => {
     const slots = make({ firstNumber: 7 });
-    const held = await Promise.all(Array.from({ length: SLOTS_PER_ENDPOINT }, () => slots.take(owner('a'))));
-    expect(held.map((taken) => slotOf(taken).number)).to.deep.equal([7, 8, 9, 0, 1, 2, 3, 4, 5, 6]);
-    slotOf(held[3] ?? { waitMs: 0 }).free();
+    const held = (await ask(slots, SLOTS_PER_ENDPOINT)).map(slotOf);
+    expect(held.map(({ number }) => number)).to.deep.equal([7, 8, 9, 0, 1, 2, 3, 4, 5, 6]);
+    held[3]?.free();
     expect(slotOf(await slots.take(owner('a'))).number).to.equal(0);
   });
 
@@ -139,17 +129,11 @@ describe('the slots of deliveries', () => {
   it('that other processes hold for long send everything away at the pace at which those come free', async () => {
     const slots = make();
     const refused = slotOf(await slots.take(owner('a')));
-    const first = refused.usedElsewhere(9_000);
+    const waits = [refused.usedElsewhere(9_000)];
     refused.free();
-    const waits = [first];
-    for (let index = 0; index < 20; index += 1) {
-      const away = await slots.take(owner('a'));
-      waits.push('waitMs' in away ? away.waitMs : -1);
-    }
-    // Nine seconds by ten slots.
-    expect(waits.slice(1).map((wait, index) => wait - (waits[index] ?? 0))).to.deep.equal(
-      Array(20).fill(900),
-    );
+    for (let index = 0; index < 20; index += 1) waits.push(await waitOf(slots));
+    const pauses = waits.slice(1).map((wait, index) => wait - (waits[index] ?? 0));
+    expect(pauses, 'nine seconds by ten slots').to.deep.equal(Array(20).fill(900));
   });
 
   it('refused at once do not count as quick answers of the receiver', async () => {
@@ -166,8 +150,18 @@ describe('the slots of deliveries', () => {
       nowMs += 1_000;
     }
     slotOf(await slots.take(owner('a')));
-    const away = await slots.take(owner('a'));
-    // The average still is of the receiver that took a minute.
-    expect('waitMs' in away && away.waitMs).to.be.above(5_000);
+    expect(await waitOf(slots), 'of the receiver that took a minute').to.be.above(5_000);
+  });
+});
+
+describe('the wait for the webhook before', () => {
+  it('costs few tasks, however long a receiver takes nothing, and ends soon after it', () => {
+    let looks = 0;
+    for (let age = 0; age < 5 * 60_000; age += pauseAtAge(age)) looks += 1;
+    expect(looks).to.be.lessThan(80);
+    for (const age of [1, 1_000, 10_000, 60_000])
+      expect(pauseAtAge(age), `${age}`).to.be.at.most(Math.max(50, age / 8));
+    expect(pauseAtAge(60_000)).to.be.above(6_666);
+    expect(pauseAtAge(-5_000), 'of a clock that is ahead').to.equal(50);
   });
 });

@@ -20,6 +20,9 @@ export type Target = {
   readonly scope: { readonly merchantId: string; readonly mode: 'test' };
 };
 
+/** The id of an event's only delivery. */
+export const idOf = (event: EventView): string => event.deliveries[0]?.id ?? 'none';
+
 /** Deliveries without Temporal, on a real database and real sockets, by a clock that the test moves. */
 export async function startDeliveries() {
   const database = await migratedDatabase();
@@ -50,7 +53,7 @@ export async function startDeliveries() {
   };
   const make = (to: Target): Promise<EventView> => sendTestEvent(deps, { ...to.scope, id: to.endpointId });
   const deliver = (event: EventView): Promise<DeliverResult> =>
-    deliverWebhook(deps, { deliveryId: event.deliveries[0]?.id ?? 'none' });
+    deliverWebhook(deps, { deliveryId: idOf(event) });
   return {
     deps: deps as Deps & typeof deps,
     target,
@@ -75,6 +78,16 @@ export async function startDeliveries() {
     },
     now: () => nowMs,
     sql: <T>(text: string, values: unknown[] = []) => deps.orm.em.fork().execute<T[]>(text, values),
+    /** Slots of an endpoint that somebody holds. */
+    heldSlots: async (to: Target): Promise<number> =>
+      (
+        await deps.orm.em
+          .fork()
+          .execute<unknown[]>(
+            'select 1 from webhook_slots where owner_id = ? and held_until > clock_timestamp()',
+            [to.endpointId],
+          )
+      ).length,
     stop: async () => {
       await deps.orm.close(true);
       await database.drop();

@@ -9,7 +9,7 @@ import {
   type TargetPolicy,
   TargetRefused,
 } from '../../../../src/services/webhooks/http/target.ts';
-import { createWebhookTransport } from '../../../../src/services/webhooks/http/transport.ts';
+import { post } from '../../../support/http/attempts.ts';
 import { type Answers, startNameServer } from '../../../support/http/name-server.ts';
 
 type Corpus = {
@@ -28,16 +28,19 @@ const answering =
   async () =>
     answers;
 const never = new AbortController().signal;
+const SHOP = 'https://shop.example/';
 
-async function refusal(action: () => unknown): Promise<TargetRefused> {
+async function refusal(action: () => unknown, what = ''): Promise<TargetRefused> {
   try {
     await action();
   } catch (error) {
     if (error instanceof TargetRefused) return error;
     throw error;
   }
-  throw new Error('not refused');
+  throw new Error(`not refused: ${what}`);
 }
+const resolve = (url: string, policy: TargetPolicy, ...answers: string[]) =>
+  resolveTarget({ lookup: answering(...answers) }, parseTarget(url, policy), policy, never);
 
 describe('hostile URLs', () => {
   let canary: Canary;
@@ -46,13 +49,8 @@ describe('hostile URLs', () => {
   });
   afterEach(() => canary.stop());
 
-  const send = (policy: TargetPolicy, url: string, lookup: Lookup) =>
-    createWebhookTransport({ lookup, policy, now: () => performance.now() }).post({
-      url,
-      headers: {},
-      body: Buffer.from('{}'),
-      timeoutMs: 2_000,
-    });
+  const send = (policy: TargetPolicy, url: string, ...answers: string[]) =>
+    post(url, { policy, lookup: answering(...answers) });
 
   for (const { why, urls } of corpus.urls) {
     it(`are refused at save and at delivery: ${why} (${urls.length})`, async () => {
@@ -60,13 +58,12 @@ describe('hostile URLs', () => {
         const url = template.replaceAll('{port}', String(canary.port));
         for (const policy of [closed, http]) {
           // A public answer here: the text of the URL alone must be reason enough.
-          const error = await refusal(() =>
-            checkTargetForSave({ lookup: answering('93.184.215.14') }, url, policy),
-          ).catch((other) => {
-            throw new Error(`${JSON.stringify(url)}: ${other}`);
-          });
+          const error = await refusal(
+            () => checkTargetForSave({ lookup: answering('93.184.215.14') }, url, policy),
+            url,
+          );
           expect(error.message).to.match(/^The [^\n]{10,120}\.$/);
-          const outcome = await send(policy, url, answering('127.0.0.1'));
+          const outcome = await send(policy, url, '127.0.0.1');
           expect(outcome, url).to.include({ kind: 'error', code: 'TARGET_REFUSED' });
         }
       }
@@ -74,29 +71,23 @@ describe('hostile URLs', () => {
     });
   }
 
-  for (const { why, answers } of corpus.answers) {
-    it(`are refused behind a public name: ${why}`, async () => {
+  it('are refused behind a public name, whatever it resolves to that is not public', async () => {
+    for (const { why, answers } of corpus.answers) {
       const url = `http://shop.example:${canary.port}/`;
-      const error = await refusal(() => checkTargetForSave({ lookup: answering(...answers) }, url, http));
+      const lookup = answering(...answers);
+      const error = await refusal(() => checkTargetForSave({ lookup }, url, http), why);
       for (const answer of answers.filter((text) => text !== ''))
         expect(error.message).not.to.include(answer);
-      const outcome = await send(http, url, answering(...answers));
-      expect(outcome).to.include({ kind: 'error', code: 'TARGET_REFUSED' });
-      expect(canary.connections()).to.equal(0);
-    });
-  }
+      expect(await send(http, url, ...answers), why).to.include({ kind: 'error', code: 'TARGET_REFUSED' });
+    }
+    expect(canary.connections()).to.equal(0);
+  });
 
   it('are at least 200, and would reach the listener if the rule were open', async () => {
     expect(corpus.urls.flatMap((group) => group.urls).length).to.be.at.least(200);
     const spellings = corpus.urls.slice(0, 2).flatMap((group) => group.urls);
-    for (const template of spellings.filter(
-      (url) => url.startsWith('http://127') || url.startsWith('http://0x7f.'),
-    )) {
-      const outcome = await send(
-        open,
-        template.replaceAll('{port}', String(canary.port)),
-        answering('127.0.0.1'),
-      );
+    for (const template of spellings.filter((url) => /^http:\/\/(127|0x7f\.)/.test(url))) {
+      const outcome = await send(open, template.replaceAll('{port}', String(canary.port)), '127.0.0.1');
       expect(outcome, template).to.include({ kind: 'response', status: 200 });
     }
     expect(canary.connections()).to.be.above(5);
@@ -104,52 +95,36 @@ describe('hostile URLs', () => {
 });
 
 describe('the literal check', () => {
-  it('takes ordinary https URLs and normalises them', () => {
-    const target = parseTarget('https://Shop.Example/hook?a=1&b=%20', closed);
-    expect(target).to.include({ host: 'shop.example', port: 443, isLiteral: false });
-    expect(target.url.href).to.equal('https://shop.example/hook?a=1&b=%20');
-    expect(parseTarget('HTTPS://shop.example:8443', closed)).to.include({ port: 8443 });
-    expect(parseTarget('https://münchen.example/x', closed).host).to.equal('xn--mnchen-3ya.example');
-    expect(parseTarget('https://my_shop.example/x@y:z', closed).host).to.equal('my_shop.example');
-    expect(parseTarget('https://8.8.8.8/', closed)).to.include({ host: '8.8.8.8', isLiteral: true });
-    expect(parseTarget('https://[2606:4700:4700::1111]:8444/', closed)).to.include({
-      host: '2606:4700:4700::1111',
-      port: 8444,
-    });
-    expect(parseTarget('http://shop.example/', http).port).to.equal(80);
+  it('takes ordinary URLs and normalises them', () => {
+    for (const [url, policy, host, port] of [
+      ['https://Shop.Example/hook?a=1&b=%20', closed, 'shop.example', 443],
+      ['HTTPS://shop.example:8443', closed, 'shop.example', 8443],
+      ['https://münchen.example/x', closed, 'xn--mnchen-3ya.example', 443],
+      ['https://my_shop.example/x@y:z', closed, 'my_shop.example', 443],
+      ['https://[2606:4700:4700::1111]:8444/', closed, '2606:4700:4700::1111', 8444],
+      ['http://shop.example/', http, 'shop.example', 80],
+    ] as const)
+      expect(parseTarget(url, policy), url).to.include({ host, port });
+    const { url, isLiteral } = parseTarget('https://Shop.Example/hook?a=1&b=%20', closed);
+    expect([url.href, isLiteral]).to.deep.equal(['https://shop.example/hook?a=1&b=%20', false]);
   });
 
-  it('says why it refuses a fragment', async () => {
+  it('says why it refuses a fragment, and takes 2048 characters and not one more', async () => {
     const { message } = await refusal(() => parseTarget('https://shop.example/hook?a=1#b', closed));
     expect(message).to.equal('The URL must not contain "#": what follows it is never sent to a server.');
-  });
-
-  it('takes 2048 characters and not one more', async () => {
-    const url = `https://shop.example/${'a'.repeat(2048 - 21)}`;
-    expect(url).to.have.length(2048);
-    parseTarget(url, closed);
-    await refusal(() => parseTarget(`${url}a`, closed));
+    const longest = SHOP.padEnd(2048, 'a');
+    parseTarget(longest, closed);
+    await refusal(() => parseTarget(`${longest}a`, closed));
   });
 
   it('opens only the blocks that the operator named, for literals and for inside names', async () => {
-    const policy: TargetPolicy = {
-      allowedCidrs: ['127.0.0.0/8', 'nonsense', '10.1.0.0/99'],
-      allowHttp: true,
-    };
-    expect(parseTarget('http://127.0.0.1:1/', policy).host).to.equal('127.0.0.1');
-    expect(parseTarget('http://localhost:1/', policy).host).to.equal('localhost');
-    expect(parseTarget('http://receiver:1/', policy).host).to.equal('receiver');
-    await refusal(() => parseTarget('http://10.1.0.1/', policy));
-    await refusal(() => parseTarget('http://[::1]/', policy));
-    await refusal(() => parseTarget('http://[::ffff:127.0.0.1]/', policy));
-    await refusal(() =>
-      resolveTarget(
-        { lookup: answering('127.0.0.1', '10.1.0.1') },
-        parseTarget('http://receiver/', policy),
-        policy,
-        never,
-      ),
-    );
+    const allowedCidrs = ['127.0.0.0/8', 'nonsense', '10.1.0.0/99'];
+    const policy: TargetPolicy = { allowedCidrs, allowHttp: true };
+    for (const host of ['127.0.0.1', 'localhost', 'receiver'])
+      expect(parseTarget(`http://${host}:1/`, policy).host).to.equal(host);
+    for (const host of ['10.1.0.1', '[::1]', '[::ffff:127.0.0.1]'])
+      await refusal(() => parseTarget(`http://${host}/`, policy), host);
+    await refusal(() => resolve('http://receiver/', policy, '127.0.0.1', '10.1.0.1'));
   });
 });
 
@@ -157,8 +132,8 @@ describe('the rule of ports and of our own addresses', () => {
   it('takes 80, 443 and what is free to use, and of the others only those that the operator named', async () => {
     for (const port of [443, 80, 1024, 8443, 65535]) parseTarget(`https://shop.example:${port}/`, closed);
     for (const port of [1, 22, 25, 445, 465, 993, 1023]) {
-      await refusal(() => parseTarget(`https://shop.example:${port}/`, closed));
-      await refusal(() => parseTarget(`https://93.184.215.14:${port}/`, closed));
+      for (const host of ['shop.example', '93.184.215.14'])
+        await refusal(() => parseTarget(`https://${host}:${port}/`, closed), `${host}:${port}`);
       parseTarget(`https://shop.example:${port}/`, { ...closed, allowedPorts: [port] });
     }
   });
@@ -166,89 +141,71 @@ describe('the rule of ports and of our own addresses', () => {
   it('asks for no port in a network that was opened, and asks it of every public address beside it', async () => {
     const policy: TargetPolicy = { allowedCidrs: ['10.1.0.0/16'], allowHttp: true };
     parseTarget('http://10.1.2.3:25/', policy);
-    const target = parseTarget('http://receiver:25/', policy);
-    expect(await resolveTarget({ lookup: answering('10.1.2.3') }, target, policy, never)).to.deep.equal([
-      '10.1.2.3',
-    ]);
-    await refusal(() => resolveTarget({ lookup: answering('93.184.215.14') }, target, policy, never));
+    expect(await resolve('http://receiver:25/', policy, '10.1.2.3')).to.deep.equal(['10.1.2.3']);
+    await refusal(() => resolve('http://receiver:25/', policy, '93.184.215.14'));
     await refusal(() => parseTarget('http://93.184.215.14:25/', policy));
   });
 
   it('refuses our own public addresses, for literals and for names, also where they were opened', async () => {
-    const policy: TargetPolicy = {
-      ...closed,
-      allowedCidrs: ['93.184.0.0/16'],
-      deniedCidrs: ['93.184.215.14', '2606:2800::/32'],
-    };
-    for (const url of ['https://93.184.215.14/', 'https://1572394766/', 'https://[2606:2800::1]/'])
-      await refusal(() => parseTarget(url, policy));
+    const deniedCidrs = ['93.184.215.14', '2606:2800::/32'];
+    const policy: TargetPolicy = { ...closed, allowedCidrs: ['93.184.0.0/16'], deniedCidrs };
+    for (const host of ['93.184.215.14', '1572394766', '[2606:2800::1]'])
+      await refusal(() => parseTarget(`https://${host}/`, policy), host);
     parseTarget('https://93.184.215.15/', policy);
-    const named = parseTarget('https://shop.example/', policy);
-    await refusal(() =>
-      resolveTarget({ lookup: answering('93.184.215.15', '93.184.215.14') }, named, policy, never),
-    );
+    await refusal(() => resolve(SHOP, policy, '93.184.215.15', '93.184.215.14'));
   });
 });
 
 describe('resolving a target', () => {
-  it('returns at most four addresses, IPv4 first, each once', async () => {
-    const lookup = answering('2606:4700::1', '8.8.8.8', '8.8.8.8', '2606:4700::2', '1.1.1.1', '9.9.9.9');
-    const addresses = await resolveTarget(
-      { lookup },
-      parseTarget('https://shop.example/', closed),
-      closed,
-      never,
-    );
-    expect(addresses).to.deep.equal(['8.8.8.8', '1.1.1.1', '9.9.9.9', '2606:4700::1']);
-  });
-
-  it('vets the answers beyond those that it returns', async () => {
-    const lookup = answering('8.8.8.8', '1.1.1.1', '9.9.9.9', '8.8.4.4', '1.0.0.1', '127.0.0.1');
-    await refusal(() =>
-      resolveTarget({ lookup }, parseTarget('https://shop.example/', closed), closed, never),
-    );
+  it('returns at most four addresses, IPv4 first, each once, and vets those beyond them', async () => {
+    const answers = ['2606:4700::1', '8.8.8.8', '8.8.8.8', '2606:4700::2', '1.1.1.1', '9.9.9.9'];
+    expect(await resolve(SHOP, closed, ...answers)).to.deep.equal([
+      '8.8.8.8',
+      '1.1.1.1',
+      '9.9.9.9',
+      '2606:4700::1',
+    ]);
+    await refusal(() => resolve(SHOP, closed, ...answers, '127.0.0.1'));
   });
 
   it('does not look up a literal', async () => {
     const lookup: Lookup = async () => expect.fail('looked up');
-    expect(
-      await resolveTarget({ lookup }, parseTarget('https://8.8.8.8/', closed), closed, never),
-    ).to.deep.equal(['8.8.8.8']);
+    const literal = parseTarget('https://8.8.8.8/', closed);
+    expect(await resolveTarget({ lookup }, literal, closed, never)).to.deep.equal(['8.8.8.8']);
   });
 });
 
 describe('the check at save', () => {
   const save = (lookup: Lookup, timeoutMs?: number) =>
-    checkTargetForSave({ lookup, ...(timeoutMs && { timeoutMs }) }, 'https://shop.example/', closed);
+    checkTargetForSave({ lookup, ...(timeoutMs && { timeoutMs }) }, SHOP, closed);
 
-  it('lets a name pass that does not resolve', async () => {
-    const missing: Lookup = async () =>
-      Promise.reject(Object.assign(new Error('gone'), { code: 'ENOTFOUND' }));
-    expect((await save(missing)).host).to.equal('shop.example');
+  it('lets a name pass that does not resolve, or not in time, and gives the lookup up', async () => {
+    const missing = Object.assign(new Error('gone'), { code: 'ENOTFOUND' });
+    expect((await save(() => Promise.reject(missing))).host).to.equal('shop.example');
     expect((await save(answering())).host).to.equal('shop.example');
-  });
-
-  it('lets a name pass that takes longer than 2 s, and gives the lookup up', async () => {
-    const startedMs = performance.now();
     let given: AbortSignal | undefined;
-    const stalled: Lookup = (_host, signal) => {
+    await save((_host, signal) => {
       given = signal;
       return new Promise(() => {});
-    };
-    await save(stalled);
-    expect(performance.now() - startedMs).to.be.at.least(1_950);
+    }, 50);
     expect(given?.aborted).to.equal(true);
   });
 
   it('survives a forbidden answer that comes too late', async () => {
-    const late: Lookup = () => new Promise((resolve) => setTimeout(() => resolve(['127.0.0.1']), 60));
-    await save(late, 20);
-    await new Promise((resolve) => setTimeout(resolve, 80));
-    await refusal(() => save(late, 500));
+    const late = Promise.withResolvers<string[]>();
+    await save(() => late.promise, 20);
+    late.resolve(['127.0.0.1']);
+    await refusal(() => save(() => late.promise, 60_000));
   });
 });
 
 describe('looking names up', () => {
+  const failureOf = async (work: Promise<unknown>): Promise<NodeJS.ErrnoException | undefined> =>
+    await work.then(
+      () => undefined,
+      (reason) => reason,
+    );
+
   it('asks for A and AAAA without search domains', async () => {
     const zone: Record<string, Answers> = {
       'shop.example': { a: ['93.184.215.14'], aaaa: ['2606:4700:4700::1111'] },
@@ -258,11 +215,7 @@ describe('looking names up', () => {
     const lookup = createLookup({ useSystem: false, servers: [server.address] });
     expect(await lookup('shop.example', never)).to.have.members(['93.184.215.14', '2606:4700:4700::1111']);
     expect(await lookup('v4.example', never)).to.deep.equal(['127.0.0.1']);
-    const error = await lookup('missing.example', never).then(
-      () => undefined,
-      (reason) => reason,
-    );
-    expect(error?.code).to.equal('ENOTFOUND');
+    expect((await failureOf(lookup('missing.example', never)))?.code).to.equal('ENOTFOUND');
     expect(new Set(server.asked.map(({ name }) => name))).to.deep.equal(
       new Set(['shop.example', 'v4.example', 'missing.example']),
     );
@@ -272,15 +225,11 @@ describe('looking names up', () => {
   it('stops when it is told to, although the name server is silent', async () => {
     const server = await startNameServer(undefined);
     const abort = new AbortController();
-    setTimeout(() => abort.abort(), 100);
-    const startedMs = performance.now();
-    const error = await createLookup({ useSystem: true, servers: [server.address] })(
-      'shop.example',
-      abort.signal,
-    ).catch((reason) => reason);
-    expect(error?.code).to.equal('ECANCELLED');
-    // A silent server is asked again for many seconds.
-    expect(performance.now() - startedMs).to.be.below(5_000);
+    const lookup = createLookup({ useSystem: true, servers: [server.address] });
+    const failure = failureOf(lookup('shop.example', abort.signal));
+    abort.abort();
+    // Otherwise it ends by itself, as a timeout.
+    expect((await failure)?.code).to.equal('ECANCELLED');
     await server.stop();
   });
 
@@ -288,10 +237,8 @@ describe('looking names up', () => {
     const server = await startNameServer(() => undefined);
     const servers = [server.address];
     expect(await createLookup({ useSystem: true, servers })('localhost', never)).to.include('127.0.0.1');
-    const error = await createLookup({ useSystem: false, servers })('receiver.test', never).catch(
-      (reason) => reason,
-    );
-    expect(error).to.be.instanceOf(Error);
+    const closedTo = createLookup({ useSystem: false, servers })('receiver.test', never);
+    expect(await failureOf(closedTo)).to.be.instanceOf(Error);
     await server.stop();
   });
 });

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { eventually } from '../../../../dev/support/eventually.ts';
 import {
   type Behaviour,
   closedPort,
@@ -10,9 +11,9 @@ import {
   startReceiver,
 } from '../../../../dev/support/receiver.ts';
 import { classify } from '../../../../src/domain/webhook.ts';
-import type { Lookup } from '../../../../src/services/webhooks/http/lookup.ts';
 import { buildHeaders, generateSecret } from '../../../../src/services/webhooks/http/signature.ts';
-import { errorOf, post } from '../../../support/http/attempts.ts';
+import { createWebhookTransport } from '../../../../src/services/webhooks/http/transport.ts';
+import { errorOf, LOCAL_POLICY, post } from '../../../support/http/attempts.ts';
 
 const run = promisify(execFile);
 const body = Buffer.from(
@@ -71,7 +72,7 @@ describe('sending an attempt', () => {
   });
 
   it('reports statuses and keeps the start of the body', async () => {
-    for (const status of [200, 204, 299, 400, 404, 410, 429, 500, 503, 599]) {
+    for (const status of [200, 204, 299, 410, 429, 503, 599]) {
       const receiver = await startWith({ kind: 'answer', status, body: status === 204 ? '' : 'why' });
       const outcome = await post(receiver.url);
       expect(outcome).to.include({ kind: 'response', status, bodyText: status === 204 ? '' : 'why' });
@@ -84,10 +85,8 @@ describe('sending an attempt', () => {
       `a${'é'.repeat(5_000)}`,
       '\u0000'.repeat(5_000),
       '€'.repeat(3_000),
-      'x'.repeat(4_096),
     ]) {
-      const receiver = await startWith({ kind: 'answer', status: 500, body: text });
-      const outcome = await post(receiver.url);
+      const outcome = await post((await startWith({ kind: 'answer', status: 500, body: text })).url);
       const stored = outcome.kind === 'response' ? outcome.bodyText : '';
       expect(Buffer.byteLength(stored)).to.be.within(4_090, 4_096);
       expect(stored).not.to.include('\u0000');
@@ -98,44 +97,39 @@ describe('sending an attempt', () => {
     expect(Buffer.byteLength(outcome.kind === 'response' ? outcome.bodyText : '')).to.be.within(4_090, 4_096);
   });
 
-  it('gives up a silent receiver after exactly 10 s', async () => {
-    const receiver = await startWith({ kind: 'hang' });
-    const outcome = await post(receiver.url, { timeoutMs: 10_000 });
-    expect(errorOf(outcome)).to.equal('TIMEOUT: no answer within 10 s');
-    expect(outcome.durationMs).to.be.within(9_950, 10_500);
-  });
-
   for (const [name, behaviour] of [
-    ['headers that drip', { kind: 'drip-headers', everyMs: 50 }],
-    ['a flood of slow 1xx answers', { kind: 'informational', count: 10, everyMs: 200 }],
+    ['silence', { kind: 'hang' }],
+    ['headers that drip', { kind: 'drip-headers', everyMs: 20 }],
+    ['a flood of slow 1xx answers', { kind: 'informational', count: 10, everyMs: 100 }],
     ['a status line without an end', { kind: 'drip-headers', everyMs: 10_000 }],
-    ['an answer that comes too late', { kind: 'answer', status: 200, delayMs: 900 }],
-  ] as const) {
-    it(`counts ${name} as no answer`, async () => {
+    ['an answer that comes too late', { kind: 'answer', status: 200, delayMs: 5_000 }],
+  ] as const)
+    it(`counts ${name} as no answer when its time is over`, async () => {
       const receiver = await startWith(behaviour);
-      const outcome = await post(receiver.url, { timeoutMs: 500 });
-      expect(errorOf(outcome)).to.equal('TIMEOUT: no answer within 0.5 s');
-      expect(outcome.durationMs).to.be.at.least(480);
+      const outcome = await post(receiver.url, { timeoutMs: 200 });
+      expect(errorOf(outcome)).to.equal('TIMEOUT: no answer within 0.2 s');
     });
-  }
 
-  it('takes a 2xx with an endless body as success, and soon', async () => {
+  it('takes a 2xx with an endless body as success, and reads no more than is kept', async () => {
     const receiver = await startWith({ kind: 'endless-body', status: 200 });
-    const startedMs = performance.now();
-    const outcome = await post(receiver.url, { timeoutMs: 60_000 });
+    const outcome = await post(receiver.url, { timeoutMs: 600_000 });
     expect(classify(outcome)).to.equal('succeeded');
     expect(outcome.kind === 'response' && outcome.bodyText).to.equal('x'.repeat(4_096));
-    expect(performance.now() - startedMs).to.be.below(15_000);
   });
 
   it('takes a 2xx with a dripping body as success at the deadline, timed to the status line', async () => {
     const receiver = await startWith({ kind: 'drip-body', status: 202, everyMs: 20 });
-    const startedMs = performance.now();
-    const outcome = await post(receiver.url, { timeoutMs: 3_000 });
+    const outcome = await post(receiver.url, { timeoutMs: 2_000 });
     expect(outcome).to.include({ kind: 'response', status: 202 });
-    expect(outcome.kind === 'response' && outcome.bodyText).to.match(/^\.{5,150}$/);
-    expect(performance.now() - startedMs).to.be.at.least(2_980);
-    expect(outcome.durationMs).to.be.below(2_500);
+    expect(outcome.kind === 'response' && outcome.bodyText).to.match(/^\.+$/);
+    let looks = 0;
+    const now = () => (looks += 1);
+    const transport = createWebhookTransport({ lookup: async () => [], policy: LOCAL_POLICY, now });
+    const slow = { url: receiver.url, headers: {}, body, timeoutMs: 600_000 };
+    const posted = transport.post(slow);
+    await eventually('the look at the clock while the body still drips', () => looks === 2);
+    await receiver.stop();
+    expect(await posted).to.include({ kind: 'response', status: 202, durationMs: 1 });
   });
 
   it('takes a 2xx whose body is cut off as success', async () => {
@@ -153,7 +147,7 @@ describe('sending an attempt', () => {
 
   it('follows no redirect', async () => {
     const canary = await startCanary();
-    for (const status of [300, 301, 302, 303, 307, 308]) {
+    for (const status of [301, 307]) {
       const receiver = await startWith({ kind: 'redirect', status, to: `http://127.0.0.1:${canary.port}/` });
       const outcome = await post(receiver.url);
       expect(outcome).to.include({ kind: 'response', status });
@@ -183,34 +177,34 @@ describe('sending an attempt', () => {
     }
   });
 
-  it('names what went wrong, in short words', async () => {
-    const cases: readonly (readonly [Behaviour, string])[] = [
-      [{ kind: 'reset' }, 'RESET: connection closed before an answer'],
-      [{ kind: 'raw', bytes: '' }, 'RESET: connection closed before an answer'],
-      [{ kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\nX-Cut: ' }, 'RESET: connection closed before an answer'],
-      [{ kind: 'raw', bytes: 'SSH-2.0-OpenSSH_9.9\r\n' }, 'PROTOCOL: the answer is not valid HTTP'],
-      [
-        { kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab' },
-        'PROTOCOL: the answer is not valid HTTP',
-      ],
-      [{ kind: 'huge-headers', bytes: 20_000 }, 'PROTOCOL: the answer has more than 16 KiB of headers'],
-      [{ kind: 'informational', count: 1_000 }, 'PROTOCOL: too many 1xx answers'],
-    ];
-    for (const [behaviour, message] of cases) {
-      const receiver = await startWith(behaviour);
-      expect(errorOf(await post(receiver.url)), JSON.stringify(behaviour)).to.equal(message);
-    }
+  for (const [behaviour, message] of [
+    [{ kind: 'reset' }, 'RESET: connection closed before an answer'],
+    [{ kind: 'raw', bytes: '' }, 'RESET: connection closed before an answer'],
+    [{ kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\nX-Cut: ' }, 'RESET: connection closed before an answer'],
+    [{ kind: 'raw', bytes: 'SSH-2.0-OpenSSH_9.9\r\n' }, 'PROTOCOL: the answer is not valid HTTP'],
+    [
+      { kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab' },
+      'PROTOCOL: the answer is not valid HTTP',
+    ],
+    [{ kind: 'huge-headers', bytes: 20_000 }, 'PROTOCOL: the answer has more than 16 KiB of headers'],
+    [{ kind: 'informational', count: 1_000 }, 'PROTOCOL: too many 1xx answers'],
+  ] as const)
+    it(`says "${message}" of ${JSON.stringify(behaviour)}`, async () => {
+      expect(errorOf(await post((await startWith(behaviour)).url))).to.equal(message);
+    });
+
+  it('names what went wrong before there was a connection', async () => {
+    const failing = (code: string, message: string) => ({
+      lookup: () => Promise.reject(Object.assign(new Error(message), { code })),
+    });
     expect(errorOf(await post(`http://127.0.0.1:${await closedPort()}/`))).to.equal(
       'CONNECT: no connection to the receiver',
     );
-    const missing: Lookup = async () =>
-      Promise.reject(Object.assign(new Error('queryA ENOTFOUND ns.internal'), { code: 'ENOTFOUND' }));
-    expect(errorOf(await post('https://shop.example/', { lookup: missing }))).to.equal(
+    const url = 'https://shop.example/';
+    expect(errorOf(await post(url, failing('ENOTFOUND', 'queryA ENOTFOUND ns.internal')))).to.equal(
       'DNS: host name does not resolve',
     );
-    const broken: Lookup = async () =>
-      Promise.reject(Object.assign(new Error('queryA 10.0.0.2'), { code: 'ESERVFAIL' }));
-    expect(errorOf(await post('https://shop.example/', { lookup: broken }))).to.equal(
+    expect(errorOf(await post(url, failing('ESERVFAIL', 'queryA 10.0.0.2')))).to.equal(
       'DNS: host name lookup failed (ESERVFAIL)',
     );
   });
@@ -229,7 +223,8 @@ describe('sending an attempt', () => {
   });
 });
 
-describe('a process that sent attempts', () => {
+describe('a process that sent attempts', function () {
+  this.timeout(100_000);
   it('ends by itself: nothing is left open or ticking', async () => {
     const behaviours: Behaviour[] = [
       200,
@@ -251,17 +246,14 @@ describe('a process that sent attempts', () => {
       const lookup = async (host) => (host.startsWith('stalled') ? new Promise(() => {}) : ['127.0.0.1']);
       const policy = { allowedCidrs: ['127.0.0.0/8'], allowHttp: true };
       const transport = createWebhookTransport({ lookup, policy, now: () => performance.now() });
-      const post = (url, index) => transport.post({ url, headers: {}, body: Buffer.from('{}'), timeoutMs: index === 0 ? 10_000 : 400 });
+      const post = (url, index) => transport.post({ url, headers: {}, body: Buffer.from('{}'), timeoutMs: index === 0 ? 600_000 : 400 });
       const outcomes = await Promise.all(${JSON.stringify(urls)}.map(post));
-      console.log(outcomes.map((outcome) => outcome.status ?? outcome.code).join(' '), Date.now());`;
+      console.log(outcomes.map((outcome) => outcome.status ?? outcome.code).join(' '));`;
+    // The first one's deadline would hold the process for ten minutes.
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], {
-      timeout: 15_000,
+      timeout: 90_000,
     });
-    const endedMs = Date.now();
-    const [, results, atMs] = /^(.*) (\d+)\n$/.exec(stdout) ?? [];
-    expect(results).to.equal('200 TIMEOUT 200 RESET TIMEOUT TIMEOUT TLS');
-    // The first one's deadline would hold the process for ten seconds.
-    expect(endedMs - Number(atMs)).to.be.below(7_000);
+    expect(stdout).to.equal('200 TIMEOUT 200 RESET TIMEOUT TIMEOUT TLS\n');
     for (const receiver of receivers) await receiver.stop();
   });
 });

@@ -1,0 +1,136 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { csvOf, defused } from '../../../src/services/lists/csv.ts';
+import type { PageOf } from '../../../src/services/lists/page.ts';
+import type { PageRequest } from '../../../src/services/lists/query.ts';
+import { type Walked, walkList } from '../../../src/services/lists/walk.ts';
+
+/** What a spreadsheet program calculates: a text that begins so, but for a plain number. */
+const isFormula = (cell: string): boolean =>
+  /^["'\s\u200B-\u200F\u2060\uFEFF]*[=+\-@＝＋－＠]/.test(cell.replace(/^'.*/s, '')) &&
+  !/^-\d+(\.\d+)?$/.test(cell);
+/** A program that is set to another separator, or none that honours quotes, cuts there. */
+const cutElsewhere = (text: string): string[] => text.split(/[;\t|\r\n]/);
+
+/** RFC 4180 as a reader has it: cells between commas, quoted ones with doubled quotes, lines that end in CRLF. */
+function parse(text: string): string[][] {
+  const rows: string[][] = [[]];
+  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/gy)) {
+    rows.at(-1)?.push(quoted?.replaceAll('""', '"') ?? plain ?? '');
+    if (end !== ',') rows.push([]);
+  }
+  return rows.slice(0, -1);
+}
+
+describe('a CSV file', () => {
+  const unit = fc.constantFrom(...'=+-@\t\r\n,;|"\' a1.＝\uFEFF'.split(''));
+  const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit, maxLength: 12 }));
+  const row = fc.array(text, { minLength: 2, maxLength: 4 });
+
+  it('has a line for each row, commas, CRLF, and quotes where a cell needs them', () => {
+    const rows = [
+      ['a', 'says "hi", twice', '0.000000000000000001'],
+      ['b', null, 12.5],
+      ['c', 'two\nlines', true],
+    ];
+    expect(csvOf(rows)).to.equal(
+      'a,"says ""hi"", twice",0.000000000000000001\r\nb,,12.5\r\nc,"two\nlines",true\r\n',
+    );
+  });
+
+  it('gives back what was put in, of any text, changed by apostrophes alone', () => {
+    const bare = (value: string) => value.replaceAll("'", '');
+    fc.assert(
+      fc.property(fc.array(row, { minLength: 1 }), (rows) => {
+        expect(parse(csvOf(rows))).to.deep.equal(rows.map((cells) => cells.map(defused)));
+        for (const value of rows.flat()) expect(bare(defused(value))).to.equal(bare(value));
+      }),
+    );
+  });
+
+  it('has no cell that begins with a formula, whatever separator the reader is set to', () => {
+    fc.assert(
+      fc.property(row, (cells) => {
+        for (const cell of cells.map(defused)) {
+          expect(isFormula(cell), JSON.stringify(cell)).to.equal(false);
+          for (const part of cutElsewhere(cell).slice(1))
+            expect(isFormula(part) || /^-\d/.test(part), JSON.stringify(cell)).to.equal(false);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('defuses each beginning of a formula, and leaves numbers below zero and other texts as they are', () => {
+    for (const formula of ['=1+1', '+1', '-1+2', '@SUM(A1)', '\t=1', '\rx', ' =1', '"=1"', '＝1', '-', '-a'])
+      expect(defused(formula)[0], JSON.stringify(formula)).to.equal("'");
+    for (const plain of ['', '-1', '-0.5', '12.50', 'a=b', 'ann@example.com', 'two\r\nlines', 'a, -5'])
+      expect(defused(plain)).to.equal(plain);
+    expect(defused('a;=1')).to.equal("a;'=1");
+  });
+});
+
+type Item = { readonly id: string };
+
+/** A list of so many rows, and the requests for its pages. */
+function listOf(length: number, more: Partial<PageOf<Item>> = {}) {
+  const all = Array.from({ length }, (_, index) => ({ id: `${index}` }));
+  const asked: PageRequest[] = [];
+  const read = async (page: PageRequest): Promise<PageOf<Item>> => {
+    asked.push(page);
+    const from = all.findIndex(({ id }) => id === page.startingAfter) + 1;
+    const rows = all.slice(from, from + page.limit);
+    const hasMore = from + page.limit < all.length;
+    return { rows, hasMore, page: null, limit: page.limit, total: 0, totalIsAtLeast: false, ...more };
+  };
+  return { asked, read };
+}
+
+describe('a walk through a list', () => {
+  const walkOf = (
+    { read }: ReturnType<typeof listOf>,
+    { signal } = new AbortController(),
+  ): AsyncGenerator<readonly Item[], Walked> =>
+    walkList({ read, idOf: ({ id }: Item) => id, signal, most: 22, pageSize: 5 });
+  async function walked(list: ReturnType<typeof listOf>) {
+    const ids: string[] = [];
+    const walk = walkOf(list);
+    for (;;) {
+      const { value, done } = await walk.next();
+      if (done) return { ids, ...value };
+      ids.push(...value.map(({ id }) => id));
+    }
+  }
+
+  it('has each row once, up to the most that are wanted, in pages by cursor, uncounted', async () => {
+    for (const [length, rows, isCut, pages] of [
+      [0, 0, false, 1],
+      [1, 1, false, 1],
+      [10, 10, false, 2],
+      [22, 22, false, 5],
+      [23, 22, true, 5],
+    ] as const) {
+      const list = listOf(length);
+      const ids = Array.from({ length: rows }, (_, index) => `${index}`);
+      expect(await walked(list)).to.deep.equal({ ids, rows, isCut });
+      expect(list.asked.length).to.equal(pages);
+      expect(list.asked.every(({ uncounted, limit }) => uncounted && limit <= 5)).to.equal(true);
+    }
+  });
+
+  it('says so where a search may have left out rows', async () => {
+    expect((await walked(listOf(3, { totalIsAtLeast: true }))).isCut).to.equal(true);
+  });
+
+  it('reads nothing more once its signal was given, and no page before it is wanted', async () => {
+    const list = listOf(100);
+    const gone = new AbortController();
+    const walk = walkOf(list, gone);
+    expect(list.asked.length).to.equal(0);
+    await walk.next();
+    expect(list.asked.length).to.equal(1);
+    gone.abort();
+    expect(await walk.next()).to.deep.equal({ done: true, value: { rows: 5, isCut: true } });
+    expect(list.asked.length).to.equal(1);
+  });
+});
