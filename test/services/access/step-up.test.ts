@@ -1,11 +1,7 @@
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import type { SessionOwner } from '../../../src/services/access/sessions.ts';
-import {
-  endOtherSessions,
-  endOwnSession,
-  listOwnSessions,
-} from '../../../src/services/access/signed-in/own-sessions.ts';
+import { endOwnSession, listOwnSessions } from '../../../src/services/access/signed-in/own-sessions.ts';
 import { countTry, requireStepUp, steppedUpUntil } from '../../../src/services/access/signed-in/step-up.ts';
 import { resetPassword } from '../../../src/services/access/users.ts';
 import { recordAction } from '../../../src/services/audit/record.ts';
@@ -120,11 +116,6 @@ describe('a step-up', function () {
     expect(tally(kinds, 'throttled')).to.equal(30 - tally(kinds, 'refused'));
   });
 
-  it('that succeeds costs nothing of the budget', async () => {
-    const { owner } = await people.signIn(person);
-    for (let index = 0; index < 11; index += 1) await prove(owner);
-  });
-
   it('gives the session another token: a copy of the former one never has it, however long it waits, and soon opens nothing', async () => {
     const { owner: early, token: stolen } = await people.signIn(person);
     const done = await prove(early);
@@ -154,25 +145,6 @@ describe('a step-up', function () {
     await endOwnSession(people.deps, owner, owner.sessionId);
     expect(await outcomeOf(people.stepUp(owner, proof))).to.equal('STEP_UP_REQUIRED');
     expect((await people.login({ email: careful.email, ...proof })).kind).to.equal('signed-in');
-  });
-
-  it('noted by a clock that ran a day ahead does not count until that day; clocks a minute apart do no harm', async () => {
-    let { owner } = await people.signIn(person);
-    const now = people.clock.ms;
-    const at = async (ms: number) => {
-      people.clock.ms = now + ms;
-      return await change(owner);
-    };
-    const noted = async (ms: number) => {
-      people.clock.ms = now + ms;
-      ({ owner } = await prove(owner));
-    };
-    await noted(24 * 60 * MINUTE);
-    expect([await at(24 * 60 * MINUTE), await at(0)]).to.deep.equal(['done', 'STEP_UP_REQUIRED']);
-    await noted(0);
-    const ofTimes = [await at(-MINUTE), await at(-MINUTE - 1), await at(-60 * MINUTE), await at(11 * MINUTE)];
-    people.clock.ms = now;
-    expect(ofTimes).to.deep.equal(['done', 'STEP_UP_REQUIRED', 'STEP_UP_REQUIRED', 'STEP_UP_REQUIRED']);
   });
 
   describe('of a session that ends at the same moment', () => {
@@ -212,19 +184,6 @@ describe('a step-up', function () {
         await untilOneWaits();
       });
       expect(await late).to.equal('STEP_UP_REQUIRED');
-    });
-
-    it('ends with the others from another tab after whoever locked the user, and neither waits for ever', async () => {
-      const { owner } = await people.signIn(person);
-      await people.signIn(person);
-      let ended: Promise<number> = Promise.resolve(-1);
-      await people.inTx(async (em) => {
-        await em.execute('select 1 from users where id = ? for update', [person.id]);
-        ended = endOtherSessions(people.as(owner), owner);
-        await untilOneWaits();
-        await em.execute('delete from sessions where user_id = ?', [person.id]);
-      });
-      expect(await ended).to.equal(0);
     });
 
     it('never waits for a step-up of the same session in another tab, nor that for it', async () => {

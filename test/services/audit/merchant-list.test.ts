@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { rows, sql } from '../../../src/db/sql.ts';
 import { listMerchantActions } from '../../../src/services/audit/merchant-list.ts';
 import { recordAction } from '../../../src/services/audit/record.ts';
 import { createKey } from '../../../src/services/merchants/keys.ts';

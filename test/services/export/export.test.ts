@@ -12,7 +12,7 @@ describe('a list as a file', function () {
   this.timeout(60_000);
   let shop: Shop;
   before(async () => {
-    shop = await startShop();
+    shop = await startShop({ statementTimeoutMs: 60_000 });
   });
   after(() => shop?.stop());
 

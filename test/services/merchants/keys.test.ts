@@ -4,44 +4,31 @@ import fc from 'fast-check';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { createKeyFinder } from '../../../src/services/merchants/key-owner.ts';
 import { generateKey, modeOfKey } from '../../../src/services/merchants/key-text.ts';
-import { createKey, listKeys, revokeKey, rotateKey } from '../../../src/services/merchants/keys.ts';
 import {
-  createMerchant,
-  listMerchants,
-  setSubscription,
-  updateMerchant,
-} from '../../../src/services/merchants/merchants.ts';
+  createKey,
+  listKeys,
+  listOwnKeys,
+  revokeKey,
+  rotateKey,
+} from '../../../src/services/merchants/keys.ts';
 import { Refusal } from '../../../src/services/refusal.ts';
-import { startTestApi, type TestApi, UNKNOWN_ID } from '../../support/gateway.ts';
+import { UNKNOWN_ID } from '../../support/gateway.ts';
+import { refusalOf } from '../../support/refusals.ts';
+import { type ChangeStage, HOUR_S, startChangeStage } from './change-stage.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const DAY_MS = 86_400_000;
+const GUARDED = new Refusal('INVALID', 'Not now.');
+const guard = () => Promise.reject(GUARDED);
 
-describe('API keys', () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.stop());
-
-  const refusalOf = async (work: Promise<unknown>) => {
-    const error = await work.then(
-      () => undefined,
-      (thrown: unknown) => thrown,
-    );
-    expect(error).to.be.instanceOf(Refusal);
-    return error as Refusal;
-  };
-
-  it('are of one length, tell their mode and never repeat', () => {
+describe('the text of an API key', () => {
+  it('is of one length, tells its mode, never repeats, and shows any one mistyped character', () => {
     const keys = Array.from({ length: 200 }, (_, n) => generateKey(n % 2 === 0 ? 'live' : 'test'));
     expect(new Set(keys).size).to.equal(200);
     for (const [n, key] of keys.entries()) {
       expect(key).to.match(n % 2 === 0 ? /^sk_live_[0-9A-Za-z]{49}$/ : /^sk_test_[0-9A-Za-z]{49}$/);
       expect(modeOfKey(key)).to.equal(n % 2 === 0 ? 'live' : 'test');
     }
-  });
-
-  it('show any one mistyped character by the checksum', () => {
     fc.assert(
       fc.property(fc.nat({ max: 56 }), fc.nat({ max: 61 }), (at, letter) => {
         const key = generateKey('live');
@@ -51,7 +38,7 @@ describe('API keys', () => {
     );
   });
 
-  it('take any text for a malformed key without an error', () => {
+  it('is taken for malformed, whatever else it is, without an error', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary', maxLength: 80 }),
@@ -59,179 +46,150 @@ describe('API keys', () => {
       ),
     );
   });
+});
+
+describe('API keys', function () {
+  this.timeout(60_000);
+  let stage: ChangeStage;
+  before(async () => {
+    stage = await startChangeStage();
+  });
+  beforeEach(() => stage.renew());
+  after(() => stage?.stop());
+
+  const scope = (mode: 'live' | 'test') => ({ merchantId: stage.merchantId, mode });
+  const make = (mode: 'live' | 'test' = 'live', more: object = {}) =>
+    createKey(stage.user, { ...scope(mode), ...more });
 
   it('are stored as a hash and a hint only', async () => {
-    const { id, key } = await createKey(api.deps, {
-      merchantId: api.merchant.id,
-      mode: 'live',
-      label: ' server ',
-    });
-    const [row] = await api.deps.orm.em
-      .fork()
-      .execute<Record<string, unknown>[]>('select * from api_keys where id = ?', [id]);
-    expect(row).to.include({
-      hash: hash('sha256', key),
-      prefix: key.slice(0, 12),
-      last4: key.slice(-4),
-      label: 'server',
-      mode: 'live',
-    });
-    expect(JSON.stringify(row)).not.to.contain(key.slice(12, 40));
-    expect(JSON.stringify(await listKeys(api.deps))).not.to.contain(key.slice(12, 40));
+    const { id, key } = await make('live', { label: ' server ' });
+    const [row] = await stage.sql('select * from api_keys where id = ?', [id]);
+    const hint = { prefix: key.slice(0, 12), last4: key.slice(-4) };
+    expect(row).to.include({ hash: hash('sha256', key), ...hint, label: 'server', mode: 'live' });
+    expect(JSON.stringify([row, await listKeys(stage.deps)])).not.to.contain(key.slice(12, 40));
   });
 
   it('find their owner with one question for all who wait together, and with a new one after that', async () => {
-    const { id, key } = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'test' });
-    const find = createKeyFinder(api.deps);
-    const owners = await Promise.all(Array.from({ length: 20 }, () => find(key)));
-    const expected = {
-      keyId: id,
-      merchantId: api.merchant.id,
-      mode: 'test',
-      subscribed: true,
-      scopes: ['all'],
-      allowedNetworks: [],
-    };
-    for (const owner of owners) expect(owner).to.deep.equal(expected);
-    await revokeKey(api.deps, { keyId: id });
+    const { id: keyId, key } = await make('test');
+    const find = createKeyFinder(stage.deps);
+    const rights = { subscribed: true, scopes: ['all'], allowedNetworks: [] };
+    for (const owner of await Promise.all(Array.from({ length: 20 }, () => find(key))))
+      expect(owner).to.deep.equal({ keyId, ...scope('test'), ...rights });
+    const first = await revokeKey(stage.deps, { keyId });
     expect(await find(key)).to.equal(undefined);
     expect(await find(generateKey('test'))).to.equal(undefined);
+    stage.pass(1);
+    const again = await revokeKey(stage.deps, { keyId });
+    expect(again.revokedAt, 'as it first ended').to.be.a('date').and.deep.equal(first.revokedAt);
   });
 
-  it('do not join a question that takes long: a hung connection holds only those who asked with it', async () => {
-    const { key } = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'test' });
+  it('do not join a question that takes long, and forget one that failed at once', async () => {
+    const { key } = await make('test');
     let questions = 0;
+    let broken = false;
     const now = () => {
       questions += 1;
-      return new Date();
+      if (broken) throw new Error('no clock');
+      return stage.deps.now();
     };
-    const find = createKeyFinder({ ...api.deps, now });
+    const find = createKeyFinder({ ...stage.deps, now });
     const asked: Promise<unknown>[] = [];
-    await api.deps.orm.em.fork().transactional(async (em) => {
+    await stage.deps.orm.em.fork().transactional(async (em) => {
       await em.execute('lock table api_keys in access exclusive mode');
       asked.push(...Array.from({ length: 5 }, () => find(key)));
       await new Promise((resolve) => setTimeout(resolve, 100));
-      expect(questions).to.equal(1);
       asked.push(find(key), find(key));
       await eventually('a question of their own', () => questions > 1);
     });
     expect(questions).to.equal(2);
     for (const owner of await Promise.all(asked)) expect(owner).to.be.an('object');
-  });
-
-  it('forget a failed question at once', async () => {
-    const { key } = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'test' });
-    let broken = true;
-    const now = () => {
-      if (broken) throw new Error('no clock');
-      return new Date();
-    };
-    const find = createKeyFinder({ ...api.deps, now });
-    expect(
-      await Promise.all([find(key), find(key)].map((one) => one.catch((error: Error) => error.message))),
-    ).to.deep.equal(['no clock', 'no clock']);
+    broken = true;
+    const failed = [find(key), find(key)].map((one) => one.catch((error: Error) => error.message));
+    expect(await Promise.all(failed)).to.deep.equal(['no clock', 'no clock']);
     broken = false;
     expect(await find(key)).to.be.an('object');
   });
 
-  it('end when they are revoked, and stay as they first ended', async () => {
-    const { id } = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'live' });
-    const first = await revokeKey(api.deps, { keyId: id });
-    const second = await revokeKey(api.deps, { keyId: id });
-    expect(first.revokedAt).to.be.a('date');
-    expect(second.revokedAt?.getTime()).to.equal(first.revokedAt?.getTime());
-  });
-
-  it('are replaced with a grace that never makes an earlier end later', async () => {
-    const old = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'live', label: 'a' });
-    const find = createKeyFinder(api.deps);
-    const next = await rotateKey(api.deps, { keyId: old.id, graceMs: 3_600_000 });
-    expect(await find(old.key)).to.be.an('object');
-    expect(await find(next.key)).to.include({ merchantId: api.merchant.id, mode: 'live' });
+  it('are replaced with a grace that never makes an earlier end later, and revoked, in the name of the user', async () => {
+    const find = createKeyFinder(stage.deps);
+    const old = await make('live', { label: 'server', scopes: ['read'] });
+    const meant = { keyId: old.id, scope: scope('live') };
+    const next = await rotateKey(stage.user, { ...meant, graceMs: HOUR_S * 1_000 });
+    for (const { key } of [old, next]) expect(await find(key)).to.deep.include({ scopes: ['read'] });
     const endOf = async () =>
-      (await listKeys(api.deps, { merchantId: api.merchant.id }))
-        .find(({ id }) => id === old.id)
-        ?.expiresAt?.getTime();
+      (await listKeys(stage.deps, { merchantId: stage.merchantId })).find(({ id }) => id === old.id)
+        ?.expiresAt;
     const end = await endOf();
-    await rotateKey(api.deps, { keyId: old.id, graceMs: 86_400_000 });
-    expect(await endOf()).to.equal(end);
-    await rotateKey(api.deps, { keyId: old.id, graceMs: 0 });
-    expect(await find(old.key)).to.equal(undefined);
-    expect((await refusalOf(rotateKey(api.deps, { keyId: old.id, graceMs: 0 }))).code).to.equal('INVALID');
-  });
-
-  it('are refused to unknown merchants and for bad labels and times, with what to do', async () => {
-    const unknown = await refusalOf(createKey(api.deps, { merchantId: UNKNOWN_ID, mode: 'live' }));
-    expect([unknown.code, unknown.message]).to.deep.equal([
-      'NOT_FOUND',
-      `There is no merchant ${UNKNOWN_ID}. List the merchants with "merchant list".`,
-    ]);
-    expect((await refusalOf(createKey(api.deps, { merchantId: 'x', mode: 'live' }))).code).to.equal(
-      'NOT_FOUND',
+    await rotateKey(stage.user, { ...meant, graceMs: DAY_MS });
+    expect(await endOf()).to.deep.equal(end);
+    await revokeKey(stage.user, meant);
+    expect([await find(old.key), (await find(next.key)) !== undefined]).to.deep.equal([undefined, true]);
+    const ended = await refusalOf(rotateKey(stage.user, { ...meant, graceMs: 0 }));
+    expect(ended.message).to.equal('This key has ended already. Make a new one.');
+    const trail = (await stage.trail()).filter(({ subject }) => subject === old.id);
+    expect(trail.map(({ action, by }) => [action, by])).to.deep.equal(
+      ['key.create', 'key.rotate', 'key.rotate', 'key.revoke'].map((action) => [action, stage.userId]),
     );
-    expect(
-      (
-        await refusalOf(
-          createKey(api.deps, { merchantId: api.merchant.id, mode: 'live', label: 'x'.repeat(201) }),
-        )
-      ).code,
-    ).to.equal('INVALID');
-    for (const graceMs of [-1, Number.NaN, 1.5, Number.POSITIVE_INFINITY]) {
-      expect((await refusalOf(rotateKey(api.deps, { keyId: UNKNOWN_ID, graceMs }))).code).to.equal('INVALID');
-    }
-    for (const keyId of [UNKNOWN_ID, 'x'])
-      expect((await refusalOf(revokeKey(api.deps, { keyId }))).code).to.equal('NOT_FOUND');
   });
 
-  describe('merchants', () => {
-    it('are made with a key for each mode and checked withdraw addresses', async () => {
-      const bsc = '0x9858EfFD232B4033E47d90003D41EC34EcaEda94';
-      const made = await createMerchant(api.deps, {
-        name: ' Shop ',
-        subscriptionActive: false,
-        monthlyLimitCents: 100_000n,
-        withdraw: { bsc: bsc.toLowerCase(), tron: 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH' },
+  it('are refused with what is wrong, behind the guard, and nothing is changed', async () => {
+    const { id: keyId, key } = await make();
+    for (const merchantId of [UNKNOWN_ID, 'x'])
+      expect(await refusalOf(createKey(stage.operator, { merchantId, mode: 'live' }))).to.include({
+        code: 'NOT_FOUND',
+        message: `There is no merchant ${merchantId}. List the merchants with "merchant list".`,
       });
-      expect([modeOfKey(made.keys.live), modeOfKey(made.keys.test)]).to.deep.equal(['live', 'test']);
-      const view = (await listMerchants(api.deps)).find(({ id }) => id === made.merchantId);
-      expect(view).to.deep.include({ name: 'Shop', subscriptionActive: false, monthlyLimitCents: 100_000n });
-      expect(view?.withdraw).to.deep.equal({ bsc, tron: 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH' });
-    });
+    expect((await refusalOf(make('live', { label: 'x'.repeat(201) }))).code).to.equal('INVALID');
+    for (const expiresAt of [new Date(Number.NaN), stage.clock.now])
+      expect((await refusalOf(make('live', { expiresAt }))).field).to.equal('expires');
+    for (const graceMs of [-1, 1.5, Number.NaN, 367 * DAY_MS, Number.POSITIVE_INFINITY])
+      expect((await refusalOf(rotateKey(stage.user, { keyId, graceMs }))).field).to.equal('grace');
+    for (const work of [
+      () => createKey(stage.user, scope('live'), { guard }),
+      () => rotateKey(stage.user, { keyId, graceMs: 0 }, { guard }),
+      () => revokeKey(stage.user, { keyId }, { guard }),
+    ])
+      expect(await refusalOf(work())).to.equal(GUARDED);
+    expect(await createKeyFinder(stage.deps)(key)).to.be.an('object');
+  });
 
-    it('keep what a change does not name, and lose what it sets to null', async () => {
-      const { merchantId } = await createMerchant(api.deps, {
-        name: 'A',
-        subscriptionActive: true,
-        monthlyLimitCents: 5n,
-      });
-      const renamed = await updateMerchant(api.deps, { merchantId, name: 'B' });
-      expect([renamed.name, renamed.monthlyLimitCents]).to.deep.equal(['B', 5n]);
-      const freed = await updateMerchant(api.deps, { merchantId, monthlyLimitCents: null });
-      expect([freed.name, freed.monthlyLimitCents]).to.deep.equal(['B', null]);
-      const until = new Date('2030-01-01T00:00:00Z');
-      expect(
-        (await setSubscription(api.deps, { merchantId, active: true, until })).subscriptionUntil?.getTime(),
-      ).to.equal(until.getTime());
-    });
+  it('are those of the merchant and mode alone: any other id is an unknown one', async () => {
+    const other = await stage.newMerchant();
+    const theirs = await createKey(stage.deps, { merchantId: other, mode: 'live' });
+    const own = await make('live', { label: '<b>' });
+    for (const [keyId, within] of [
+      [theirs.id, scope('live')],
+      [own.id, scope('test')],
+      [own.id, { merchantId: other, mode: 'live' as const }],
+      [UNKNOWN_ID, scope('live')],
+      ["' or 1=1 --", scope('live')],
+    ] as const)
+      for (const work of [revokeKey, rotateKey]) {
+        const refusal = await refusalOf(work(stage.user, { keyId, scope: within, graceMs: 0 }));
+        expect(refusal, keyId).to.include({ code: 'NOT_FOUND', message: 'There is no such key.' });
+      }
+    const find = createKeyFinder(stage.deps);
+    for (const { key } of [theirs, own]) expect(await find(key)).to.be.an('object');
+  });
 
-    it('are refused with a mistyped address, an empty or endless name, or a negative limit, and nothing is made', async () => {
-      const count = (await listMerchants(api.deps)).length;
-      const bad = [
-        { name: 'A', withdraw: { bsc: '0x9858EfFD232B4033E47d90003D41EC34EcaEda95' } },
-        { name: 'A', withdraw: { tron: '0x9858EfFD232B4033E47d90003D41EC34EcaEda94' } },
-        { name: '  ' },
-        { name: 'x'.repeat(201) },
-        { name: 'a\0b' },
-        { name: 'A', monthlyLimitCents: -1n },
-      ];
-      for (const input of bad)
-        expect(
-          (await refusalOf(createMerchant(api.deps, { subscriptionActive: true, ...input }))).code,
-        ).to.equal('INVALID');
-      expect((await listMerchants(api.deps)).length).to.equal(count);
-      expect(
-        (await refusalOf(updateMerchant(api.deps, { merchantId: UNKNOWN_ID, name: 'x' }))).code,
-      ).to.equal('NOT_FOUND');
-    });
+  it('are listed with the valid ones first, and a user makes no more than people can look after', async () => {
+    // The merchant's own first key was made with it.
+    for (let made = 1; made < 98; made += 1) await make('test');
+    stage.pass(1);
+    const last = await make('test', { expiresAt: new Date(stage.clock.now.getTime() + 1_000) });
+    stage.pass(1);
+    const newest = await make('test');
+    const full = await refusalOf(make('test'));
+    expect(full.message).to.match(/^100 keys are valid in test mode/);
+    const rotating = { keyId: newest.id, graceMs: 60_000, scope: scope('test') };
+    expect((await refusalOf(rotateKey(stage.user, rotating))).message).to.equal(full.message);
+    // An operator is not bound by it, and live keys are counted by themselves.
+    await createKey(stage.operator, scope('test'));
+    await make('live');
+    await revokeKey(stage.user, { keyId: newest.id });
+    const { keys, more } = await listOwnKeys(stage.deps, scope('test'));
+    expect([keys.length, more]).to.deep.equal([101, false]);
+    expect(keys.slice(-2).map(({ id }) => id)).to.deep.equal([newest.id, last.id]);
+    expect(new Set(keys.map(({ mode }) => mode))).to.deep.equal(new Set(['test']));
   });
 });

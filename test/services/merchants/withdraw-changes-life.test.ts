@@ -159,19 +159,4 @@ describe('the life of a changed withdraw address', function () {
     }
     expect([...seen]).to.include.members(['counted', 'cancelled']);
   });
-
-  it('does not end in a lock that two people of a merchant hold crosswise', async () => {
-    stage.clock.now = new Date('2026-08-01T00:00:00Z');
-    const merchantId = await stage.newMerchant();
-    await stage.ask(A, {}, merchantId);
-    stage.pass(24 * HOUR_S);
-    // A step-up holds the user's row, and waits for the merchant's as everybody does.
-    const em = stage.deps.orm.em.fork();
-    await em.begin();
-    await em.execute('select 1 from users where id = ? for update', [stage.userId]);
-    const counted = stage.count();
-    await em.execute('select 1 from merchants where id = ? for update', [merchantId]);
-    await em.commit();
-    expect([await counted, await stage.present('bsc', merchantId)]).to.deep.equal([1, A]);
-  });
 });

@@ -9,8 +9,6 @@ import { loadDelivery } from '../../../src/services/webhooks/load.ts';
 import { getEvent, listDeliveries } from '../../../src/services/webhooks/reads.ts';
 import { type Calendar, startCalendar } from './world.ts';
 
-const RUNS = 8;
-
 describe('money and its events over the edge of a month', function () {
   this.timeout(120_000);
   let world: Calendar;
@@ -19,59 +17,30 @@ describe('money and its events over the edge of a month', function () {
   });
   after(() => world?.stop());
 
-  const step = fc.oneof(
-    {
-      weight: 4,
-      arbitrary: fc.constantFrom(
-        'completed' as const,
-        'confirming' as const,
-        'reorged' as const,
-        'settled' as const,
-      ),
-    },
-    {
-      weight: 1,
-      arbitrary: fc.constantFrom(
-        'customer' as const,
-        'failed deliveries' as const,
-        'fold' as const,
-        'partitions' as const,
-      ),
-    },
-  );
+  const play = {
+    completed: () => world.simulate('completed'),
+    confirming: () => world.simulate('confirming'),
+    reorged: () => world.simulate('reorged'),
+    settled: () => world.simulate('settled'),
+    customer: () => world.newCustomer(),
+    failed: () => world.finish('failed'),
+    fold: () => foldBalances(world.deps),
+    partitions: () => makeMonthsAhead(world.deps),
+  };
+  const names = Object.keys(play) as (keyof typeof play)[];
+  const step = fc.constantFrom(...names, ...names.slice(0, 4), ...names.slice(0, 4));
   /** Milliseconds before each step; the clock begins ten before the edge. */
   const story = fc.array(fc.tuple(fc.integer({ min: 0, max: 4 }), step), { minLength: 4, maxLength: 12 });
 
-  async function play(
-    what:
-      | 'completed'
-      | 'confirming'
-      | 'reorged'
-      | 'settled'
-      | 'customer'
-      | 'failed deliveries'
-      | 'fold'
-      | 'partitions',
-  ) {
-    if (what === 'customer') await world.newCustomer();
-    else if (what === 'failed deliveries') await world.finish('failed');
-    else if (what === 'fold') await foldBalances(world.deps);
-    else if (what === 'partitions') await makeMonthsAhead(world.deps);
-    else await world.simulate(what);
-  }
-
   async function walk(): Promise<string[]> {
     const seen: string[] = [];
-    for (let after: string | undefined; ; after = seen.at(-1)) {
-      const page = { limit: 7, ...(after === undefined ? {} : { startingAfter: after }) };
-      const { rows, hasMore } = await listDeliveries(world.deps, {
-        ...world.scope,
-        id: world.endpointId,
-        page,
-      });
-      seen.push(...rows.map(({ id }) => id));
-      if (!hasMore) return seen;
+    for (let hasMore = true; hasMore; ) {
+      const page = { limit: 7, ...(seen.length > 0 ? { startingAfter: seen.at(-1) } : {}) };
+      const listed = await listDeliveries(world.deps, { ...world.scope, id: world.endpointId, page });
+      seen.push(...listed.rows.map(({ id }) => id));
+      hasMore = listed.hasMore;
     }
+    return seen;
   }
 
   it('stay exact: lists, events, books and resends, whatever happens when', async () => {
@@ -81,7 +50,7 @@ describe('money and its events over the edge of a month', function () {
         world.setClock(edge.getTime() - 10);
         for (const [ms, what] of steps) {
           world.setClock(world.now().getTime() + ms);
-          await play(what);
+          await play[what]();
         }
         expect((await auditLedger(world.deps)).differences).to.deep.equal([]);
         const deliveries = await world.sql<{ id: string; event_id: string }>(
@@ -92,17 +61,13 @@ describe('money and its events over the edge of a month', function () {
         expect(deliveries.map(({ event_id }) => event_id).sort()).to.deep.equal(
           events.map(({ id }) => id).sort(),
         );
-        const untold = await world.sql(
-          `select 1 from deposit_transitions t
-            where not exists (select 1 from events e where e.subject_id = t.deposit_id
-            and e.sequence = t.sequence)`,
+        const untoldOrMisplaced = await world.sql(
+          `select 1 from deposit_transitions t where not exists (
+             select 1 from events e where e.subject_id = t.deposit_id and e.sequence = t.sequence)
+           union all select 1 from events where tableoid::regclass::text <> 'events_' ||
+             to_char(occurred_at at time zone 'UTC', 'YYYY_MM') and occurred_at >= '2026-12-01'`,
         );
-        expect(untold).to.deep.equal([]);
-        const misplaced = await world.sql(
-          `select 1 from events where tableoid::regclass::text <> 'events_' ||
-            to_char(occurred_at at time zone 'UTC', 'YYYY_MM') and occurred_at >= '2026-12-01'`,
-        );
-        expect(misplaced).to.deep.equal([]);
+        expect(untoldOrMisplaced).to.deep.equal([]);
         await world.finish('failed');
         for (const { id, event_id: eventId } of deliveries.slice(0, 5)) {
           expect((await resendDelivery(world.deps, { ...world.scope, id })).status).to.equal('pending');
@@ -113,7 +78,7 @@ describe('money and its events over the edge of a month', function () {
         await makeMonthsAhead(world.deps);
         edge = startOf(new Date(edge.getTime() + 40 * 86_400_000).toISOString().slice(0, 7));
       }),
-      { numRuns: RUNS },
+      { numRuns: 6 },
     );
   });
 

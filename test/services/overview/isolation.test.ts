@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { depositStory } from '../../../src/services/deposits/story/story.ts';
-import { exportCsv } from '../../../src/services/export/export.ts';
+import { type ExportOf, exportCsv } from '../../../src/services/export/export.ts';
 import { customerOverview } from '../../../src/services/overview/customer.ts';
 import { readOverview } from '../../../src/services/overview/overview.ts';
 import { paymentLinkStory } from '../../../src/services/payment-links/story.ts';
@@ -12,17 +12,11 @@ import { Refusal } from '../../../src/services/refusal.ts';
 import type { Scope } from '../../../src/services/scope.ts';
 import { eventInFull, listEvents } from '../../../src/services/webhooks/shown/event-reads.ts';
 import { endpointHealth } from '../../../src/services/webhooks/shown/health.ts';
-import { startTestApi, type TestApi, UNKNOWN_ID } from '../../support/gateway.ts';
+import { call, startTestApi, type TestApi, UNKNOWN_ID } from '../../support/gateway.ts';
 import { payOut } from '../../support/payout-rows.ts';
 import { makeTenants, needlesIn, type Tenant } from '../../support/tenants.ts';
 
-const MALFORMED = [
-  '',
-  'nonsense',
-  `${UNKNOWN_ID}0`,
-  "' or 1=1 --",
-  UNKNOWN_ID.toUpperCase().replace('0', 'G'),
-];
+const MALFORMED = ['', 'nonsense', `${UNKNOWN_ID}0`, "' or 1=1 --", UNKNOWN_ID.replace('0', 'G')];
 
 /** What each tenant sees by the reads of pages, asked with ids of every other one. */
 describe('what pages read of one merchant and mode', function () {
@@ -33,19 +27,19 @@ describe('what pages read of one merchant and mode', function () {
   before(async () => {
     api = await startTestApi();
     tenants = await makeTenants(api, 2);
-    for (const tenant of tenants.filter(({ mode }) => mode === 'live')) {
-      await sql("update deposits set verified_at = now() where status = 'completed'");
-      for (const id of tenant.values.deposit) await payOut(api.deps, id);
-    }
-    for (const { customer, index } of tenants
-      .filter(({ mode }) => mode === 'test')
-      .map((one) => ({ ...one, customer: one.values.customer[0] })))
-      await simulateSettled(tenants[index] as Tenant, String(customer));
+    await sql("update deposits set verified_at = now() where status = 'completed' and mode = 'live'");
     for (const tenant of tenants) {
+      const { mode, values, callers, index } = tenant;
+      if (mode === 'live') for (const id of values.deposit) await payOut(api.deps, id);
+      else {
+        const body = { customer_id: values.customer[0], amount: '7', outcome: 'settled' };
+        const answer = await call(`${api.url}/test/simulate-deposit`, { headers: callers.key, body });
+        expect(answer.status).to.equal(201);
+      }
       const { rows } = await listMerchantPayouts(api.deps, { ...scopeOf(tenant), page: { limit: 100 } });
       expect(rows.length, `payouts of ${tenant.name}`).to.be.greaterThan(0);
       payouts.set(
-        tenant.index,
+        index,
         rows.map(({ id }) => id),
       );
     }
@@ -54,24 +48,10 @@ describe('what pages read of one merchant and mode', function () {
 
   const sql = (text: string, params: unknown[] = []) => api.deps.orm.em.fork().execute(text, params);
   const scopeOf = ({ merchantId, mode }: Tenant): Scope => ({ merchantId, mode });
-  async function simulateSettled({ callers }: Tenant, customerId: string): Promise<void> {
-    const answer = await fetch(`${api.url}/test/simulate-deposit`, {
-      method: 'POST',
-      headers: { ...callers.key, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ customer_id: customerId, amount: '7', outcome: 'settled' }),
-    });
-    expect(answer.status).to.be.within(200, 201);
-  }
+  const others = (tenant: Tenant) => tenants.filter(({ index }) => index !== tenant.index);
 
-  const ONE: Readonly<
-    Record<
-      string,
-      {
-        ids: (tenant: Tenant) => readonly string[];
-        read: (input: Scope & { id: string }) => Promise<unknown>;
-      }
-    >
-  > = {
+  type Read = (input: Scope & { id: string }) => Promise<unknown>;
+  const ONE: Readonly<Record<string, { ids: (tenant: Tenant) => readonly string[]; read: Read }>> = {
     deposit: { ids: ({ values }) => values.deposit, read: (input) => depositStory(api.deps, input) },
     link: { ids: ({ values }) => values.link, read: (input) => paymentLinkStory(api.deps, input) },
     customer: { ids: ({ values }) => values.customer, read: (input) => customerOverview(api.deps, input) },
@@ -87,7 +67,7 @@ describe('what pages read of one merchant and mode', function () {
   const needlesOf = ({ values, index }: Tenant) =>
     new Set([...needlesIn(JSON.stringify(values)), ...(payouts.get(index) ?? [])]);
   function expectOwn(tenant: Tenant, text: string): void {
-    for (const other of tenants.filter(({ index }) => index !== tenant.index))
+    for (const other of others(tenant))
       for (const needle of needlesOf(other))
         expect(text.includes(needle), `${tenant.name} reads ${needle} of ${other.name}`).to.equal(false);
   }
@@ -108,7 +88,7 @@ describe('what pages read of one merchant and mode', function () {
           expect(JSON.stringify(seen)).to.include(id);
           expectOwn(tenant, JSON.stringify(seen));
         }
-        const foreign = tenants.filter(({ index }) => index !== tenant.index).flatMap(ids);
+        const foreign = others(tenant).flatMap(ids);
         expect(foreign.length).to.be.greaterThan(2);
         for (const id of [...foreign, ...MALFORMED])
           expect(await refusalOf(read({ ...scopeOf(tenant), id })), id).to.equal(unknown);
@@ -120,40 +100,36 @@ describe('what pages read of one merchant and mode', function () {
     for (const tenant of tenants) {
       const scope = scopeOf(tenant);
       const texts = [JSON.stringify(await readOverview(api.deps, scope))];
-      for (const wanted of [
-        ...(['deposits', 'customers', 'links', 'payouts', 'events'] as const).map((list) => ({
-          list,
-          input: scope,
-        })),
-      ])
-        for await (const piece of exportCsv((work) => work(api.deps), wanted, signal)) texts.push(piece);
+      const exported = async (wanted: ExportOf) => {
+        const pieces: string[] = [];
+        for await (const piece of exportCsv((work) => work(api.deps), wanted, signal)) pieces.push(piece);
+        return pieces.join('');
+      };
+      for (const list of ['deposits', 'customers', 'links', 'payouts', 'events'] as const)
+        texts.push(await exported({ list, input: scope }));
       const text = texts.join('\n');
       for (const own of needlesOf(tenant))
         if (tenant.values.deposit.includes(own)) expect(text).to.include(own);
       expectOwn(tenant, text);
-      for (const other of tenants.filter(({ index }) => index !== tenant.index)) {
+      for (const other of others(tenant)) {
         const [deposit = '', customerId = ''] = [other.values.deposit[0], other.values.customer[0]];
         const events = await listEvents(api.deps, { ...scope, subjectId: deposit, page: { limit: 10 } });
         expect([events.rows, events.total]).to.deep.equal([[], 0]);
-        const wanted = { list: 'deposits', input: { ...scope, customerId } } as const;
-        const lines: string[] = [];
-        for await (const piece of exportCsv((work) => work(api.deps), wanted, signal)) lines.push(piece);
-        expect(lines.join('').trim().split('\r\n').length, 'the names alone').to.equal(1);
+        const lines = (await exported({ list: 'deposits', input: { ...scope, customerId } })).trim();
+        expect(lines.split('\r\n').length, 'the names alone').to.equal(1);
       }
     }
   });
 
   it('takes the id of another tenant’s row for no place in a list', async () => {
     for (const tenant of tenants)
-      for (const other of tenants.filter(({ index }) => index !== tenant.index)) {
-        const page = (id: string | undefined) => ({ limit: 10, startingAfter: id });
-        const [event, payout] = [other.values.event[0], payouts.get(other.index)?.[0]];
-        expect(await refusalOf(listEvents(api.deps, { ...scopeOf(tenant), page: page(event) }))).to.match(
-          /^INVALID/,
-        );
-        expect(
-          await refusalOf(listMerchantPayouts(api.deps, { ...scopeOf(tenant), page: page(payout) })),
-        ).to.match(/^INVALID/);
+      for (const other of others(tenant)) {
+        const page = (id = '') => ({ ...scopeOf(tenant), page: { limit: 10, startingAfter: id } });
+        for (const work of [
+          listEvents(api.deps, page(other.values.event[0])),
+          listMerchantPayouts(api.deps, page(payouts.get(other.index)?.[0])),
+        ])
+          expect(await refusalOf(work)).to.match(/^INVALID/);
       }
   });
 });

@@ -150,7 +150,11 @@ describe('what pages read of a grown merchant', function () {
         .and.not.match(/Index Scan[^\n]* using operator_actions_merchant_id_index/);
     }
     const counted = await listMerchantActions(deps, { merchantId: scope.merchantId }, { limit: 20 });
-    expect(counted).to.deep.include({ total: 10_000, totalIsAtLeast: true });
+    const most = { total: 10_000, totalIsAtLeast: true };
+    expect(counted).to.deep.include(most);
+    expect(await listEvents(deps, { ...scope, page: { limit: 20 } })).to.deep.include(most);
+    const { waiting } = await readOverview(deps, scope);
+    expect(waiting.unpaid).to.deep.include({ count: 10_000, at_least: true });
   });
 
   it('is found by what a customer or an order is called at once: an old row, and none', async () => {
@@ -195,17 +199,6 @@ describe('what pages read of a grown merchant', function () {
       () => listAllDeliveries(deps, { merchant: scope.merchantId, limit }),
     ])
       for (const plan of await plansOf(work)) expect(plan).to.not.match(GROWN);
-  });
-
-  it('is shown at once, and counted no further than lists are', async () => {
-    const page = { limit: 20 };
-    for (const list of [listEvents, listMerchantPayouts] as const) {
-      const seen = await list(deps, { ...scope, page });
-      expect([seen.rows.length, seen.total, seen.totalIsAtLeast]).to.deep.equal([20, 10_000, true]);
-    }
-    const { waiting } = await readOverview(deps, scope);
-    expect(waiting.unpaid).to.deep.include({ count: 10_000, at_least: true });
-    expect(waiting.why[0]?.addresses).to.deep.equal({ count: 10_000, at_least: true });
   });
 });
 

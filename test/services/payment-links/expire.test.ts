@@ -120,25 +120,6 @@ describe('the expiry of a payment link', function () {
     });
   });
 
-  it('comes when the last deposit that held it fails', async () => {
-    const link = await newLink();
-    const deposit = await shop.pay(link.customer_id, { coins: '25', state: 'detected' });
-    shop.pass(2 * HOUR_S);
-    await shop.scanned('bsc', shop.clock.now);
-    await shop.move(deposit, 'failed', 'REORGED');
-    expect((await shop.view(link.id)).status).to.equal('pending');
-    expect((await at(link.id)).status).to.equal('expired');
-  });
-
-  it('keeps `late` when the late money was seen before it', async () => {
-    const link = await newLink();
-    shop.pass(HOUR_S + 60);
-    await shop.pay(link.customer_id, { coins: '25' });
-    await shop.scanned('bsc', shop.clock.now);
-    expect((await at(link.id)).status).to.equal('expired');
-    expect(await shop.view(link.id)).to.include({ status: 'expired', amount_status: 'late' });
-  });
-
   it('asks no chain in test mode, and waits for no simulated deposit that rests', async () => {
     const customerId = await shop.customer('test');
     const link = await shop.link({ customerId, mode: 'test' });

@@ -229,23 +229,6 @@ describe('money that arrives for payment links', function () {
       expect((await shop.view(two.id)).amount_status, 'money that fits no link').to.equal('none');
     });
 
-    it('is not said of a payment that vanished before it was confirmed', async () => {
-      const link = await newLink();
-      shop.pass(3_700);
-      const deposit = await shop.pay(link.customer_id, { coins: '25', state: 'confirming' });
-      await shop.move(deposit, 'failed', 'REORGED');
-      expect((await shop.view(link.id)).amount_status).to.equal('none');
-    });
-
-    it('does not stand in the way of a newer link', async () => {
-      const customerId = await shop.customer();
-      const old = await shop.link({ customerId });
-      shop.pass(3_700);
-      const fresh = await shop.link({ customerId });
-      expect(await shop.linkOf(await shop.pay(customerId, { coins: '25' }))).to.equal(fresh.id);
-      expect((await shop.view(old.id)).amount_status).to.equal('none');
-    });
-
     it('is never money that was sent before the link was made', async () => {
       const customerId = await shop.customer();
       const link = await shop.link({ customerId });

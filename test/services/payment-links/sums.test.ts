@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { assetOf, type Network } from '../../../src/domain/assets.ts';
+import { formatUnits, parseUnits } from '../../../src/domain/money.ts';
 import {
   fromLinkUnits,
   type LinkCandidate,

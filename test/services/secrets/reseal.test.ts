@@ -21,24 +21,19 @@ describe('secrets under an older key', function () {
   const customer = { external_id: 'user-1', email: null };
   const userIds: string[] = [];
 
+  const scope = () => ({ merchantId: api.merchant.id, mode: 'live' as const });
+  const register = () =>
+    createEndpoint(api.deps, { ...scope(), url: 'http://127.0.0.1:1/', events: ['*'], description: null });
+
   before(async () => {
     api = await startTestApi({ deps: { secretBox: createSecretBox(older) } });
     const { deps } = api;
-    const scope = { merchantId: api.merchant.id, mode: 'live' as const };
-    const made = await createEndpoint(deps, {
-      ...scope,
-      url: 'http://127.0.0.1:1/hooks',
-      events: ['*'],
-      description: null,
-    });
-    const changed = await updateEndpoint(deps, { ...scope, id: made.id, rotateSecret: true });
+    const made = await register();
+    const changed = await updateEndpoint(deps, { ...scope(), id: made.id, rotateSecret: true });
     endpointId = made.id;
     secrets = [changed.secret ?? '', made.secret];
-    const first = await call(`${api.url}/customers`, {
-      key: api.keys.live,
-      body: customer,
-      headers: { 'Idempotency-Key': 'key-1' },
-    });
+    const once = { key: api.keys.live, headers: { 'Idempotency-Key': 'key-1' } };
+    const first = await call(`${api.url}/customers`, { ...once, body: customer });
     expect(first.status).to.equal(201);
     const em = deps.orm.em.fork();
     for (let index = 0; index < USERS; index += 1) {
@@ -91,14 +86,11 @@ describe('secrets under an older key', function () {
       users.map(({ id, totpSealed }) => [id, present.open(totpSealed ?? Buffer.alloc(0), id)]),
     );
     expect(userIds.map((id) => held.get(id))).to.deep.equal(userIds.map((_, index) => `totp-${index}`));
-    const { rows } = {
-      rows: await api.deps.orm.em
-        .fork()
-        .execute<{ id: string; body_sealed: Buffer }[]>('select id, body_sealed from idempotency_answers'),
-    };
-    expect(rows.map((row) => JSON.parse(present.open(row.body_sealed, row.id)).external_id)).to.deep.equal([
-      'user-1',
-    ]);
+    const rows = await em.execute<{ id: string; body_sealed: Buffer }[]>(
+      'select id, body_sealed from idempotency_answers',
+    );
+    const opened = rows.map((row) => JSON.parse(present.open(row.body_sealed, row.id)).external_id);
+    expect(opened).to.deep.equal(['user-1']);
   });
 
   it('stay where neither key opens them, and are named', async () => {
@@ -112,14 +104,8 @@ describe('secrets under an older key', function () {
 
   it('stay where neither key opens one that was replaced, and the endpoint goes on under the present key', async () => {
     const { deps } = api;
-    const scope = { merchantId: api.merchant.id, mode: 'live' as const };
     const left = await countLeft(under(between));
-    const made = await createEndpoint(deps, {
-      ...scope,
-      url: 'http://127.0.0.1:1/lost',
-      events: ['*'],
-      description: null,
-    });
+    const made = await register();
     const lost = createSecretBox(randomBytes(32)).seal('whsec_lost', made.id).toString('base64');
     const replacedUntil = async (ms: number): Promise<WebhookEndpoint> => {
       const earlier = [{ sealed: lost, until: new Date(deps.now().getTime() + ms).toISOString() }];

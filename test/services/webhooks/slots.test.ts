@@ -98,32 +98,12 @@ describe('the slots of deliveries', () => {
     expect(await slots.take(owner('a'))).to.have.property('free');
   });
 
-  it('count once, however often they are given back', async () => {
-    const slots = make({ perEndpoint: 1 });
-    const slot = slotOf(await slots.take(owner('a')));
-    slot.free();
-    slot.free();
-    await slots.take(owner('a'));
-    expect(await slots.take(owner('a'))).to.have.property('waitMs');
-  });
-
   it('in use at a time have different numbers, from the first one of this process on', async () => {
     const slots = make({ firstNumber: 7 });
     const held = (await ask(slots, SLOTS_PER_ENDPOINT)).map(slotOf);
     expect(held.map(({ number }) => number)).to.deep.equal([7, 8, 9, 0, 1, 2, 3, 4, 5, 6]);
     held[3]?.free();
     expect(slotOf(await slots.take(owner('a'))).number).to.equal(0);
-  });
-
-  it('that other processes hold are not asked for again for a second', async () => {
-    const slots = make();
-    const [held, refused] = [slotOf(await slots.take(owner('a'))), slotOf(await slots.take(owner('a')))];
-    expect(refused.usedElsewhere(100)).to.be.within(1_000, 1_100);
-    refused.free();
-    expect(await slots.take(owner('a'))).to.have.property('waitMs');
-    held.free();
-    nowMs += 1_000;
-    expect(await slots.take(owner('a'))).to.have.property('free');
   });
 
   it('that other processes hold for long send everything away at the pace at which those come free', async () => {
