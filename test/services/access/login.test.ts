@@ -103,8 +103,11 @@ describe('users', function () {
       expect(await saidOf(createUser(deps, user)), JSON.stringify(change).slice(0, 80)).to.match(problem);
     }
     const email = 'no@example.com';
-    for (const work of [resetPassword(deps, { email, password: PASSWORD }), enableTotp(deps, { email })])
-      expect(await saidOf(work)).to.match(/^There is no user no@example\.com/);
+    for (const work of [
+      () => resetPassword(deps, { email, password: PASSWORD }),
+      () => enableTotp(deps, { email }),
+    ])
+      expect(await saidOf(work())).to.match(/^There is no user no@example\.com/);
     expect(await listUsers(deps)).to.have.length(before);
   });
 

@@ -131,16 +131,6 @@ describe('a limit that processes share', function () {
     expect(await rows()).to.equal(300 - 111);
   });
 
-  it('two processes that write the same clients in opposite orders never wait for each other', async () => {
-    const { limiters } = processes(2, BUCKET);
-    const clients = Array.from({ length: 50 }, (_, index) => `client-${index}`);
-    for (let round = 0; round < 5; round += 1) {
-      for (const client of clients) await limiters[0]?.take(client);
-      for (const client of clients.toReversed()) await limiters[1]?.take(client);
-      await Promise.all(limiters.map((limiter) => limiter.sync()));
-    }
-  });
-
   it('without its database lets the credit pass, then fails; nothing that was used is forgotten when it is back', async () => {
     const gate = await startGate();
     const url = new URL(database.url);

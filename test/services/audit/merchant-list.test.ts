@@ -111,23 +111,23 @@ describe('the audit list of a merchant', function () {
     expect((await refusalOf(list({ startingAfter: live }, 'test'))).code).to.equal('INVALID');
   });
 
-  it('is walked to the end and back by cursor, each row once, though more rows arrive', async () => {
-    await fill(95, "case when n % 3 = 0 then null when n % 3 = 1 then 'live' else 'test' end");
-    for (const mode of [undefined, 'live', 'test'] as const) {
-      const all = (await list({ limit: 1_000 }, mode)).rows.map(({ id }) => id);
-      const seen: string[] = [];
-      for (let place = {}; ; ) {
-        const page = await list({ limit: 10, ...place }, mode);
-        seen.push(...page.rows.map(({ id }) => id));
-        if (!page.hasMore) break;
-        stage.pass(1_000_000);
-        await createKey(stage.user, { merchantId: stage.merchantId, mode: mode ?? 'live' });
-        place = { startingAfter: seen.at(-1) };
-      }
-      expect(seen).to.deep.equal(all);
-      const back = await list({ limit: 10, endingBefore: seen.at(-1) ?? '' }, mode);
-      expect(back.rows.map(({ id }) => id)).to.deep.equal(seen.slice(-11, -1));
+  it('is walked by cursor, each row once, though more rows arrive', async () => {
+    for (let made = 0; made < 7; made += 1) {
+      stage.pass(1);
+      await createKey(stage.user, { merchantId: stage.merchantId, mode: made % 2 ? 'live' : 'test' });
     }
+    const all = (await list()).rows.map(({ id }) => id);
+    const seen: string[] = [];
+    for (let more = true; more; ) {
+      const page = await list({ limit: 3, ...(seen.length > 0 ? { startingAfter: seen.at(-1) } : {}) });
+      seen.push(...page.rows.map(({ id }) => id));
+      more = page.hasMore;
+      stage.pass(1);
+      await createKey(stage.user, { merchantId: stage.merchantId, mode: 'live' });
+    }
+    expect(seen).to.deep.equal(all);
+    const back = await list({ limit: 3, endingBefore: seen.at(-1) ?? '' });
+    expect(back.rows.map(({ id }) => id)).to.deep.equal(seen.slice(-4, -1));
   });
 
   it('cannot be changed', async () => {
@@ -139,14 +139,4 @@ describe('the audit list of a merchant', function () {
         ),
       ).to.include('never changed or removed');
   });
-
-  /** Rows by this user, a second apart and older than all others. */
-  async function fill(many: number, mode: string): Promise<void> {
-    await stage.sql(
-      `insert into operator_actions (id, at, action, user_id, origin, merchant_id, mode, subject)
-        select gen_random_uuid(), ?::timestamptz - n * interval '1 s', 'key.create', ?, '203.0.113.7', ?, ${mode}, 'x'
-        from generate_series(1, ?::int) n`,
-      [stage.clock.now, stage.userId, stage.merchantId, many],
-    );
-  }
 });

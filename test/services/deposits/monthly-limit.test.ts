@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { Deposit } from '../../../src/db/entities/index.ts';
 import type { Em } from '../../../src/db/orm.ts';
@@ -125,42 +124,5 @@ describe('the monthly limit', function () {
     expect(await shop.sql('select completed_cents::text as cents from monthly_totals')).to.deep.equal([
       { cents: '400' },
     ]);
-  });
-
-  it('counts every completion once, whatever is folded, limited or given back in between', async () => {
-    const cents = fc.integer({ min: 1, max: 900 });
-    const step = fc.oneof(
-      fc.record({ do: fc.constant('take' as const), cents }),
-      fc.record({ do: fc.constant('limit' as const), cents: fc.option(fc.integer({ min: 0, max: 2_000 })) }),
-      fc.constant({ do: 'fold' as const, cents: 0 }),
-      fc.constant({ do: 'back' as const, cents: 0 }),
-    );
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
-        await begin();
-        let limit: number | null = null;
-        const done: { id: string; cents: number }[] = [];
-        const sum = () => done.reduce((total, one) => total + one.cents, 0);
-        for (const one of steps) {
-          if (one.do === 'limit') {
-            limit = one.cents;
-            await limitTo(limit === null ? null : BigInt(limit));
-          } else if (one.do === 'fold') await foldMonths(shop.deps);
-          else if (one.do === 'take') {
-            const id = await arrived((one.cents / 100).toFixed(2));
-            const fits: boolean = limit === null || sum() + one.cents <= limit;
-            expect(await taken(id)).to.equal(fits);
-            if (!fits) continue;
-            done.push({ id, cents: one.cents });
-            await completed(id);
-          } else {
-            const last = done.pop();
-            if (last) await giveBack(last.id);
-          }
-          expect(await counted()).to.equal(String(sum()));
-        }
-      }),
-      { numRuns: 12 },
-    );
   });
 });

@@ -102,7 +102,8 @@ describe('notices', function () {
       await failing('flaps');
       await turns(1, 0.25);
       await mended('flaps');
-      await turns(2, 1.5);
+      await turns(1, 3);
+      await turn();
     }
     expect(events('loop:flaps')).to.deep.equal([]);
     await failing('lasts');
@@ -127,7 +128,9 @@ describe('notices', function () {
     expect(tried).to.be.greaterThan(2);
     receiver.setBehaviour(204);
     await turns(4, 20);
-    const told = bodies().slice(tried);
+    const told = bodies()
+      .slice(tried)
+      .filter(({ data }) => /^loop:(ends|stays)$/.test(String(data['key'])));
     expect(told.map(({ event, data }) => `${data['key']} ${event}`).sort()).to.deep.equal([
       // An end whose beginning never got out is told as one notice, which says so.
       'loop:ends notice.ended',
@@ -223,7 +226,11 @@ describe('notices', function () {
           [key, now()],
         );
     };
-    const heard = () => bodies().map(({ event, data }) => `${data['key']} ${event}`);
+    const KEYS = ['one', 'two', 'three', 'late'];
+    const heard = () =>
+      bodies()
+        .map(({ event, data }) => `${data['key']} ${event}`)
+        .filter((text) => KEYS.includes(text.split(' ')[0] ?? ''));
 
     it('come once each, where another worker takes over what the first had no time for', async () => {
       await begun('one', 'two', 'three');

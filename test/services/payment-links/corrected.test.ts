@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { auditLedger } from '../../../src/services/ledger/audit.ts';
+import { linkDifferences } from '../../../src/services/payment-links/money.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 /**
@@ -80,5 +81,11 @@ describe('a payment whose amount a later read corrects', function () {
       expect(await shop.linkOf(id)).to.equal(null);
     }
     expect(await shop.view(link.id)).to.include({ status: 'pending', amount_status: 'none' });
+  });
+
+  it('leaves every link with the sums of its deposits', async () => {
+    const everything = { afterId: '00000000-0000-0000-0000-000000000000', limit: 10_000 };
+    const { differences } = await linkDifferences(shop.deps.orm.em.fork(), everything);
+    expect(differences).to.deep.equal([]);
   });
 });

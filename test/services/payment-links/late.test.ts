@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { cancelPaymentLink } from '../../../dev/support/use-cases.ts';
+import { linkDifferences } from '../../../src/services/payment-links/money.ts';
 import { getPublicPayment } from '../../../src/services/payment-links/public.ts';
 import { isLive } from '../../../src/web/checkout/followed.ts';
 import { isPaid } from '../../../src/web/checkout/state.ts';
@@ -140,4 +141,10 @@ describe('a transaction that does not count for a payment link', function () {
       await shop.pay(link.customer_id, money);
       expect(await paid(), 'mined again').to.equal(false);
     });
+
+  it('leaves every link with the sums of its deposits', async () => {
+    const everything = { afterId: '00000000-0000-0000-0000-000000000000', limit: 10_000 };
+    const { differences } = await linkDifferences(shop.deps.orm.em.fork(), everything);
+    expect(differences).to.deep.equal([]);
+  });
 });

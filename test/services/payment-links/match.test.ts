@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { createPaymentLink } from '../../../dev/support/use-cases.ts';
 import { releaseDeposit } from '../../../src/services/deposits/operator.ts';
 import { getDeposit } from '../../../src/services/deposits/reads.ts';
+import { linkDifferences } from '../../../src/services/payment-links/money.ts';
 import { type Pay, type Shop, startShop } from '../../support/payment-shop.ts';
 
 describe('money that arrives for payment links', function () {
@@ -239,5 +240,11 @@ describe('money that arrives for payment links', function () {
       expect(await shop.linkOf(before)).to.equal(null);
       expect(await shop.view(link.id)).to.include({ status: 'pending', amount_status: 'none' });
     });
+  });
+
+  it('leaves every link with the sums of its deposits', async () => {
+    const everything = { afterId: '00000000-0000-0000-0000-000000000000', limit: 10_000 };
+    const { differences } = await linkDifferences(shop.deps.orm.em.fork(), everything);
+    expect(differences).to.deep.equal([]);
   });
 });

@@ -1,57 +1,21 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { assetOf, type Network } from '../../../src/domain/assets.ts';
-import { formatUnits, parseUnits } from '../../../src/domain/money.ts';
+import { parseUnits } from '../../../src/domain/money.ts';
 import {
   fromLinkUnits,
   type LinkCandidate,
   matchLink,
-  openUnitsOf,
   toLinkUnits,
 } from '../../../src/domain/payment-link.ts';
 import { auditLedger } from '../../../src/services/ledger/audit.ts';
 import { chooseLinks } from '../../../src/services/payment-links/match.ts';
-import { linkDifferences } from '../../../src/services/payment-links/money.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
-const NIL = '00000000-0000-0000-0000-000000000000';
 const networks = fc.constantFrom<Network>('bsc', 'tron');
 const coin = fc.constantFrom('25', '40', '24.9', '7', '0.000001', '5', '12.5');
 
-const which = fc.nat(9);
-const action = fc.oneof(
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      kind: fc.constant('link' as const),
-      usd: fc.constantFrom('25', '25', '40', '5'),
-      network: fc.constantFrom(null, null, 'bsc' as const, 'tron' as const),
-      seconds: fc.constantFrom(300, 3_600),
-    }),
-  },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      kind: fc.constant('pay' as const),
-      coins: coin,
-      network: networks,
-      exactOf: fc.option(fc.nat(5)),
-    }),
-  },
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant('step' as const), which }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('fail' as const), which }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('again' as const), which, coins: coin }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constant('pass' as const), seconds: fc.constantFrom(1, 200, 2_000) }),
-  },
-);
-type Action = typeof action extends fc.Arbitrary<infer A> ? A : never;
-
-/**
- * The sums that a link keeps, and the choices that rest
- * on them, against everything summed and looked at anew.
- */
+/** The sums that a link keeps, and the choices that rest on them, against everything looked at anew. */
 describe('the sums of payment links', function () {
   this.timeout(120_000);
   let shop: Shop;
@@ -87,89 +51,6 @@ describe('the sums of payment links', function () {
     return { amountUnits: fromLinkUnits(coins, decimals), decimals, network, minedAt: shop.clock.now };
   };
   const units = (coins: string): bigint => parseUnits(coins, 18);
-  const text = (linkUnits: bigint, network: Network): string => {
-    const { decimals } = assetOf(network, 'USDT');
-    return formatUnits(fromLinkUnits(linkUnits, decimals), decimals);
-  };
-
-  async function expectSums(): Promise<void> {
-    const { differences } = await linkDifferences(shop.deps.orm.em.fork(), { afterId: NIL, limit: 10_000 });
-    expect(differences).to.deep.equal([]);
-  }
-
-  it('are those of their deposits after any history, and lead to the choice that a look at everything would make', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(action, { minLength: 4, maxLength: 18 }), async (actions) => {
-        const customerId = await shop.customer();
-        const paid: { id: string; hash: string; network: Network }[] = [];
-        await shop.link({ customerId });
-        for (const one of actions) await perform(customerId, paid, one);
-        await expectSums();
-      }),
-      { numRuns: 10, endOnFailure: true },
-    );
-  });
-
-  async function perform(
-    customerId: string,
-    paid: { id: string; hash: string; network: Network }[],
-    one: Action,
-  ): Promise<void> {
-    if (one.kind === 'pass') return shop.pass(one.seconds);
-    if (one.kind === 'link') {
-      shop.pass(1);
-      await shop.link({ customerId, usd: one.usd, network: one.network, expiresInS: one.seconds });
-      return;
-    }
-    const links = await allLinks(customerId);
-    if (one.kind === 'pay') {
-      const wanted = one.exactOf === null ? undefined : links[one.exactOf];
-      const open = wanted ? openUnitsOf(wanted) : 0n;
-      const linkUnits = open > 0n ? open : units(one.coins);
-      const hash = `0x${paid.length.toString(16).padStart(4, '0')}${customerId.replaceAll('-', '')}`.padEnd(
-        66,
-        '0',
-      );
-      const expected = matchLink(moneyOf(linkUnits, one.network), links);
-      const id = await shop.pay(customerId, {
-        coins: text(linkUnits, one.network),
-        network: one.network,
-        state: 'detected',
-        hash,
-      });
-      paid.push({ id, hash, network: one.network });
-      expect(await shop.linkOf(id)).to.equal(expected?.kind === 'pays' ? expected.linkId : null);
-      return;
-    }
-    const target = paid[one.which];
-    if (!target) return;
-    const { status } = await shop.deposit(target.id);
-    if (one.kind === 'step') {
-      if (status === 'detected') await shop.move(target.id, 'confirming');
-      else if (status === 'confirming') await complete(target, links);
-      else if (status === 'completed') await shop.move(target.id, 'settled');
-    } else if (one.kind === 'fail') {
-      if (status !== 'settled' && status !== 'failed') await shop.move(target.id, 'failed', 'REORGED');
-    } else {
-      // Mined again: an open one has its amount corrected, one
-      // that failed comes back, a credited one keeps its amount.
-      const coins = text(units(one.coins), target.network);
-      await shop.pay(customerId, { coins, network: target.network, state: 'detected', hash: target.hash });
-    }
-  }
-
-  async function complete(
-    target: { id: string; network: Network },
-    links: readonly LinkCandidate[],
-  ): Promise<void> {
-    const { amountUnits, minedAt, paymentLinkId } = await shop.deposit(target.id);
-    const { decimals } = assetOf(target.network, 'USDT');
-    await shop.move(target.id, 'completed');
-    if (paymentLinkId != null || minedAt == null) return;
-    const late = matchLink({ amountUnits, decimals, network: target.network, minedAt }, links);
-    if (late?.kind === 'late') expect((await shop.row(late.linkId)).late, 'late').to.equal(true);
-  }
-
   it('are compared by reconcile --books', async () => {
     const link = await shop.link({ customerId: await shop.customer() });
     await shop.pay(link.customer_id, { coins: '10', state: 'detected' });

@@ -201,17 +201,4 @@ describe('sending an attempt', () => {
       'DNS: host name lookup failed (ESERVFAIL)',
     );
   });
-
-  it('passes a few 1xx answers over and takes 101 for what it is', async () => {
-    const hints = await startWith({ kind: 'informational', count: 3 });
-    expect(await post(hints.url)).to.include({ kind: 'response', status: 200 });
-    const upgrade = await startWith({
-      kind: 'raw',
-      bytes: 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
-      keepOpen: true,
-    });
-    const outcome = await post(upgrade.url);
-    expect(outcome).to.include({ kind: 'response', status: 101 });
-    expect(classify(outcome)).to.equal('final');
-  });
 });
