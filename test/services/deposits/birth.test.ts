@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
+import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts.ts';
 import { createEndpoint } from '../../../dev/support/use-cases.ts';
 import { Deposit, DepositAddress } from '../../../src/db/entities/index.ts';
 import { parseUnits } from '../../../src/domain/money.ts';
@@ -25,6 +26,7 @@ const MONEY = [
 describe('deposits that are written', function () {
   this.timeout(180_000);
   let shop: Shop;
+  let database: FreshDatabase;
   let customerId: string;
   let address: DepositAddress;
   let sent = 0;
@@ -32,7 +34,8 @@ describe('deposits that are written', function () {
   let tables: readonly string[];
 
   before(async () => {
-    shop = await startShop({ statementTimeoutMs: 10_000 });
+    database = await migratedDatabase();
+    shop = await startShop({ databaseUrl: database.url, statementTimeoutMs: 10_000 });
     const scope = { merchantId: shop.merchantId, mode: 'live' as const };
     const url = 'http://127.0.0.1:1/hooks';
     await createEndpoint(shop.deps, { ...scope, url, events: ['*'], description: null });
@@ -55,7 +58,11 @@ describe('deposits that are written', function () {
       };
     });
   });
-  after(() => shop?.stop());
+  after(async () => {
+    // Connections whose statement failed may have stayed with what had them.
+    await database?.drop();
+    await shop?.stop();
+  });
 
   const incoming = (name: string, coins: string, block: string): IncomingTransfer => ({
     mode: 'live',

@@ -14,7 +14,7 @@ import {
 import { countWithdrawChanges } from '../../../src/services/merchants/withdraw-count.ts';
 import { withdrawAddresses } from '../../../src/services/merchants/withdraw-notices.ts';
 import type { TestApiOptions } from '../../support/gateway.ts';
-import { startShop } from '../../support/payment-shop.ts';
+import { type Shop, startShop } from '../../support/payment-shop.ts';
 import { shown } from '../payouts/stage.ts';
 
 export const HOUR_S = 3_600;
@@ -49,12 +49,6 @@ export async function startChangeStage(options: TestApiOptions = {}) {
     ...deps,
     actor: { kind: 'user', userId: user, from: '203.0.113.7' },
   });
-  const checked = (address: string | null, more: Partial<CheckedChange> = {}): CheckedChange => ({
-    network: 'bsc',
-    address,
-    contractAllowed: false,
-    ...more,
-  });
   return {
     ...shop,
     operator,
@@ -71,7 +65,7 @@ export async function startChangeStage(options: TestApiOptions = {}) {
     get user() {
       return acting(who.userId);
     },
-    /** From here on it is about another merchant and user, at the first time again, and no address is set or asked for. */
+    /** From here on it is about another merchant and user, at the first time again, and without addresses. */
     renew: async () => {
       await force(
         deps,
@@ -88,8 +82,27 @@ export async function startChangeStage(options: TestApiOptions = {}) {
       (await createMerchant(operator, { name: 'Shop', subscriptionActive: true })).merchantId,
     newUser: async (merchantId: string) =>
       await newPerson(merchantId, `${randomBytes(6).toString('hex')}@shop.example`),
+    ...wordsOf(shop, { operator, acting, who }),
+  };
+}
+
+type Acting = {
+  readonly operator: Deps;
+  readonly acting: (user: string) => Deps;
+  /** Whom it is about now. */
+  readonly who: { readonly merchantId: string; readonly userId: string };
+};
+
+/** Short words for what is done to withdraw addresses, and for what became of them. */
+function wordsOf({ deps, sql }: Shop, { operator, acting, who }: Acting) {
+  return {
     ask: async (address: string | null, more: Partial<CheckedChange> = {}, merchantId = who.merchantId) =>
-      await askWithdrawChange(acting(who.userId), merchantId, checked(address, more)),
+      await askWithdrawChange(acting(who.userId), merchantId, {
+        network: 'bsc',
+        address,
+        contractAllowed: false,
+        ...more,
+      }),
     cancel: async (id: string, merchantId = who.merchantId) =>
       await cancelWithdrawChange(acting(who.userId), merchantId, { id }),
     set: async (address: string | null, network: Network = 'bsc', merchantId = who.merchantId) =>
@@ -98,12 +111,12 @@ export async function startChangeStage(options: TestApiOptions = {}) {
     present: async (network: Network = 'bsc', merchantId = who.merchantId) =>
       (await withdrawAddresses(deps, merchantId))[network],
     outcomes: async (merchantId = who.merchantId) =>
-      await shop.sql<{ id: string; address: string | null; outcome: string | null }>(
+      await sql<{ id: string; address: string | null; outcome: string | null }>(
         'select id, address, outcome from withdraw_changes where merchant_id = ? order by id',
         [merchantId],
       ),
     trail: async (merchantId = who.merchantId) =>
-      await shop.sql<{ action: string; subject: string; before: unknown; after: unknown; by: string }>(
+      await sql<{ action: string; subject: string; before: unknown; after: unknown; by: string }>(
         `select action, subject, before, after, coalesce(by_name, user_id::text) as by
           from operator_actions where merchant_id = ? order by id`,
         [merchantId],

@@ -115,23 +115,6 @@ describe('the slots of deliveries', () => {
     const pauses = waits.slice(1).map((wait, index) => wait - (waits[index] ?? 0));
     expect(pauses, 'nine seconds by ten slots').to.deep.equal(Array(20).fill(900));
   });
-
-  it('refused at once do not count as quick answers of the receiver', async () => {
-    const slots = make({ perEndpoint: 2 });
-    // What is known of an endpoint is kept while something is on its way to it.
-    slotOf(await slots.take(owner('a')));
-    const slow = slotOf(await slots.take(owner('a')));
-    nowMs += 60_000;
-    slow.free();
-    for (let index = 0; index < 30; index += 1) {
-      const refused = slotOf(await slots.take(owner('a')));
-      refused.usedElsewhere(0);
-      refused.free();
-      nowMs += 1_000;
-    }
-    slotOf(await slots.take(owner('a')));
-    expect(await waitOf(slots), 'of the receiver that took a minute').to.be.above(5_000);
-  });
 });
 
 describe('the wait for the webhook before', () => {

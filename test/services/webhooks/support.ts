@@ -78,7 +78,6 @@ export async function startDeliveries() {
     },
     now: () => nowMs,
     sql: <T>(text: string, values: unknown[] = []) => deps.orm.em.fork().execute<T[]>(text, values),
-    /** Slots of an endpoint that somebody holds. */
     heldSlots: async (to: Target): Promise<number> =>
       (
         await deps.orm.em

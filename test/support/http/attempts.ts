@@ -9,11 +9,11 @@ export const LOCAL_POLICY: TargetPolicy = { allowedCidrs: ['127.0.0.0/8', '::1/1
 
 export type PostOptions = Partial<Post> & { readonly lookup?: Lookup; readonly policy?: TargetPolicy };
 
-/** Sends one attempt with 2 s to spare; every name resolves to 127.0.0.1 unless a lookup is given. */
+/** Sends one attempt with 20 s to spare; every name resolves to 127.0.0.1 unless a lookup is given. */
 export function post(url: string, options: PostOptions = {}): Promise<Outcome> {
   const { lookup = async () => ['127.0.0.1'], policy = LOCAL_POLICY, ...input } = options;
   const transport = createWebhookTransport({ lookup, policy, now: () => performance.now() });
-  return transport.post({ url, headers: {}, body: Buffer.from('{}'), timeoutMs: 2_000, ...input });
+  return transport.post({ url, headers: {}, body: Buffer.from('{}'), timeoutMs: 20_000, ...input });
 }
 
 /** `CODE: message` of an attempt without an answer. Fails for an answered one. */

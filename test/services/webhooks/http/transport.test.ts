@@ -29,15 +29,8 @@ describe('sending an attempt', () => {
 
   afterEach('leaves no socket behind', async () => {
     // The transport destroys its sockets; the receivers see it a moment later.
-    for (let tries = 0; receivers.some((receiver) => receiver.openSockets() > 0) && tries < 100; tries += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    const open = receivers.map((receiver) => receiver.openSockets());
+    await eventually('the end of every socket', () => receivers.every((one) => one.openSockets() === 0));
     for (const receiver of receivers.splice(0)) await receiver.stop();
-    expect(
-      open.every((count) => count === 0),
-      `sockets open at the receivers: ${open}`,
-    ).to.equal(true);
   });
 
   it('delivers the exact bytes with headers that verify', async () => {
@@ -66,14 +59,6 @@ describe('sending an attempt', () => {
       'x-webhook-attempt': '2',
     });
     expect(request?.headers).not.to.have.any.keys('transfer-encoding', 'cookie', 'authorization');
-  });
-
-  it('reports statuses and keeps the start of the body', async () => {
-    for (const status of [200, 204, 299, 410, 429, 503, 599]) {
-      const receiver = await startWith({ kind: 'answer', status, body: status === 204 ? '' : 'why' });
-      const outcome = await post(receiver.url);
-      expect(outcome).to.include({ kind: 'response', status, bodyText: status === 204 ? '' : 'why' });
-    }
   });
 
   it('stores at most 4 KiB of text that PostgreSQL takes', async () => {

@@ -1,9 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { csvOf, defused } from '../../../src/services/lists/csv.ts';
-import type { PageOf } from '../../../src/services/lists/page.ts';
-import type { PageRequest } from '../../../src/services/lists/query.ts';
-import { type Walked, walkList } from '../../../src/services/lists/walk.ts';
 
 /** What a spreadsheet program calculates: a text that begins so, but for a plain number. */
 const isFormula = (cell: string): boolean =>
@@ -12,7 +9,7 @@ const isFormula = (cell: string): boolean =>
 /** A program that is set to another separator, or none that honours quotes, cuts there. */
 const cutElsewhere = (text: string): string[] => text.split(/[;\t|\r\n]/);
 
-/** RFC 4180 as a reader has it: cells between commas, quoted ones with doubled quotes, lines that end in CRLF. */
+/** RFC 4180 as a reader has it: commas, quoted cells with doubled quotes, lines that end in CRLF. */
 function parse(text: string): string[][] {
   const rows: string[][] = [[]];
   for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/gy)) {
@@ -67,70 +64,5 @@ describe('a CSV file', () => {
     for (const plain of ['', '-1', '-0.5', '12.50', 'a=b', 'ann@example.com', 'two\r\nlines', 'a, -5'])
       expect(defused(plain)).to.equal(plain);
     expect(defused('a;=1')).to.equal("a;'=1");
-  });
-});
-
-type Item = { readonly id: string };
-
-/** A list of so many rows, and the requests for its pages. */
-function listOf(length: number, more: Partial<PageOf<Item>> = {}) {
-  const all = Array.from({ length }, (_, index) => ({ id: `${index}` }));
-  const asked: PageRequest[] = [];
-  const read = async (page: PageRequest): Promise<PageOf<Item>> => {
-    asked.push(page);
-    const from = all.findIndex(({ id }) => id === page.startingAfter) + 1;
-    const rows = all.slice(from, from + page.limit);
-    const hasMore = from + page.limit < all.length;
-    return { rows, hasMore, page: null, limit: page.limit, total: 0, totalIsAtLeast: false, ...more };
-  };
-  return { asked, read };
-}
-
-describe('a walk through a list', () => {
-  const walkOf = (
-    { read }: ReturnType<typeof listOf>,
-    { signal } = new AbortController(),
-  ): AsyncGenerator<readonly Item[], Walked> =>
-    walkList({ read, idOf: ({ id }: Item) => id, signal, most: 22, pageSize: 5 });
-  async function walked(list: ReturnType<typeof listOf>) {
-    const ids: string[] = [];
-    const walk = walkOf(list);
-    for (;;) {
-      const { value, done } = await walk.next();
-      if (done) return { ids, ...value };
-      ids.push(...value.map(({ id }) => id));
-    }
-  }
-
-  it('has each row once, up to the most that are wanted, in pages by cursor, uncounted', async () => {
-    for (const [length, rows, isCut, pages] of [
-      [0, 0, false, 1],
-      [1, 1, false, 1],
-      [10, 10, false, 2],
-      [22, 22, false, 5],
-      [23, 22, true, 5],
-    ] as const) {
-      const list = listOf(length);
-      const ids = Array.from({ length: rows }, (_, index) => `${index}`);
-      expect(await walked(list)).to.deep.equal({ ids, rows, isCut });
-      expect(list.asked.length).to.equal(pages);
-      expect(list.asked.every(({ uncounted, limit }) => uncounted && limit <= 5)).to.equal(true);
-    }
-  });
-
-  it('says so where a search may have left out rows', async () => {
-    expect((await walked(listOf(3, { totalIsAtLeast: true }))).isCut).to.equal(true);
-  });
-
-  it('reads nothing more once its signal was given, and no page before it is wanted', async () => {
-    const list = listOf(100);
-    const gone = new AbortController();
-    const walk = walkOf(list, gone);
-    expect(list.asked.length).to.equal(0);
-    await walk.next();
-    expect(list.asked.length).to.equal(1);
-    gone.abort();
-    expect(await walk.next()).to.deep.equal({ done: true, value: { rows: 5, isCut: true } });
-    expect(list.asked.length).to.equal(1);
   });
 });
