@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { migratedDatabase } from '../../dev/support/parts.ts';
+import { note } from '../../dev/support/test-run.ts';
 import { testXpubs } from '../../dev/support/test-wallet.ts';
 import { createApp } from '../../src/api/app.ts';
 import { createListDoor } from '../../src/api/requests/lists.ts';
@@ -108,7 +109,8 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     statementTimeoutMs: 1_500,
     ...options,
   });
-  await migrate(deps.orm);
+  // A database of our own was copied from one that has the schema.
+  if (options.databaseUrl !== undefined) await migrate(deps.orm);
   const limits = options.limits ? { ...DEFAULT_LIMITS, ...options.limits } : NO_LIMITS;
   const guards = createGuards(deps, { limits, trustedProxies: options.trustedProxies });
   const lists = createListDoor(deps, options.listOrm);
@@ -232,8 +234,9 @@ export async function call(
   input: { method?: string; key?: string; headers?: Record<string, string>; body?: unknown } = {},
 ): Promise<Answer> {
   const raw = typeof input.body === 'string' || input.body instanceof Uint8Array;
+  const method = input.method ?? (input.body === undefined ? 'GET' : 'POST');
   const response = await fetch(url, {
-    method: input.method ?? (input.body === undefined ? 'GET' : 'POST'),
+    method,
     headers: {
       ...(input.body === undefined || raw ? {} : { 'Content-Type': 'application/json' }),
       ...(input.key === undefined ? {} : { Authorization: `Bearer ${input.key}` }),
@@ -242,6 +245,7 @@ export async function call(
     ...(input.body === undefined ? {} : { body: raw ? (input.body as string) : JSON.stringify(input.body) }),
   });
   const text = await response.text();
+  note(`${method} ${url} -> ${response.status} ${text.slice(0, 300)}`);
   return { status: response.status, headers: response.headers, text, body: parsed(text) };
 }
 
@@ -256,6 +260,7 @@ function parsed(text: string): Record<string, Json> {
 function collectingLog(lines: LoggedLine[]): Logger {
   const write = (level: string) => (fields: object, text: string) => {
     lines.push({ level, text, fields: fields as Record<string, unknown> });
+    note(`${level} ${text}`);
   };
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
 }
