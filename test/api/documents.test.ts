@@ -9,7 +9,7 @@ describe('what is served to anybody', function () {
   this.timeout(30_000);
   let api: TestApi;
   before(async () => {
-    api = await startTestApi({ limits: { requestsPerSecond: 1, requestsBurst: 10 } });
+    api = await startTestApi({ limits: { requestsPerSecond: 0.001, requestsBurst: 10 } });
   });
   after(async () => {
     await api?.stop();
@@ -18,30 +18,22 @@ describe('what is served to anybody', function () {
   it('may be kept for five minutes, and is not sent again to whoever has it', async () => {
     const fresh = await startTestApi();
     for (const path of DOCUMENTS) {
-      const first = await fetch(`${fresh.origin}${path}`);
-      const tag = first.headers.get('etag') ?? '';
-      expect([first.status, first.headers.get('cache-control')], path).to.deep.equal([200, 'max-age=300']);
-      expect(tag).to.match(/^"[\w-]{43}"$/);
+      const { status, headers } = await call(`${fresh.origin}${path}`);
+      const etag = headers.get('etag') ?? '';
+      expect([status, headers.get('cache-control')], path).to.deep.equal([200, 'max-age=300']);
+      expect(etag).to.match(/^"[\w-]{43}"$/);
       const ask = async (known: string) => {
         // As bytes: the fetch of this runtime adds that it wants nothing that was kept.
-        const lines = [
-          `GET ${path} HTTP/1.1`,
-          'Host: here',
-          `If-None-Match: ${known}`,
-          'Connection: close',
-          '',
-          '',
-        ];
-        return (await exchange(fresh.origin, lines.join('\r\n')))[0];
+        const head = `GET ${path} HTTP/1.1\r\nHost: here\r\nIf-None-Match: ${known}\r\nConnection: close\r\n\r\n`;
+        return (await exchange(fresh.origin, head))[0];
       };
-      const again = await ask(tag);
-      expect([again?.status, again?.text, again?.headers['etag']]).to.deep.equal([304, '', tag]);
-      const other = await ask('"another"');
-      expect([other?.status, (other?.text ?? '').length > 1_000]).to.deep.equal([200, true]);
-      const head = await fetch(`${fresh.origin}${path}`, { method: 'HEAD' });
-      expect([head.status, head.headers.get('etag')]).to.deep.equal([200, tag]);
+      const again = await ask(etag);
+      expect([again?.status, again?.text, again?.headers['etag']]).to.deep.equal([304, '', etag]);
+      expect((await ask('"another"'))?.status).to.equal(200);
+      const head = await call(`${fresh.origin}${path}`, { method: 'HEAD' });
+      expect([head.status, head.headers.get('etag')]).to.deep.equal([200, etag]);
     }
-    const login = await fetch(`${fresh.origin}/login`);
+    const login = await call(`${fresh.origin}/login`);
     expect([login.headers.get('cache-control'), login.headers.get('etag')]).to.deep.equal(['no-store', null]);
     await fresh.stop();
   });
@@ -66,12 +58,8 @@ describe('what is served to anybody', function () {
         const answer = await call(`${api.origin}${path}`);
         statuses.push(answer.status);
         expect(answer.headers.get('ratelimit-limit'), path).to.equal('10');
+        if (answer.status === 429) expect(answer.headers.get('cache-control'), path).to.equal('no-store');
       }
-    expect(statuses.slice(0, 10)).to.deep.equal(Array.from({ length: 10 }, () => 200));
-    expect(statuses).to.include(429);
-    for (const path of [...DOCUMENTS, '/login']) {
-      const refused = await call(`${api.origin}${path}`);
-      if (refused.status === 429) expect(refused.headers.get('cache-control'), path).to.equal('no-store');
-    }
+    expect(statuses).to.deep.equal([...Array(10).fill(200), ...Array(5).fill(429)]);
   });
 });

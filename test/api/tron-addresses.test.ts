@@ -38,24 +38,15 @@ describe('addresses and hashes of Tron over HTTP', () => {
   const found = async (by: string) =>
     await call(`${api.url}/customers?address=${encodeURIComponent(by)}`, { key });
 
-  it('finds the customer by the one spelling, with or without blanks around it', async () => {
+  it('finds the customer by the one spelling alone, with or without blanks around it', async () => {
     for (const by of [address, ` ${address} `]) {
       const { status, body } = await found(by);
-      expect([status, body['data']?.map((row: { id: string }) => row.id)], by).to.deep.equal([
-        200,
-        [customer],
-      ]);
+      expect([status, body['data']?.[0]?.id, body['data']?.length], by).to.deep.equal([200, customer, 1]);
     }
-  });
-
-  it('answers 400 to every other spelling as a filter, and names the field', async () => {
     for (const [name, by] of Object.entries(spellings)) {
       const { status, body } = await found(by);
-      expect([status, body['code'], body['details']?.[0]?.path], name).to.deep.equal([
-        400,
-        'VALIDATION_ERROR',
-        'address',
-      ]);
+      const told = [status, body['code'], body['details']?.[0]?.path];
+      expect(told, name).to.deep.equal([400, 'VALIDATION_ERROR', 'address']);
     }
   });
 

@@ -28,8 +28,6 @@ export type Swap = {
    * Whether the answer is about the value alone, so that both requests must be answered alike to the byte.
    */
   readonly exact: boolean;
-  /** Equal for swaps whose second request has the same answer. */
-  readonly sameAs: string;
 };
 
 /**
@@ -207,16 +205,6 @@ export function swapOf(input: {
     exact: !stores && where !== 'header',
     foreign: requestWith(shape, value),
     nobodys: requestWith(shape, where === 'header' ? `once-${randomUUID()}` : nobodysLike(value)),
-    sameAs: [
-      own.index,
-      by,
-      nameOf(route),
-      where,
-      member,
-      pool === other.values[kind] ? kind : 'other',
-      once,
-      shapeOf(value),
-    ].join(' '),
   };
 }
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
+import { call, startTestApi, type TestApi, UNKNOWN_ID } from '../../support/gateway.ts';
 import { newUser, postLogin, signIn, type TestUser } from '../../support/sign-in.ts';
 
 type Headers = Record<string, string>;
@@ -69,60 +69,35 @@ describe('a request that a stranger makes a browser send', () => {
     ];
   };
 
-  const expectTable = async (
-    api: TestApi,
-    own: string,
-    send: (headers: Headers, name: string) => Promise<{ status: number; body: Headers }>,
-  ) => {
-    for (const [name, headers, allowed] of table(own)) {
-      const answer = await send(headers, name);
-      if (allowed) expect(answer.status, `${name} at ${api.origin}`).to.be.below(300);
-      else
-        expect([answer.status, answer.body['code']], `${name} at ${api.origin}`).to.deep.equal([403, 'CSRF']);
-    }
-  };
-
   it('changes nothing with a session, whether we are reached directly or by a public URL', async () => {
     for (const [api, own] of [
       [direct, direct.origin],
       [proxied, PUBLIC],
     ] as const) {
       const cookie = await signIn(api, api === direct ? user : await newUser(api));
-      await expectTable(api, own, (headers, name) =>
-        call(`${api.url}/customers`, {
-          headers: { Cookie: cookie, ...headers },
-          body: { external_id: name },
-        }),
-      );
+      for (const [name, headers, allowed] of table(own)) {
+        const body = { external_id: name };
+        const answer = await call(`${api.url}/customers`, { headers: { Cookie: cookie, ...headers }, body });
+        expect([answer.status, answer.body['code']], `${name} at ${api.origin}`).to.deep.equal(
+          allowed ? [201, undefined] : [403, 'CSRF'],
+        );
+      }
       const made = await call(`${api.url}/customers?limit=100`, { headers: { Cookie: cookie } });
-      const allowed = table(own).flatMap(([name, , isAllowed]) => (isAllowed ? [name] : []));
-      expect(made.body['data'].map((row: { external_id: string }) => row.external_id)).to.have.members(
-        allowed,
-      );
+      expect(made.body['pagination'].total).to.equal(table(own).filter(([, , allowed]) => allowed).length);
     }
   });
 
-  it('signs nobody in or out', async () => {
-    await expectTable(direct, direct.origin, (headers) => postLogin(direct, user, { headers }));
-    await expectTable(direct, direct.origin, (headers) =>
-      call(`${direct.origin}/logout`, { method: 'POST', headers }),
-    );
-    const cookie = await signIn(direct, user);
-    const forged = { Cookie: cookie, Origin: 'https://evil.example' };
-    await call(`${direct.origin}/logout`, { method: 'POST', headers: forged });
-    expect((await call(`${direct.url}/customers`, { headers: { Cookie: cookie } })).status).to.equal(200);
-  });
-
-  it('is refused for every method that changes something, and reads are answered', async () => {
+  it('signs nobody in or out, and may read', async () => {
     const cookie = await signIn(direct, user);
     const headers = { Cookie: cookie, Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' };
-    const id = '00000000-0000-4000-8000-000000000000';
-    for (const [method, path] of [
-      ['POST', '/webhook-endpoints'],
-      ['PUT', `/webhook-endpoints/${id}`],
-      ['DELETE', `/webhook-endpoints/${id}`],
-    ] as const)
-      expect((await call(`${direct.url}${path}`, { method, headers })).body['code'], method).to.equal('CSRF');
+    const id = UNKNOWN_ID;
+    for (const answer of [
+      await postLogin(direct, user, { headers }),
+      await call(`${direct.origin}/logout`, { method: 'POST', headers }),
+      await call(`${direct.url}/webhook-endpoints/${id}`, { method: 'PUT', headers }),
+      await call(`${direct.url}/webhook-endpoints/${id}`, { method: 'DELETE', headers }),
+    ])
+      expect([answer.status, answer.body['code']]).to.deep.equal([403, 'CSRF']);
     for (const method of ['GET', 'HEAD'])
       expect((await call(`${direct.url}/customers`, { method, headers })).status).to.equal(200);
   });
@@ -140,18 +115,5 @@ describe('a request that a stranger makes a browser send', () => {
       body: { external_id: 'both' },
     });
     expect([both.status, both.body['code']]).to.deep.equal([403, 'CSRF']);
-  });
-
-  it('is refused after the subscription and the mode, and before the body is looked at', async () => {
-    const cookie = await signIn(direct, user);
-    const headers = { Cookie: cookie, Origin: 'https://evil.example', 'Content-Type': 'application/json' };
-    const live = await call(`${direct.url}/test/simulate-deposit`, { method: 'POST', headers, body: '{' });
-    expect(live.body['code']).to.equal('TEST_MODE_ONLY');
-    const test = await call(`${direct.url}/test/simulate-deposit`, {
-      method: 'POST',
-      headers: { ...headers, 'X-Mode': 'test' },
-      body: '{',
-    });
-    expect(test.body['code']).to.equal('CSRF');
   });
 });

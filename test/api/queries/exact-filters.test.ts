@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
-import { signedInPages } from '../../support/http/pages.ts';
 import { linkCallsOf, type Row } from '../resources/link-calls.ts';
 
 /** Deposits and links by what the merchant knows: an address, an id of its own, an email. */
@@ -63,13 +62,6 @@ describe('lists by exactly what something is called', () => {
       expect(await find(query), query).to.deep.equal([]);
   });
 
-  it('show nothing of another merchant, nor of the other mode', async () => {
-    const other = await api.newMerchant();
-    for (const by of [other.keys.test, api.keys.live])
-      for (const query of ['external_id=Ann', 'email=Ann@example.com', `address=${addressOf(ann, 'bsc')}`])
-        expect(await find(query, by), query).to.deep.equal([]);
-  });
-
   it('are refused for a text that is no address, and for an empty one', async () => {
     const bsc = addressOf(ann, 'bsc');
     const mistyped = bsc.replace(/[a-fA-F](?=[^a-fA-F]*$)/, (letter) =>
@@ -98,21 +90,5 @@ describe('lists by exactly what something is called', () => {
     for (const by of [api.keys.live, (await api.newMerchant()).keys.test])
       expect(links.ids(await links.list('external_id=A-1', by))).to.deep.equal([]);
     expect((await links.list('external_id=')).status).to.equal(400);
-  });
-
-  it('are the same in the dashboard and in its files', async () => {
-    const pages = await signedInPages(api, api.merchant.id);
-    const shown = await pages.get(
-      `/dashboard/test/deposits?address=${addressOf(ann, 'tron')}&email=Ann@example.com`,
-    );
-    expect(shown.text).to.include('1 deposit').and.include('Email of the customer');
-    const file = await pages.get('/dashboard/test/deposits.csv?external_id=Ann');
-    expect(file.text.trim().split('\r\n')).to.have.lengthOf(3);
-    const orders = await pages.get('/dashboard/test/links.csv?external_id=A-1');
-    expect(orders.text.trim().split('\r\n')).to.have.lengthOf(3);
-    const wrong = await pages.get('/dashboard/test/deposits?address=0x1');
-    expect([wrong.status, wrong.text]).to.deep.include(400);
-    expect(wrong.text).to.include('id="address-error"').and.include('value="0x1"');
-    expect((await pages.get('/dashboard/test/deposits.csv?address=0x1')).status).to.equal(400);
   });
 });

@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { advancePaymentLink } from '../../../src/services/payment-links/advance.ts';
 import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
-import { signedInPages } from '../../support/http/pages.ts';
 import { linkCallsOf, type Row } from '../resources/link-calls.ts';
 
 /** What a developer plays through with the payment links of the test mode. */
@@ -71,57 +69,43 @@ describe('rehearsals with a payment link', () => {
     expect((await links.read(link['id'])).body).to.include({ status: 'expired', amount_status: 'underpaid' });
   });
 
-  it('refuse to end one that is paid or cancelled', async () => {
-    const [paid, cancelled] = [await links.make(), await links.make()];
+  it('refuse to end one that is paid or cancelled, of real money, of another merchant, or none', async () => {
+    const [paid, cancelled, test] = [await links.make(), await links.make(), await links.make()];
+    const live = await links.make({}, api.keys.live);
     await simulate(paid, { share: 'full' });
     await links.cancel(cancelled['id']);
     for (const [link, status] of [[paid, 'completed'] as const, [cancelled, 'cancelled'] as const]) {
       const answer = await expire(link['token']);
-      expect([answer.status, answer.body['code']]).to.deep.equal([409, 'PAYMENT_LINK_CLOSED']);
-      expect(answer.body['error']).to.equal(
-        `This payment link is ${status} already: only one that is open can expire.`,
-      );
-      expect((await links.read(link['id'])).body).to.include({ status, expires_at: link['expires_at'] });
+      const sentence = `This payment link is ${status} already: only one that is open can expire.`;
+      const told = [answer.status, answer.body['code'], answer.body['error']];
+      expect(told).to.deep.equal([409, 'PAYMENT_LINK_CLOSED', sentence]);
     }
-  });
-
-  it('never end a link of real money, of another merchant, or one that does not exist', async () => {
-    const live = await links.make({}, api.keys.live);
-    const test = await links.make();
-    const byLive = await expire(live['token'], api.keys.live);
-    expect([byLive.status, byLive.body['code']]).to.deep.equal([403, 'TEST_MODE_ONLY']);
     const other = (await api.newMerchant()).keys.test;
     for (const [token, by] of [
       [live['token'], api.keys.test],
       [test['token'], other],
-      [`pl_${'a'.repeat(32)}`, api.keys.test],
-      ['nothing', api.keys.test],
-    ]) {
-      const answer = await expire(token, by);
-      expect([answer.status, answer.body['error']]).to.deep.equal([404, 'There is no such payment link.']);
-    }
+      ['nothing', other],
+    ])
+      expect((await expire(token, by)).body['error']).to.equal('There is no such payment link.');
     for (const token of [undefined, '', 7, 'x'.repeat(65)])
       expect((await expire(token)).status).to.equal(400);
-    expect((await links.read(live['id'], api.keys.live)).body).to.include({
-      status: 'pending',
-      expires_at: live['expires_at'],
-    });
+    const kept = { status: 'pending', expires_at: live['expires_at'] };
+    expect((await links.read(live['id'], api.keys.live)).body).to.include(kept);
   });
 
   it('pay what is missing in words: all of it, half of it, too much', async () => {
-    const table: [string[], string[], string, string][] = [
-      [['full'], ['25'], 'completed', 'exact'],
-      [['half', 'half', 'full'], ['12.5', '6.25', '6.25'], 'completed', 'exact'],
-      [['double'], ['50'], 'completed', 'overpaid'],
-      [['half', 'double'], ['12.5', '25'], 'completed', 'overpaid'],
+    const table: [string[], string[], string][] = [
+      [['full'], ['25'], 'exact'],
+      [['half', 'half', 'full'], ['12.5', '6.25', '6.25'], 'exact'],
+      [['half', 'double'], ['12.5', '25'], 'overpaid'],
     ];
-    for (const [shares, amounts, status, amountStatus] of table)
+    for (const [shares, amounts, amount_status] of table)
       for (const network of ['bsc', 'tron']) {
         const link = await links.make();
         const made: unknown[] = [];
         for (const share of shares) made.push((await simulate(link, { share, network })).body['amount']);
         expect(made).to.deep.equal(amounts);
-        expect((await links.read(link['id'])).body).to.include({ status, amount_status: amountStatus });
+        expect((await links.read(link['id'])).body).to.include({ status: 'completed', amount_status });
       }
   });
 
@@ -136,16 +120,6 @@ describe('rehearsals with a payment link', () => {
     expect((await simulate(other, rest)).status).to.equal(201);
     const last = await simulate(other, { share: 'half', network: 'tron' });
     expect(last.body['amount']).to.equal('0.000001');
-  });
-
-  it('pay a link that has expired too late', async () => {
-    const link = await links.make({ email: 'late@example.com' });
-    await expire(link['token']);
-    now = Date.now() + 5;
-    await look(link);
-    const late = await simulate(link, { share: 'full' });
-    expect([late.status, late.body['amount']]).to.deep.equal([201, '25']);
-    expect((await links.read(link['id'])).body).to.include({ status: 'expired', amount_status: 'late' });
   });
 
   it('refuse a share of nothing, beside an amount, or of no link', async () => {
@@ -172,25 +146,5 @@ describe('rehearsals with a payment link', () => {
       400,
       'share is of what a payment link still misses, and this one misses nothing: give an amount.',
     ]);
-  });
-
-  it('are the same for a hash that was used, whatever is missing by then', async () => {
-    const link = await links.make();
-    const body = { share: 'half', transaction_hash: `0x${'cd'.repeat(32)}` };
-    const [first, again] = [await simulate(link, body), await simulate(link, body)];
-    expect([first.status, again.status, again.body['amount']]).to.deep.equal([201, 200, '12.5']);
-  });
-
-  it('are offered by the form of the dashboard', async () => {
-    const link = await links.make();
-    const pages = await signedInPages(api, api.merchant.id);
-    const form = { once: randomUUID(), customer_id: link['customer_id'], coin: 'bsc:USDT', amount: '10' };
-    const more = { share: 'half', payment_token: link['token'], outcome: 'completed', events: 'final' };
-    const { status } = await pages.post('/dashboard/test/simulate', { ...form, ...more });
-    expect(status).to.equal(303);
-    expect((await links.read(link['id'])).body).to.include({
-      status: 'partially_paid',
-      paid_amount_usd: 12.5,
-    });
   });
 });

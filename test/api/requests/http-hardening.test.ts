@@ -24,25 +24,20 @@ describe('bytes on the wire', function () {
       {
         'length and chunks': chunks('Content-Length: 5\r\nTransfer-Encoding: chunked\r\n'),
         'chunks and length': chunks('Transfer-Encoding: chunked\r\nContent-Length: 5\r\n'),
-        'length 0 and chunks': chunks('Content-Length: 0\r\nTransfer-Encoding: chunked\r\n'),
         'a space before the colon': chunks('Transfer-Encoding : chunked\r\n'),
-        'another coding': chunks('Transfer-Encoding: xchunked\r\n'),
-        'a list of codings': chunks('Transfer-Encoding: chunked, identity\r\n'),
         'chunks of gzip': chunks('Transfer-Encoding: gzip, chunked\r\n'),
-        'twice chunked': chunks('Transfer-Encoding: chunked, chunked\r\n'),
         identity: post('Transfer-Encoding: identity\r\n', `{}${second()}`),
         'two codings': chunks('Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n'),
-        'two codings, the other way': chunks('Transfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n'),
         'a folded line': chunks('Transfer-Encoding:\r\n chunked\r\n'),
         'a vertical tab': chunks('Transfer-Encoding: \x0bchunked\r\n'),
         quotes: chunks('Transfer-Encoding: "chunked"\r\n'),
-        'a parameter': chunks('Transfer-Encoding: chunked;q=1\r\n'),
         'two lengths': post(`Content-Length: 0\r\nContent-Length: ${second().length}\r\n`, second()),
         'two equal lengths': post('Content-Length: 2\r\nContent-Length: 2\r\n', `{}${second()}`),
         ...Object.fromEntries(
-          [' 2, 2', ' +2', ' -1', ' 0x2', ' 2 2', ' ', ' 1e1', ' 2;', ' 99999999999999999999999', ' ２'].map(
-            (value) => [`length ${value}`, lengths(value)],
-          ),
+          [' 2, 2', ' +2', ' -1', ' 0x2', ' ', ' 99999999999999999999999', ' ２'].map((value) => [
+            `length ${value}`,
+            lengths(value),
+          ]),
         ),
       },
       400,
@@ -58,10 +53,7 @@ describe('bytes on the wire', function () {
         'a size beyond 64 bits': chunked('10000000000000002\r\n{}\r\n0\r\n\r\n'),
         'no line end after a chunk': chunked('2\r\n{}0\r\n\r\n'),
         'line feeds': chunked('2\n{}\n0\n\n'),
-        'a line feed in an extension': chunked('2;\n{}\r\n0\r\n\r\n'),
         'a very long extension': chunked(`2;${'a'.repeat(40_000)}\r\n{}\r\n0\r\n\r\n`),
-        'no size': chunked('\r\n{}\r\n0\r\n\r\n'),
-        'letters for a size': chunked('zz\r\n{}\r\n0\r\n\r\n'),
       },
       400,
     );
@@ -120,11 +112,9 @@ describe('bytes on the wire', function () {
   });
 
   it('of a body on a GET are a body, not a request', async () => {
-    const answers = await send(
-      get('/api/v1/deposits', `Content-Length: ${second().length}\r\n${LAST}`) + second(),
-    );
-    expect(answers.map(({ status }) => status)).to.deep.equal([200]);
-    expect(await made()).to.equal(0);
+    const head = `Content-Length: ${second().length}\r\n${LAST}`;
+    const answers = await send(get('/api/v1/deposits', head) + second());
+    expect([answers.map(({ status }) => status), await made()]).to.deep.equal([[200], 0]);
   });
 
   it('of several requests at once are answered in order, and a good one before the garbage behind it', async () => {
@@ -139,18 +129,13 @@ describe('bytes on the wire', function () {
     await expectCutOff(
       {
         garbage: '\x00\x01\x02\r\n\r\n',
-        'a TLS greeting': `\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03${'\x00'.repeat(100)}`,
         'HTTP/2 preface': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
         'bare line feeds': `GET /api/v1/customers HTTP/1.1\n${key().replaceAll('\r', '')}\n`,
         'one bare line feed': get('/api/v1/customers', 'X-A: b\nX-B: c\r\n'),
         'a bare carriage return': get('/api/v1/customers', 'X-A: b\rX-B: c\r\n'),
-        'no colon': get('/api/v1/customers', 'foo\r\n'),
-        'an empty name': get('/api/v1/customers', ': foo\r\n'),
         'a NUL': get('/api/v1/customers', 'X-A: a\x00b\r\n'),
         'a space before the first header': `GET /api/v1/customers HTTP/1.1\r\n X: y\r\n${key()}\r\n`,
         'a method that is none': get('/x').replace('GET', 'FOO'),
-        'a method in lower case': get('/x').replace('GET', 'get'),
-        tabs: get('/x').replace(/ /g, '\t'),
         'a space in the target': get('/api/v1/customers x'),
         'HTTP/1.2': get('/api/v1/customers', '', 'HTTP/1.2'),
         'no host': `GET /api/v1/customers HTTP/1.1\r\nx-api-key: ${api.keys.test}\r\n\r\n`,
@@ -189,32 +174,36 @@ describe('bytes on the wire', function () {
   });
 
   it('of targets in other spellings reach a route only as that route is written', async () => {
-    const targets: Readonly<Record<string, number>> = {
+    const targets: Record<string, number> = {
       '/api/v1/deposits': 200,
-      '/api/v1/deposits?': 200,
       'http://x/api/v1/deposits': 200,
-      'http://other.example/api/v1/deposits': 200,
+      'HTTPS://other.example:8443/api/v1/deposits?limit=1': 200,
+      'http://[::1]:80/api/v1/deposits': 200,
       '//api/v1/deposits': 404,
       '//other.example/api/v1/deposits': 404,
       '/api//v1/deposits': 404,
-      '/api/v1/x/..;/deposits': 404,
       '/api/v1/x/../deposits': 404,
       '/api/v1/x/%2e%2e/deposits': 404,
-      '/api/v1/./deposits': 404,
       '/api/v1%2fdeposits': 404,
-      '/api/v1/deposits%2f': 404,
       '/api/v1/deposits%00': 404,
-      '/api/v1/deposits/%00': 404,
       '/api/v1/deposits/a%2fb': 404,
       '/api/v1/deposits/%2e%2e%2fcustomers': 404,
-      '/api/v1/deposits/%ff': 404,
-      '/api/v1/deposits/%': 404,
       '/api/v1/%ZZ': 404,
       '/api/v1/%64eposits': 404,
       '/API/V1/DEPOSITS': 404,
-      '/api/v1/deposits;x=1': 404,
       '*': 404,
     };
+    const none = [
+      'http://[::1aaa/',
+      'http://a]/',
+      'http://%zz/',
+      'http:///x',
+      'http://a:b@c:99999/',
+      'ftp://x/',
+      '**',
+    ];
+    for (const target of [...none, 'a:b', 'javascript:alert(1)', '?x=1', `a${':'.repeat(15_000)}`])
+      targets[target] = 400;
     for (const [target, status] of Object.entries(targets)) {
       const [answer] = await send(get(target, 'Connection: close\r\n'));
       expect(answer?.status, `${target} ${answer?.text}`).to.equal(status);
@@ -225,20 +214,10 @@ describe('bytes on the wire', function () {
   it('of other methods, upgrades and old versions get a plain answer', async () => {
     const method = async (name: string, target = '/api/v1/deposits') =>
       (await send(get(target, 'Connection: close\r\n').replace('GET', name)))[0];
-    for (const name of ['TRACE', 'PROPFIND', 'PATCH', 'DELETE', 'PURGE', 'LINK', 'M-SEARCH', 'QUERY'])
-      expectRefusal(await method(name), 405, name);
+    for (const name of ['TRACE', 'PATCH', 'M-SEARCH']) expectRefusal(await method(name), 405, name);
     expectRefusal(await method('OPTIONS', '*'), 404, 'OPTIONS *');
-    const [websocket] = await send(
-      get('/api/v1/deposits', 'Connection: Upgrade, close\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\n'),
-    );
-    expect(websocket?.status).to.equal(200);
-    const [cleartext] = await send(
-      get(
-        '/api/v1/deposits',
-        'Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n',
-      ),
-    );
-    expect(cleartext?.status).to.equal(200);
+    for (const upgrade of ['Upgrade, close\r\nUpgrade: websocket', 'Upgrade, close\r\nUpgrade: h2c'])
+      expect((await send(get('/api/v1/deposits', `Connection: ${upgrade}\r\n`)))[0]?.status).to.equal(200);
     const { received, closed } = await talk(
       api.origin,
       `GET /api/v1/deposits HTTP/1.0\r\nx-api-key: ${api.keys.test}\r\n\r\n`,
@@ -264,10 +243,6 @@ describe('bytes on the wire', function () {
       drip: { chunks: ['{"external_id":"expect"}'.slice(0, 23)], everyMs: 100 },
     });
     expect(answers.map(({ status }) => status)).to.deep.equal([100, 400]);
-    const good = await send(head.replace('23', '24'), {
-      drip: { chunks: ['{"external_id":"expect"}'], everyMs: 100 },
-    });
-    expect(good.map(({ status }) => status)).to.deep.equal([100, 201]);
     const [refused] = await send(
       `POST /api/v1/customers HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
     );

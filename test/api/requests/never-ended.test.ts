@@ -18,7 +18,7 @@ async function heldOpen(port: number, bytes: string): Promise<{ first: string; c
   const writing = setInterval(() => socket.write('a'), 200);
   const closed = await new Promise<boolean>((resolve) => {
     socket.once('close', () => resolve(true));
-    setTimeout(() => resolve(false), 15_000).unref();
+    setTimeout(() => resolve(false), 45_000).unref();
   });
   clearInterval(writing);
   socket.destroy();

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
+import { startTestApi, type TestApi } from '../../support/gateway.ts';
 import { exchange } from '../../support/http/raw-http.ts';
 import { newUser, postLogin } from '../../support/sign-in.ts';
 
@@ -56,35 +56,5 @@ describe('bodies that anybody may send', () => {
     ).to.equal(429);
     const user = await newUser(api);
     expect((await postLogin(api, user, { from: '192.0.2.3' })).status, 'from another site').to.equal(200);
-  });
-});
-
-describe('bodies of very many values', () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.stop());
-
-  it('are refused when more are counted than any resource has', async () => {
-    const post = (body: string) =>
-      call(`${api.url}/customers`, {
-        key: api.keys.test,
-        method: 'POST',
-        body,
-        headers: { 'Content-Type': 'application/json' },
-      });
-    const lists = (count: number) =>
-      `{"external_id":"x","metadata":{"a":[${Array(count).fill('[]').join()}]}}`;
-    const members = (count: number) =>
-      `{"external_id":"x","b":{${Array.from({ length: count }, (_, index) => `"${index}":0`).join()}}}`;
-    for (const body of [lists(20_000), lists(300_000), members(20_000)]) {
-      const answer = await post(body);
-      expect([answer.status, answer.body['error']]).to.deep.equal([
-        400,
-        'The request body has more than 20000 values.',
-      ]);
-    }
-    expect((await post(members(19_990))).status).to.equal(201);
   });
 });

@@ -34,133 +34,74 @@ const GOOD: Plan = {
   type: 'application/json',
 };
 
-type Fault = {
-  readonly name: string;
-  readonly status: number;
-  readonly code: string;
-  readonly onto: (plan: Plan) => Plan | undefined;
-};
+/** Makes a fault in a request, or says that it does not go with what is there. */
+type Onto = (plan: Plan) => Plan | undefined;
 
 const atStart = (plan: Plan, change: Partial<Plan>) =>
   plan.path === GOOD.path && plan.method === GOOD.method ? { ...plan, ...change } : undefined;
-const withKey = (plan: Plan, change: Partial<Plan>) =>
-  plan.credential === 'test' || plan.credential === 'live' ? { ...plan, ...change } : undefined;
+const withKey = (plan: Plan | undefined, change: Partial<Plan>) =>
+  plan?.credential === 'test' || plan?.credential === 'live' ? { ...plan, ...change } : undefined;
 const withBody = (plan: Plan, change: Partial<Plan>) =>
   plan.body === 'none' ? undefined : { ...plan, ...change };
+const byStranger: Onto = (plan) =>
+  plan.credential === 'test' && plan.method !== 'GET' && !plan.elsewhere
+    ? { ...plan, credential: 'session', headers: { ...plan.headers, 'Sec-Fetch-Site': 'cross-site' } }
+    : undefined;
+const ofNobody: Onto = (plan) =>
+  plan.path === GOOD.path && plan.body !== 'none'
+    ? {
+        ...plan,
+        method: plan.method === 'POST' ? 'PUT' : plan.method,
+        path: `/webhook-endpoints/${UNKNOWN_ID}`,
+      }
+    : undefined;
+const conflicting: Onto = (plan) => {
+  if (plan.path !== GOOD.path) return undefined;
+  return plan.body === 'good' ? { ...plan, body: 'taken' } : plan;
+};
+const unless = (bodies: readonly Plan['body'][], body: Plan['body']): Onto => {
+  return (plan) => (bodies.includes(plan.body) ? plan : withBody(plan, { body }));
+};
+const SIMULATE = { path: '/test/simulate-deposit' };
+const PAYMENTS = { method: 'GET', path: '/payments', body: 'none' } as const;
 
-/**
- * In the order of the contract. Each makes its fault in a
- * request, or says that it does not go with what is there.
- */
-const FAULTS: readonly Fault[] = [
-  {
-    name: 'an unknown route',
-    status: 404,
-    code: 'NOT_FOUND',
-    onto: (plan) => atStart(plan, { path: '/none' }),
-  },
-  {
-    name: 'a wrong method',
-    status: 405,
-    code: 'METHOD_NOT_ALLOWED',
-    onto: (plan) => (plan.path === '/none' ? undefined : { ...plan, method: 'PATCH' }),
-  },
-  {
-    name: 'no credentials',
-    status: 401,
-    code: 'UNAUTHORIZED',
-    onto: (plan) => ({ ...plan, credential: 'none' }),
-  },
-  {
-    name: 'a live key for what is test mode only',
-    status: 403,
-    code: 'TEST_MODE_ONLY',
-    onto: (plan) => {
-      const changed = atStart(plan, { path: '/test/simulate-deposit' });
-      return changed && withKey(changed, { credential: 'live', path: changed.path });
-    },
-  },
-  {
-    name: 'an address that is not allowed',
-    status: 403,
-    code: 'IP_NOT_ALLOWED',
-    onto: (plan) => withKey(plan, { credential: 'live', elsewhere: true }),
-  },
-  {
-    name: 'no subscription',
-    status: 403,
-    code: 'SUBSCRIPTION_REQUIRED',
-    onto: (plan) => ({ ...plan, lapsed: true }),
-  },
-  {
-    name: 'a key where a session is needed',
-    status: 403,
-    code: 'SESSION_REQUIRED',
-    onto: (plan) => {
-      const changed = atStart(plan, { method: 'GET', path: '/payments', body: 'none' });
-      return changed && withKey(changed, {});
-    },
-  },
-  {
-    name: 'a page of a stranger',
-    status: 403,
-    code: 'CSRF',
-    onto: (plan) =>
-      plan.credential === 'test' && plan.method !== 'GET' && !plan.elsewhere
-        ? { ...plan, credential: 'session', headers: { ...plan.headers, 'Sec-Fetch-Site': 'cross-site' } }
-        : undefined,
-  },
-  {
-    name: 'too many requests',
-    status: 429,
-    code: 'RATE_LIMITED',
-    onto: (plan) => ({ ...plan, exhausted: true }),
-  },
-  {
-    name: 'a body that is too large',
-    status: 413,
-    code: 'PAYLOAD_TOO_LARGE',
-    onto: (plan) => withBody(plan, { body: 'large' }),
-  },
-  {
-    name: 'no JSON type',
-    status: 415,
-    code: 'UNSUPPORTED_MEDIA_TYPE',
-    onto: (plan) => withBody(plan, { type: 'text/plain' }),
-  },
-  {
-    name: 'broken JSON',
-    status: 400,
-    code: 'INVALID_JSON',
-    onto: (plan) => (plan.body === 'large' ? plan : withBody(plan, { body: 'broken' })),
-  },
-  {
-    name: 'a wrong field',
-    status: 400,
-    code: 'VALIDATION_ERROR',
-    onto: (plan) =>
-      plan.body === 'large' || plan.body === 'broken' ? plan : withBody(plan, { body: 'bad' }),
-  },
-  {
-    name: 'an unknown id',
-    status: 404,
-    code: 'NOT_FOUND',
-    onto: (plan) =>
-      plan.path === GOOD.path && plan.body !== 'none'
-        ? {
-            ...plan,
-            method: plan.method === 'POST' ? 'PUT' : plan.method,
-            path: `/webhook-endpoints/${UNKNOWN_ID}`,
-          }
-        : undefined,
-  },
-  {
-    name: 'a conflict',
-    status: 409,
-    code: 'CUSTOMER_EXISTS',
-    onto: (plan) =>
-      plan.path !== GOOD.path ? undefined : plan.body === 'good' ? { ...plan, body: 'taken' } : plan,
-  },
+/** In the order of the contract. */
+const FAULTS: readonly (readonly [name: string, status: number, code: string, onto: Onto])[] = [
+  ['an unknown route', 404, 'NOT_FOUND', (plan) => atStart(plan, { path: '/none' })],
+  [
+    'a wrong method',
+    405,
+    'METHOD_NOT_ALLOWED',
+    (plan) => (plan.path === '/none' ? undefined : { ...plan, method: 'PATCH' }),
+  ],
+  ['no credentials', 401, 'UNAUTHORIZED', (plan) => ({ ...plan, credential: 'none' })],
+  [
+    'a live key for what is test mode only',
+    403,
+    'TEST_MODE_ONLY',
+    (plan) => withKey(atStart(plan, SIMULATE), { credential: 'live' }),
+  ],
+  [
+    'an address that is not allowed',
+    403,
+    'IP_NOT_ALLOWED',
+    (plan) => withKey(plan, { credential: 'live', elsewhere: true }),
+  ],
+  ['no subscription', 403, 'SUBSCRIPTION_REQUIRED', (plan) => ({ ...plan, lapsed: true })],
+  [
+    'a key where a session is needed',
+    403,
+    'SESSION_REQUIRED',
+    (plan) => withKey(atStart(plan, PAYMENTS), {}),
+  ],
+  ['a page of a stranger', 403, 'CSRF', byStranger],
+  ['too many requests', 429, 'RATE_LIMITED', (plan) => ({ ...plan, exhausted: true })],
+  ['a body that is too large', 413, 'PAYLOAD_TOO_LARGE', (plan) => withBody(plan, { body: 'large' })],
+  ['no JSON type', 415, 'UNSUPPORTED_MEDIA_TYPE', (plan) => withBody(plan, { type: 'text/plain' })],
+  ['broken JSON', 400, 'INVALID_JSON', unless(['large'], 'broken')],
+  ['a wrong field', 400, 'VALIDATION_ERROR', unless(['large', 'broken'], 'bad')],
+  ['an unknown id', 404, 'NOT_FOUND', ofNobody],
+  ['a conflict', 409, 'CUSTOMER_EXISTS', conflicting],
 ];
 
 const BODIES = {
@@ -246,22 +187,20 @@ describe('of two faults in one request', function () {
     });
   };
 
-  for (const [index, fault] of FAULTS.entries()) {
-    it(`${fault.name} is answered with ${fault.status}, alone and beside every later one`, async () => {
-      const alone = fault.onto(GOOD);
+  for (const [index, [name, status, code, onto]] of FAULTS.entries()) {
+    it(`${name} is answered with ${status}, alone and beside every later one`, async () => {
+      const alone = onto(GOOD);
       if (!alone) throw new Error('a fault must go with a good request');
-      const plans = [{ name: 'alone', plan: alone }];
-      for (const later of FAULTS.slice(index + 1)) {
+      const plans: [string, Plan][] = [['alone', alone]];
+      for (const [later, , , lateOnto] of FAULTS.slice(index + 1)) {
         // The order in which they are put into the request is not the order in which they are found.
-        const plan = later.onto(alone) ?? (later.onto(GOOD) && fault.onto(later.onto(GOOD) as Plan));
-        if (plan) plans.push({ name: later.name, plan });
+        const plan = lateOnto(alone) ?? (lateOnto(GOOD) && onto(lateOnto(GOOD) as Plan));
+        if (plan) plans.push([later, plan]);
       }
-      for (const { name, plan } of plans) {
+      for (const [beside, plan] of plans) {
         const answer = await send(plan);
-        expect(
-          [answer.status, answer.body['code']],
-          `beside ${name}: ${JSON.stringify(plan)} → ${answer.text}`,
-        ).to.deep.equal([fault.status, fault.code]);
+        const why = `beside ${beside}: ${JSON.stringify(plan)} → ${answer.text}`;
+        expect([answer.status, answer.body['code']], why).to.deep.equal([status, code]);
       }
       expect(plans.length, 'pairs').to.be.at.least(Math.min(3, FAULTS.length - index));
     });

@@ -58,52 +58,27 @@ describe('changes by a signed-in user', function () {
       done.set(`${method} ${route}`, added);
       return id;
     };
-    const customer = await step('POST', '/customers', '/customers', {
-      external_id: 'ann',
-      email: 'ann@example.com',
-    });
-    await step('POST', '/customers/:id/address-page', `/customers/${customer}/address-page`);
-    const endpoint = await step('POST', '/webhook-endpoints', '/webhook-endpoints', {
-      url: SECRET_PATH,
-      events: ['*'],
-    });
-    await step('PUT', '/webhook-endpoints/:id', `/webhook-endpoints/${endpoint}`, {
-      url: 'https://127.0.0.1:9/b',
-      rotate_secret: true,
-    });
-    await step('POST', '/webhook-endpoints/:id/test', `/webhook-endpoints/${endpoint}/test`);
-    await step('POST', '/test/simulate-deposit', '/test/simulate-deposit', {
-      customer_id: customer,
-      amount: '7',
-    });
-    await api.deps.orm.em
-      .fork()
-      .execute("update webhook_deliveries set status = 'failed', finished_at = now()");
-    const [delivery] = await api.deps.orm.em
-      .fork()
-      .execute<{ id: string }[]>('select id from webhook_deliveries limit 1');
-    await step('POST', '/webhook-deliveries/:id/resend', `/webhook-deliveries/${delivery?.id}/resend`);
-    await step(
-      'POST',
-      '/webhook-endpoints/:id/resend-failed',
-      `/webhook-endpoints/${endpoint}/resend-failed`,
-      {
-        since: '2026-01-01T00:00:00Z',
-      },
-    );
-    const link = await step('POST', '/request-payment', '/request-payment', {
-      customer_id: customer,
-      amount_usd: 12,
-    });
-    await step('POST', '/payment-links/:id/cancel', `/payment-links/${link}/cancel`);
-    const { token } = (
-      await call(`${api.url}/request-payment`, {
-        key: api.keys.test,
-        body: { customer_id: customer, amount_usd: 9 },
-      })
-    ).body;
-    await step('POST', '/test/expire-payment', '/test/expire-payment', { token });
-    await step('DELETE', '/webhook-endpoints/:id', `/webhook-endpoints/${endpoint}`);
+    const post = (route: string, id = '', body?: unknown) =>
+      step('POST', route, route.replace(':id', id), body);
+    const em = api.deps.orm.em.fork();
+    const customer = await post('/customers', '', { external_id: 'ann', email: 'ann@example.com' });
+    await post('/customers/:id/address-page', customer);
+    const endpoint = await post('/webhook-endpoints', '', { url: SECRET_PATH, events: ['*'] });
+    const at = `/webhook-endpoints/${endpoint}`;
+    const change = { url: 'https://127.0.0.1:9/b', rotate_secret: true };
+    await step('PUT', '/webhook-endpoints/:id', at, change);
+    await post('/webhook-endpoints/:id/test', endpoint);
+    await post('/test/simulate-deposit', '', { customer_id: customer, amount: '7' });
+    await em.execute("update webhook_deliveries set status = 'failed', finished_at = now()");
+    const [delivery] = await em.execute<{ id: string }[]>('select id from webhook_deliveries limit 1');
+    await post('/webhook-deliveries/:id/resend', delivery?.id);
+    await post('/webhook-endpoints/:id/resend-failed', endpoint, { since: '2026-01-01T00:00:00Z' });
+    const link = await post('/request-payment', '', { customer_id: customer, amount_usd: 12 });
+    await post('/payment-links/:id/cancel', link);
+    const order = { key: api.keys.test, body: { customer_id: customer, amount_usd: 9 } };
+    const { token } = (await call(`${api.url}/request-payment`, order)).body;
+    await post('/test/expire-payment', '', { token });
+    await step('DELETE', '/webhook-endpoints/:id', at);
 
     const changing = ROUTES.filter(({ method }) => method !== 'get').map(
       ({ method, path }) => `${method.toUpperCase()} ${path}`,
@@ -111,13 +86,9 @@ describe('changes by a signed-in user', function () {
     expect([...done.keys()], 'every route that changes something is tried here').to.have.members(changing);
     for (const [route, added] of done) {
       expect(added.length, route).to.equal(1);
-      expect(added[0], route).to.include({
-        by_name: null,
-        user_id: user.id,
-        merchant_id: user.merchantId,
-        mode: 'test',
-      });
-      expect(added[0]?.origin, route).to.equal('2001:db8:1:2::/64');
+      const { id: user_id, merchantId: merchant_id } = user;
+      const by = { by_name: null, user_id, merchant_id, mode: 'test', origin: '2001:db8:1:2::/64' };
+      expect(added[0], route).to.include(by);
     }
     const text = JSON.stringify([...done.values()]);
     for (const hidden of ['T0KEN', 's3cret', 'whsec_', 'ann@example.com', user.email])
@@ -144,23 +115,5 @@ describe('changes by a signed-in user', function () {
         expect((await act('POST', '/customers', { external_id: 'bob' }, once)).status).to.equal(201);
     });
     expect(twice).to.have.length(1);
-  });
-
-  it('can neither be changed nor removed', async () => {
-    const refusal = (sql: string) =>
-      api.deps.orm.em
-        .fork()
-        .execute(sql)
-        .then(
-          () => 'done',
-          (error: Error) => error.message,
-        );
-    expect(await rows()).to.not.have.length(0);
-    for (const sql of [
-      "update operator_actions set by_name = 'x'",
-      'delete from operator_actions',
-      'truncate operator_actions',
-    ])
-      expect(await refusal(sql), sql).to.contain('never changed or removed');
   });
 });

@@ -54,24 +54,6 @@ describe('lists of customers over HTTP', () => {
       expect((await list(`limit=5&ending_before=${made[1]}`, key)).body).to.deep.include({ has_more: false });
     });
 
-    it('shows each row once while others arrive', async () => {
-      const merchant = await api.newMerchant();
-      const own = new Set<string>();
-      for (let n = 0; n < 12; n += 1)
-        own.add((await create({ external_id: `w-${n}` }, merchant.keys.test)).body['id']);
-      const seen: string[] = [];
-      let query = 'limit=3';
-      for (let n = 0; n < 10; n += 1) {
-        const page = await list(query, merchant.keys.test);
-        seen.push(...ids(page));
-        await create({ external_id: `late-${n}` }, merchant.keys.test);
-        if (!page.body['has_more']) break;
-        query = `limit=3&starting_after=${seen.at(-1)}`;
-      }
-      expect(seen).to.have.length(12);
-      expect(new Set(seen)).to.deep.equal(own);
-    });
-
     it('keeps the order of rows of the same moment by id', async () => {
       const now = new Date();
       const frozen = await startTestApi({ deps: { now: () => now } });
@@ -116,52 +98,6 @@ describe('lists of customers over HTTP', () => {
       expect(await found('created_to=9999-12-31T23:59:59Z')).to.include(made[0]);
       expect(await found('search=%25')).to.deep.equal([]);
       expect(await found('unknown=1&email=l6@example.com')).to.deep.equal([made[0]]);
-    });
-
-    const bad = [
-      'limit=0',
-      'limit=101',
-      'limit=-1',
-      'limit=1.5',
-      'limit=1e1',
-      'limit=',
-      'limit=abc',
-      'limit=10&limit=20',
-      'limit=99999999999999999999',
-      'page=0',
-      'page=-1',
-      'page=x',
-      'page=1000001',
-      'page=1&starting_after=00000000-0000-4000-8000-000000000000',
-      'starting_after=x',
-      'starting_after=',
-      'ending_before=00000000-0000-4000-8000-000000000000',
-      'starting_after=00000000-0000-4000-8000-000000000000',
-      'email=',
-      'external_id=%20',
-      'search=',
-      'address=0x1',
-      `address=${'1'.repeat(34)}`,
-      'search=%00',
-      `search=${'x'.repeat(321)}`,
-      'created_from=yesterday',
-      'created_from=2026-13-01T00:00:00Z',
-      'created_from=0000-01-01T00:00:00Z',
-      'created_to=2026-01-01',
-      'created_to=1e999',
-    ];
-    for (const query of bad) {
-      it(`answers 400 for ?${query.slice(0, 60)}`, async () => {
-        const answer = await list(query, key);
-        expect([answer.status, answer.body['code']], answer.text).to.deep.equal([400, 'VALIDATION_ERROR']);
-      });
-    }
-
-    it("answers 400 for a cursor of another merchant's or mode's row", async () => {
-      const foreign = (await create({ external_id: 'foreign' }, api.keys.live)).body['id'];
-      const otherMode = (await create({ external_id: 'other-mode' }, api.keys.test)).body['id'];
-      for (const id of [foreign, otherMode])
-        expect((await list(`starting_after=${id}`, key)).status).to.equal(400);
     });
   });
 });

@@ -13,7 +13,7 @@ describe('deliveries to webhook endpoints over HTTP', () => {
   });
   after(() => api.stop());
 
-  const { create, put, read, remove, sql } = endpointCallsOf(() => api);
+  const { create, put, sql } = endpointCallsOf(() => api);
   /** As deliveries leave them: the actor is another part. */
   const finish = async (deliveryId: string, status: 'failed' | 'succeeded') => {
     await sql(
@@ -88,19 +88,9 @@ describe('deliveries to webhook endpoints over HTTP', () => {
         key: keys.test,
       },
     );
-    expect(deliveries.body['data'][0].attempts).to.deep.include.members([
-      {
-        ...deliveries.body['data'][0].attempts[0],
-        round: 1,
-        number: 1,
-        status_code: 503,
-        error: 'HTTP 503',
-        duration_ms: 12,
-      },
-    ]);
-    expect(deliveries.body['data'][0].attempts.map(({ round }: { round: number }) => round)).to.deep.equal([
-      1, 2,
-    ]);
+    const attempts = deliveries.body['data'][0].attempts;
+    expect(attempts.map(({ round }: { round: number }) => round)).to.deep.equal([1, 2]);
+    expect(attempts[0]).to.include({ number: 1, status_code: 503, error: 'HTTP 503', duration_ms: 12 });
     await put(body['id'], { enabled: false }, keys.test);
     expect((await resend()).status).to.equal(400);
   });
@@ -113,33 +103,5 @@ describe('deliveries to webhook endpoints over HTTP', () => {
         query,
       ).to.equal(400);
     }
-  });
-
-  it('never shows or touches what belongs to another merchant or the other mode', async () => {
-    const other = await api.newMerchant();
-    const { body } = await create({ url: URL_OK, events: '*' });
-    const sent = await call(`${api.url}/webhook-endpoints/${body['id']}/test`, { key, method: 'POST' });
-    const delivery = sent.body['deliveries'][0].id;
-    await finish(delivery, 'failed');
-    for (const by of [api.keys.live, other.keys.test, other.keys.live]) {
-      const answers = [
-        await read(body['id'], by),
-        await put(body['id'], { enabled: false }, by),
-        await remove(body['id'], by),
-        await call(`${api.url}/webhook-endpoints/${body['id']}/deliveries`, { key: by }),
-        await call(`${api.url}/webhook-endpoints/${body['id']}/test`, { key: by, method: 'POST' }),
-        await call(`${api.url}/webhook-deliveries/${delivery}/resend`, { key: by, method: 'POST' }),
-        await call(`${api.url}/events/${sent.body['id']}`, { key: by }),
-      ];
-      expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 404));
-      const made = await call(`${api.url}/customers`, { key: by, body: { external_id: 'isolated' } });
-      const sentToOurs = await sql(
-        `select d.id from webhook_deliveries d join events e on e.id = d.event_id
-          where e.subject_id = ? and d.endpoint_id = ?`,
-        [made.body['id'], body['id']],
-      );
-      expect(sentToOurs).to.deep.equal([]);
-    }
-    expect((await read(body['id'])).body['enabled']).to.equal(true);
   });
 });

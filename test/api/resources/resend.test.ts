@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { resendFailed } from '../../../dev/support/use-cases.ts';
-import { call, startTestApi, type TestApi, type TestMerchant, UNKNOWN_ID } from '../../support/gateway.ts';
+import { call, startTestApi, type TestApi, type TestMerchant } from '../../support/gateway.ts';
 
 const SINCE = '2026-11-20T09:30:00Z';
 const EVERY_MS = 100;
@@ -23,8 +22,8 @@ describe('POST /webhook-endpoints/:id/resend-failed', function () {
     const made = await call(`${api.url}/webhook-endpoints`, { key: merchant.keys.test, body });
     return { id: made.body['id'], merchant };
   };
-  const resend = ({ id, merchant }: Endpoint, body: unknown = { since: SINCE }, key = merchant.keys.test) =>
-    call(`${api.url}/webhook-endpoints/${id}/resend-failed`, { key, body });
+  const resend = ({ id, merchant }: Endpoint, body: unknown = { since: SINCE }) =>
+    call(`${api.url}/webhook-endpoints/${id}/resend-failed`, { key: merchant.keys.test, body });
   /** Rows as deliveries leave them, a second apart from `from` on: the actor is another part. */
   const addDeliveries = async (
     endpoint: Endpoint,
@@ -48,24 +47,20 @@ describe('POST /webhook-endpoints/:id/resend-failed', function () {
       [endpoint.merchant.id, from, count, endpoint.id, endpoint.id, status, status, status],
     );
   };
-  type Row = {
-    id: string;
-    status: string;
-    round: number;
-    next_attempt_at: string | null;
-    finished_at: string | null;
-  };
+  type Row = Record<'id' | 'status' | 'next_attempt_at' | 'finished_at', string | null> & { round: number };
   const rowsOf = (endpoint: Endpoint) =>
-    sql<Row>(
-      'select id, status, round, next_attempt_at, finished_at from webhook_deliveries where endpoint_id = ? order by created_at, id',
-      [endpoint.id],
-    );
+    sql<Row>('select * from webhook_deliveries where endpoint_id = ? order by created_at, id', [endpoint.id]);
   const startsOf = (rows: readonly Row[]) =>
-    sql<{ workflow_id: string; message: Record<string, unknown>; next_try_at: string }>(
-      `select workflow_id, message, next_try_at from outbox
-        where message->'args'->0->'deliveries'->>0 in (${rows.map(() => '?').join(', ')})`,
-      rows.map(({ id }) => id),
+    sql<{ workflow_id: string; message: object; next_try_at: string }>(
+      `select * from outbox where message->'args'->0->'deliveries'->>0 = any(?)`,
+      [rows.map(({ id }) => id)],
     );
+  const timesOf = (rows: readonly Row[]) => rows.map(({ next_attempt_at: at }) => Date.parse(String(at)));
+  /** Each has a time of its own, behind the one before. */
+  const expectPaced = (rows: readonly Row[]) => {
+    const times = timesOf(rows);
+    expect(times.map((at) => at - (times[0] ?? 0))).to.deep.equal(times.map((_, place) => place * EVERY_MS));
+  };
 
   it('starts a new round of what failed, the oldest first, each at a time of its own', async () => {
     const endpoint = await newEndpoint();
@@ -78,9 +73,8 @@ describe('POST /webhook-endpoints/:id/resend-failed', function () {
         ({ status, round, finished_at }) => status === 'pending' && round === 2 && finished_at === null,
       ),
     ).to.equal(true);
-    const times = rows.map(({ next_attempt_at: at }) => Date.parse(String(at)));
-    expect(times[0]).to.be.within(began, Date.now());
-    expect(times.map((at) => at - (times[0] ?? 0))).to.deep.equal(times.map((_, place) => place * EVERY_MS));
+    expect(timesOf(rows)[0]).to.be.within(began, Date.now());
+    expectPaced(rows);
     const starts = await startsOf(rows);
     expect(starts).to.have.length(30);
     for (const row of rows) {
@@ -107,8 +101,7 @@ describe('POST /webhook-endpoints/:id/resend-failed', function () {
       ...Array(3).fill('failed'),
     ]);
     expect((await resend(endpoint)).body).to.deep.equal({ resent: 3, has_more: false });
-    const times = (await rowsOf(endpoint)).map(({ next_attempt_at: at }) => Date.parse(String(at)));
-    expect(times.map((at) => at - (times[0] ?? 0))).to.deep.equal(times.map((_, place) => place * EVERY_MS));
+    expectPaced(await rowsOf(endpoint));
     expect((await resend(endpoint)).body).to.deep.equal({ resent: 0, has_more: false });
   });
 
@@ -140,71 +133,29 @@ describe('POST /webhook-endpoints/:id/resend-failed', function () {
     expect(before).to.deep.include.members(after.filter(({ round }) => round === 1));
   });
 
-  for (const [name, body] of Object.entries({
-    'no body': undefined,
-    'no since': {},
-    'null as since': { since: null },
-    'a number as since': { since: 1_763_630_000 },
-    'a day as since': { since: '2026-11-20' },
-    'a time without a zone': { since: '2026-11-20T09:30:00' },
-    'a day that does not exist': { since: '2026-02-30T09:30:00Z' },
-    'a year before 1970': { since: '1969-01-01T00:00:00Z' },
-    'a list as since': { since: [SINCE] },
-  })) {
-    it(`answers 400 for ${name}`, async () => {
-      const endpoint = await newEndpoint();
-      await addDeliveries(endpoint, 1, 'failed');
-      const answer = await call(`${api.url}/webhook-endpoints/${endpoint.id}/resend-failed`, {
-        method: 'POST',
-        key: endpoint.merchant.keys.test,
-        ...(body === undefined ? {} : { body }),
-      });
-      expect([answer.status, answer.body['code']], answer.text).to.deep.equal([400, 'VALIDATION_ERROR']);
-      expect((await rowsOf(endpoint))[0]).to.include({ status: 'failed', round: 1 });
-    });
-  }
-
-  it('answers 404 to another merchant, the other mode, an unknown and a deleted endpoint, and 400 for a disabled one', async () => {
+  it('answers 400 for a time that is none, and for a disabled endpoint, and 404 for a deleted one', async () => {
     const endpoint = await newEndpoint();
     await addDeliveries(endpoint, 1, 'failed');
-    const other = await api.newMerchant();
-    for (const key of [endpoint.merchant.keys.live, other.keys.test, other.keys.live])
-      expect((await resend(endpoint, { since: SINCE }, key)).status).to.equal(404);
-    for (const id of [UNKNOWN_ID, 'x']) expect((await resend({ ...endpoint, id })).status).to.equal(404);
+    const times = [
+      undefined,
+      null,
+      1_763_630_000,
+      '2026-11-20',
+      '2026-11-20T09:30:00',
+      '2026-02-30T09:30:00Z',
+    ];
+    for (const since of [...times, '1969-01-01T00:00:00Z', [SINCE]]) {
+      const answer = await resend(endpoint, { since });
+      expect([answer.status, answer.body['code']], answer.text).to.deep.equal([400, 'VALIDATION_ERROR']);
+    }
     const at = `${api.url}/webhook-endpoints/${endpoint.id}`;
     const key = endpoint.merchant.keys.test;
     await call(at, { key, method: 'PUT', body: { enabled: false } });
     const disabled = await resend(endpoint);
-    expect([disabled.status, disabled.body['error']]).to.deep.equal([
-      400,
-      'The webhook endpoint is disabled. Enable it first.',
-    ]);
+    const sentence = 'The webhook endpoint is disabled. Enable it first.';
+    expect([disabled.status, disabled.body['error']]).to.deep.equal([400, sentence]);
     await call(at, { key, method: 'DELETE' });
     expect((await resend(endpoint)).status).to.equal(404);
     expect((await rowsOf(endpoint))[0]).to.include({ status: 'failed', round: 1 });
-  });
-
-  it('begins at once again when the earlier ones have had their first attempt', async () => {
-    const endpoint = await newEndpoint();
-    const scope = {
-      merchantId: endpoint.merchant.id,
-      mode: 'test' as const,
-      id: endpoint.id,
-      since: new Date(SINCE),
-    };
-    await addDeliveries(endpoint, 20, 'failed');
-    await resendFailed(api.deps, scope);
-    await sql(
-      `insert into webhook_attempts (delivery_id, round, number, started_at) select id, round, 1, now()
-        from webhook_deliveries where endpoint_id = ?`,
-      [endpoint.id],
-    );
-    await addDeliveries(endpoint, 1, 'failed', '2026-11-20T12:00:00Z');
-    const began = Date.now();
-    await resendFailed(api.deps, scope);
-    expect(Date.parse(String((await rowsOf(endpoint)).at(-1)?.next_attempt_at))).to.be.within(
-      began,
-      Date.now(),
-    );
   });
 });

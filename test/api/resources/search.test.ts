@@ -37,16 +37,7 @@ describe('search in a list that is longer than what is looked through', function
     (body.data ?? []).map(({ external_id }) => external_id);
 
   it('finds what is in one old row, in any case and with its signs taken as they are', async () => {
-    for (const search of [
-      'first.of+all',
-      'FIRST',
-      'of+all@EXAMPLE',
-      '100%_sure',
-      'sure \\',
-      'ÄRGER',
-      'user-1 ',
-      'zq 100',
-    ].filter((text) => text.trim() === text)) {
+    for (const search of ['FIRST', 'of+all@EXAMPLE', '100%_sure', 'sure \\', 'ÄRGER', 'zq 100']) {
       const body = await list({ search });
       expect(namesOf(body), search).to.deep.equal(['user-1']);
       expect(body['pagination'], search).to.deep.equal({ page: 1, limit: 25, total: 1, total_pages: 1 });
@@ -72,43 +63,21 @@ describe('search in a list that is longer than what is looked through', function
     const expected = Array.from({ length: 300 }, (_, index) => 300 - index).filter(
       (n) => n % 10 !== 0 && n !== 1,
     );
-    const walked: string[] = [];
     const pages: { id: string; external_id: string }[][] = [];
-    for (let cursor: string | undefined, more = true; more; ) {
-      const body = await list({
-        search: 'elder',
-        limit: '100',
-        ...(cursor ? { starting_after: cursor } : {}),
-      });
+    for (let cursor = {}, more = true; more; ) {
+      const body = await list({ search: 'elder', limit: '100', ...cursor });
       expect(body['pagination'].total).to.equal(expected.length);
       expect(body['pagination']).not.to.have.property('total_is_at_least');
       pages.push(body['data']);
-      walked.push(...namesOf(body));
-      cursor = body['data'].at(-1).id;
+      cursor = { starting_after: body['data'].at(-1).id };
       more = body['has_more'];
     }
+    const walked = pages.flatMap((data) => namesOf({ data }));
     expect(walked).to.deep.equal(expected.map((n) => `user-${n}`));
     const back = await list({ search: 'elder', limit: '100', ending_before: pages[1]?.[0]?.id ?? '' });
     expect(namesOf(back)).to.deep.equal(walked.slice(0, 100));
     expect(namesOf(await list({ search: 'elder', limit: '100', page: '2' }))).to.deep.equal(
       walked.slice(100, 200),
-    );
-  });
-
-  it('walks what is in many rows from the newest to the oldest without a gap', async () => {
-    const walked: string[] = [];
-    for (let cursor: string | undefined, more = true; more; ) {
-      const body = await list({
-        search: 'tenner',
-        limit: '100',
-        ...(cursor ? { starting_after: cursor } : {}),
-      });
-      walked.push(...namesOf(body));
-      cursor = body['data'].at(-1).id;
-      more = body['has_more'];
-    }
-    expect(walked).to.deep.equal(
-      Array.from({ length: ROWS / 10 }, (_, index) => `user-${ROWS - 10 * index}`),
     );
   });
 
@@ -121,19 +90,6 @@ describe('search in a list that is longer than what is looked through', function
       ]);
     }
     expect(namesOf(await list({ search: '@', limit: '1' }))).to.deep.equal([`user-${ROWS}`]);
-  });
-
-  it('counts a filtered list to a limit, and the whole one exactly', async () => {
-    expect((await list({ created_from: '2020-01-01T00:00:00Z' }))['pagination']).to.include({
-      total: COUNTED_ROWS,
-      total_is_at_least: true,
-    });
-    expect((await list({}))['pagination']).to.deep.equal({
-      page: 1,
-      limit: 25,
-      total: ROWS,
-      total_pages: ROWS / 25,
-    });
   });
 
   it('asks in the very words of the indexes', async () => {
@@ -199,21 +155,6 @@ describe('search for a text whose every part is in very many rows', function () 
       [],
       { page: 1, limit: 25, total: 0, total_is_at_least: true, total_pages: 0 },
     ]);
-  });
-
-  it('goes on from any row on in both directions, beyond the first stretch too', async () => {
-    const [, second] = [await list({ search: 'crowd' }), await list({ search: 'crowd', page: '2' })];
-    expect(second.names).to.deep.equal(users(OLDER - 25, 25));
-    const far = WALKED_ROWS - NEWER - 1_000;
-    const [row] = await api.deps.orm.em
-      .fork()
-      .execute<{ id: string }[]>('select id from customers where external_id = ?', [`user-${far}`]);
-    expect((await list({ search: 'crowd', starting_after: row?.id ?? '' })).names).to.deep.equal(
-      users(far - 1, 25),
-    );
-    expect((await list({ search: 'crowd', ending_before: row?.id ?? '' })).names).to.deep.equal(
-      users(far + 25, 25),
-    );
   });
 
   it('finds exactly what has one part that is in few rows, beside parts that all have', async () => {

@@ -1,43 +1,5 @@
 import type { z } from 'zod';
 
-// Runs of a few characters between others: what makes a pattern try again and again is a
-// run that it could split in many ways, and something behind it that it does not take.
-const STARTS = ['', 'a', 'a@', '0x', '[', 'http://', 'sk_live_', '2026-11-20T09:30:00.', 'Bearer '];
-const RUNS = [
-  '.',
-  'a',
-  '0',
-  ' ',
-  '\t',
-  '@',
-  '-',
-  ':',
-  '/',
-  ';',
-  ',',
-  '=',
-  '[',
-  '"',
-  '\\',
-  '%41',
-  'a.',
-  'a@',
-  'a:',
-  '1,',
-  '::',
-  'a=;',
-  '+',
-  '\u00e9',
-];
-const ENDS = ['', '@', '!', '\n', ']'];
-
-/** Texts of about this length that are hard on a pattern or a loop that reads a text more than once. */
-export function hostileTexts(length: number): string[] {
-  return STARTS.flatMap((start) =>
-    RUNS.flatMap((run) => ENDS.map((end) => start + run.repeat(length / run.length) + end)),
-  );
-}
-
 /**
  * The milliseconds that `work` takes: the least of three runs where the first took more than
  * `enough`, because others use the machine too.

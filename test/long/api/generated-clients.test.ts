@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { call, startTestApi, type TestApi } from '../support/gateway.ts';
-import { findGenerators, runIn } from '../support/generated/install.ts';
+import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
+import { findGenerators, runIn } from '../../support/generated/install.ts';
 
 const TSCONFIG = {
   compilerOptions: {
