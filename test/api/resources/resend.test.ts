@@ -52,8 +52,9 @@ describe('POST /webhook-endpoints/:id/resend-failed', function () {
     sql<Row>('select * from webhook_deliveries where endpoint_id = ? order by created_at, id', [endpoint.id]);
   const startsOf = (rows: readonly Row[]) =>
     sql<{ workflow_id: string; message: object; next_try_at: string }>(
-      `select * from outbox where message->'args'->0->'deliveries'->>0 = any(?)`,
-      [rows.map(({ id }) => id)],
+      `select * from outbox
+        where message->'args'->0->'deliveries'->>0 in (${rows.map(() => '?').join(', ')})`,
+      rows.map(({ id }) => id),
     );
   const timesOf = (rows: readonly Row[]) => rows.map(({ next_attempt_at: at }) => Date.parse(String(at)));
   /** Each has a time of its own, behind the one before. */
