@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { call, startTestApi, type TestApi } from '../support/gateway.ts';
+import { apiOf, call, startTestApi } from '../support/gateway.ts';
 import { exchange } from '../support/http/raw-http.ts';
 
 const DOCUMENTS = ['/docs', '/openapi.json'];
@@ -7,13 +7,7 @@ const DOCUMENTS = ['/docs', '/openapi.json'];
 /** What anybody may read of us without a key. */
 describe('what is served to anybody', function () {
   this.timeout(30_000);
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi({ limits: { requestsPerSecond: 0.001, requestsBurst: 10 } });
-  });
-  after(async () => {
-    await api?.stop();
-  });
+  const api = apiOf({ limits: { requestsPerSecond: 0.001, requestsBurst: 10 } });
 
   it('may be kept for five minutes, and is not sent again to whoever has it', async () => {
     const fresh = await startTestApi();

@@ -1,6 +1,6 @@
 import Ajv2020 from 'ajv/dist/2020.js';
 import { expect } from 'chai';
-import { type Answer, call, startTestApi, type TestApi } from '../support/gateway.ts';
+import { type Answer, apiOf, call } from '../support/gateway.ts';
 import { cookieOf, newUser, postLogin } from '../support/sign-in.ts';
 
 type Operation = {
@@ -19,16 +19,14 @@ type Document = {
 const JSON_TYPE = 'application/json';
 
 describe('the description at GET /openapi.json', () => {
-  let api: TestApi;
+  const api = apiOf();
   let document: Document;
   let ajv: InstanceType<typeof Ajv2020.default>;
   before(async () => {
-    api = await startTestApi();
     document = (await call(`${api.origin}/openapi.json`)).body as Document;
     ajv = new Ajv2020.default({ strict: false, validateFormats: false });
     ajv.addSchema({ $id: 'api', ...document });
   });
-  after(() => api.stop());
 
   const pointer = (...parts: string[]) =>
     `api#/${parts.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
@@ -46,22 +44,12 @@ describe('the description at GET /openapi.json', () => {
     ).to.equal(true);
   };
 
-  it('needs no key and is OpenAPI 3.1 with both key headers', () => {
+  it('needs no key, is OpenAPI 3.1 with both key headers, and has no reference that leads nowhere', () => {
     expect(document.openapi).to.equal('3.1.0');
-    expect(document.components.securitySchemes['bearer']).to.include({ type: 'http', scheme: 'bearer' });
-    expect(document.components.securitySchemes['session']).to.include({
-      type: 'apiKey',
-      in: 'cookie',
-      name: 'ch_session',
-    });
-    expect(document.components.securitySchemes['apiKey']).to.include({
-      type: 'apiKey',
-      in: 'header',
-      name: 'x-api-key',
-    });
-  });
-
-  it('has no reference that leads nowhere', () => {
+    const { bearer, session, apiKey } = document.components.securitySchemes;
+    expect(bearer).to.include({ type: 'http', scheme: 'bearer' });
+    expect(session).to.include({ type: 'apiKey', in: 'cookie', name: 'ch_session' });
+    expect(apiKey).to.include({ type: 'apiKey', in: 'header', name: 'x-api-key' });
     const references = [
       ...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g),
     ].map((match) => match[1] ?? '');
@@ -153,23 +141,19 @@ describe('the description at GET /openapi.json', () => {
 
   it('tells the truth about sessions', async () => {
     const user = await newUser(api);
-    const answers = [
-      await postLogin(api, user),
-      await postLogin(api, user, { password: 'wrong' }),
-      await postLogin(api, user, { email: '' }),
-    ];
-    const forged = await postLogin(api, user, { headers: { Origin: 'https://evil.example' } });
-    expect([...answers, forged].map(({ status }) => status)).to.deep.equal([200, 401, 400, 403]);
-    for (const answer of [...answers, forged]) expectFits(answer, '/login', 'post');
+    const forgery = { headers: { Origin: 'https://evil.example' } };
+    const answers = [];
+    for (const more of [{}, { password: 'wrong' }, { email: '' }, forgery])
+      answers.push(await postLogin(api, user, more));
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 401, 400, 403]);
+    for (const answer of answers) expectFits(answer, '/login', 'post');
     const cookie = answers[0] ? cookieOf(answers[0]) : '';
-    const listed = await call(`${api.url}/payments`, { headers: { Cookie: cookie, 'X-Mode': 'test' } });
-    expect(listed.status).to.equal(200);
-    expectFits(listed, '/payments', 'get');
-    expectFits(
-      await call(`${api.url}/payments`, { headers: { Cookie: cookie, 'X-Mode': 'no' } }),
-      '/payments',
-      'get',
-    );
+    for (const mode of ['test', 'no']) {
+      const headers = { Cookie: cookie, 'X-Mode': mode };
+      const listed = await call(`${api.url}/payments`, { headers });
+      expect(listed.status).to.equal(200);
+      expectFits(listed, '/payments', 'get');
+    }
     const left = await call(`${api.origin}/logout`, { method: 'POST', headers: { Cookie: cookie } });
     expect(left.status).to.equal(200);
     expectFits(left, '/logout', 'post');

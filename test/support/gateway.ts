@@ -165,6 +165,18 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   };
 }
 
+/** The API of all tests of the `describe` that calls this: started before the first, stopped after all. */
+export function apiOf(options: TestApiOptions = {}): TestApi {
+  let started: TestApi | undefined;
+  before(async () => {
+    started = await startTestApi(options);
+  });
+  after(() => started?.stop());
+  return new Proxy({} as TestApi, {
+    get: (_none, member) => Reflect.get(started ?? {}, member),
+  });
+}
+
 /** The log lines that deserve attention: errors, and warnings that are not about a refused request. */
 export const troublesOf = ({ lines }: Pick<TestApi, 'lines'>): readonly LoggedLine[] =>
   lines.filter(({ level, text }) => level === 'error' || (level === 'warn' && text !== 'request'));

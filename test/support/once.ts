@@ -1,3 +1,4 @@
+import type { ActorPort } from '../../src/services/deps.ts';
 import { type Answer, call, type TestApi } from './gateway.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
@@ -34,3 +35,11 @@ export const count = async (api: TestApi, table: string): Promise<number> =>
 /** `201`, `201 again` for a replay, or `409 CODE`: enough to tell answers apart. */
 export const kind = ({ status, body, headers }: Answer): string =>
   `${status}${headers.get('idempotency-replayed') === 'true' ? ' again' : ''}${body['code'] === undefined ? '' : ` ${body['code']}`}`;
+
+/** Actors that do nothing: the workflow ids of those that are started go into the list. */
+export const actorsInto = (started: string[]): ActorPort => ({
+  start: async (workflowId) => void started.push(workflowId),
+  wake: async () => undefined,
+  running: async () => new Set<string>(),
+  isUnresponsive: async () => false,
+});

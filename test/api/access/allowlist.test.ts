@@ -4,7 +4,7 @@ import {
   disallowNetwork,
   MAX_ALLOWED_NETWORKS,
 } from '../../../src/services/access/allowlist.ts';
-import { startTestApi, type TestApi, type TestMerchant } from '../../support/gateway.ts';
+import { apiOf, type TestMerchant } from '../../support/gateway.ts';
 import { exchange, type RawAnswer } from '../../support/http/raw-http.ts';
 
 /** 127.0.0.9 and 127.9.0.0/16 are our proxies; anybody else on the loopback net is a stranger. */
@@ -12,12 +12,8 @@ const PROXY = '127.0.0.9';
 const OFFICE = '203.0.113.7';
 
 describe('the allowlist of live keys', () => {
-  let api: TestApi;
+  const api = apiOf({ trustedProxies: [PROXY, '127.9.0.0/16'] });
   let merchant: TestMerchant;
-  before(async () => {
-    api = await startTestApi({ trustedProxies: [PROXY, '127.9.0.0/16'] });
-  });
-  after(() => api.stop());
   beforeEach(async () => {
     merchant = await api.newMerchant();
   });

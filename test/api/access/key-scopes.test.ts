@@ -5,17 +5,13 @@ import { KEY_SCOPES, type KeyScope, ROUTE_SCOPES } from '../../../src/domain/key
 import { allowNetwork } from '../../../src/services/access/allowlist.ts';
 import { createKeyUse } from '../../../src/services/access/key-use.ts';
 import { createKey, listKeys, rotateKey } from '../../../src/services/merchants/keys.ts';
-import { call, startTestApi, type TestApi, UNKNOWN_ID } from '../../support/gateway.ts';
+import { apiOf, call, UNKNOWN_ID } from '../../support/gateway.ts';
 
 const KEYED = ROUTES.filter(({ auth, only }) => auth === 'merchant' && only !== 'session');
 
 describe('the scopes of a key', function () {
   this.timeout(60_000);
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi({ trustedProxies: ['127.0.0.1'] });
-  });
-  after(() => api.stop());
+  const api = apiOf({ trustedProxies: ['127.0.0.1'] });
 
   const make = async (...scopes: KeyScope[]) =>
     (await createKey(api.deps, { merchantId: api.merchant.id, mode: 'test', scopes })).key;
@@ -62,12 +58,8 @@ describe('the scopes of a key', function () {
 
 describe('the use of a key', function () {
   this.timeout(60_000);
-  let api: TestApi;
+  const api = apiOf({ trustedProxies: ['127.0.0.1'], deps: { now: () => new Date(clockMs) } });
   let clockMs = Date.parse('2026-11-20T09:00:00Z');
-  before(async () => {
-    api = await startTestApi({ trustedProxies: ['127.0.0.1'], deps: { now: () => new Date(clockMs) } });
-  });
-  after(() => api.stop());
 
   const viewOf = async (id: string) =>
     (await listKeys(api.deps, { merchantId: api.merchant.id })).find((view) => view.id === id);

@@ -3,14 +3,12 @@ import { expect } from 'chai';
 import { TOTP } from 'otpauth';
 import { type Attempt, takeAttempt } from '../../../src/services/access/throttle.ts';
 import { enableTotp } from '../../../src/services/access/users.ts';
-import { type Answer, startTestApi, type TestApi } from '../../support/gateway.ts';
+import type { Answer, TestApi } from '../../support/gateway.ts';
 import { newUser, postLogin, signIn } from '../../support/sign-in.ts';
+import { startTwo, type TwoProcesses } from '../two-processes.ts';
 
 const MINUTE_MS = 60_000;
 const WRONG = { password: 'not the password' };
-/** Real proxies report the client; here the tests are the proxy. */
-const OPTIONS = { trustedProxies: ['127.0.0.1'] };
-
 /** How many passwords are hashed while this is done: each by a native call, which has no name of its own. */
 async function hashesOf(work: () => Promise<unknown>): Promise<number> {
   let hashes = 0;
@@ -25,20 +23,16 @@ async function hashesOf(work: () => Promise<unknown>): Promise<number> {
 
 describe('guessing at the login', function () {
   this.timeout(60_000);
+  let two: TwoProcesses;
   let api: TestApi;
   let second: TestApi;
-  let clockMs = Date.now();
+  let clock: TwoProcesses['clock'];
   let addresses = 0;
   before(async () => {
-    const now = () => new Date(clockMs);
-    api = await startTestApi({ ...OPTIONS, deps: { now } });
-    const databaseUrl = api.deps.orm.config.get('clientUrl') as string;
-    second = await startTestApi({ ...OPTIONS, databaseUrl, deps: { now, secretBox: api.deps.secretBox } });
+    two = await startTwo();
+    ({ api, second, clock } = two);
   });
-  after(async () => {
-    await second?.stop();
-    await api?.stop();
-  });
+  after(() => two?.stop());
 
   /** An address in a network that nobody used before. */
   const newAddress = (): string => {
@@ -80,12 +74,12 @@ describe('guessing at the login', function () {
     const site = newAddress();
     const take = () => takeAttempt(api.deps, { site, email: 'exact@example.com', known: false });
     await take();
-    clockMs += 2 * MINUTE_MS;
+    clock.ms += 2 * MINUTE_MS;
     expect(await tries(9, () => ({ site }))).to.equal(9);
     expect(await take()).to.deep.equal({ ok: false, retryAfterSeconds: 180 });
-    clockMs += 3 * MINUTE_MS - 1;
+    clock.ms += 3 * MINUTE_MS - 1;
     expect(await take()).to.include({ ok: false });
-    clockMs += 1;
+    clock.ms += 1;
     expect(await take()).to.include({ ok: true });
     expect(await take()).to.include({ ok: false });
   });
@@ -132,14 +126,14 @@ describe('guessing at the login', function () {
     const slip = await postLogin(api, owner, { ...WRONG, from: home });
     const known = await postLogin(api, owner, { from: home });
     expect([strange, slip, known].map(({ status }) => status)).to.deep.equal([429, 401, 200]);
-    clockMs += 60 * MINUTE_MS;
+    clock.ms += 60 * MINUTE_MS;
     expect((await postLogin(api, owner, { from: newAddress() })).status, 'an hour later').to.equal(200);
     // A known address has a budget of its own, and no more than that.
     const atHome = { email, site: home, known: true };
     expect(await tries(10, () => atHome)).to.equal(10);
-    clockMs += 5 * MINUTE_MS;
+    clock.ms += 5 * MINUTE_MS;
     expect(await tries(15, () => atHome)).to.equal(10);
-    clockMs += 5 * MINUTE_MS;
+    clock.ms += 5 * MINUTE_MS;
     expect((await postLogin(api, owner, { from: home })).status).to.equal(429);
     expect((await postLogin(api, owner, { from: newAddress() })).status, 'elsewhere').to.equal(200);
   });
@@ -172,14 +166,14 @@ describe('guessing at the login', function () {
     const user = await newUser(api);
     const { secret } = await enableTotp(api.deps, user);
     const codeOf = (atMs: number) => new TOTP({ secret }).generate({ timestamp: atMs });
-    const code = codeOf(clockMs);
+    const code = codeOf(clock.ms);
     const texts = new Set<string>();
     for (const more of [
       {},
       { totp: '' },
       { totp: code === '000000' ? '000001' : '000000' },
       { totp: code, ...WRONG },
-      { totp: codeOf(clockMs - 90_000) },
+      { totp: codeOf(clock.ms - 90_000) },
     ]) {
       const answer = await postLogin(api, user, { ...more, from: newAddress() });
       expect(answer.status, JSON.stringify(more)).to.equal(401);
@@ -193,7 +187,7 @@ describe('guessing at the login', function () {
   it('finds each code good for one of several simultaneous logins, and never again', async () => {
     const user = await newUser(api);
     const { secret } = await enableTotp(api.deps, user);
-    const codeOf = (aheadMs: number) => new TOTP({ secret }).generate({ timestamp: clockMs + aheadMs });
+    const codeOf = (aheadMs: number) => new TOTP({ secret }).generate({ timestamp: clock.ms + aheadMs });
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
         postLogin(index % 2 ? api : second, user, { totp: codeOf(0), from: newAddress() }),

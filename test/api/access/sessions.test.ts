@@ -1,31 +1,27 @@
 import { expect } from 'chai';
 import { addSession, createSessionFinder, purgeSessions } from '../../../src/services/access/sessions.ts';
 import { resetPassword } from '../../../src/services/access/users.ts';
-import { call, startTestApi, type TestApi, testDeps } from '../../support/gateway.ts';
+import { apiOf, call, testDeps } from '../../support/gateway.ts';
 import { cookieOf, newUser, postLogin, signIn, type TestUser } from '../../support/sign-in.ts';
 
 const MINUTE_MS = 60_000;
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 
 describe('sessions of people', () => {
-  let api: TestApi;
+  const api = apiOf({ deps: { now: () => new Date(clockMs) } });
   let user: TestUser;
   let clockMs = Date.now();
   before(async () => {
-    api = await startTestApi({ deps: { now: () => new Date(clockMs) } });
     user = await newUser(api);
   });
-  after(() => api.stop());
 
   const get = (cookie: string, path = '/customers', headers: Record<string, string> = {}) =>
     call(`${api.url}${path}`, { headers: { Cookie: cookie, ...headers } });
   describe('login', () => {
     it('answers with the user and a cookie that has every attribute, and is not cached', async () => {
       const answer = await postLogin(api, user);
-      expect([answer.status, answer.body]).to.deep.equal([
-        200,
-        { user_id: user.id, merchant_id: user.merchantId },
-      ]);
+      const who = { user_id: user.id, merchant_id: user.merchantId };
+      expect([answer.status, answer.body]).to.deep.equal([200, who]);
       const cookies = answer.headers.getSetCookie();
       expect(cookies).to.have.length(1);
       expect(cookies[0]).to.match(/^ch_session=[A-Za-z0-9_-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
@@ -34,29 +30,10 @@ describe('sessions of people', () => {
     });
 
     it('takes a form, and any spelling of the email', async () => {
-      const body = new URLSearchParams({
-        email: ` ${user.email.toUpperCase()} `,
-        password: user.password,
-      }).toString();
+      const form = { email: ` ${user.email.toUpperCase()} `, password: user.password };
+      const body = new URLSearchParams(form).toString();
       const answer = await call(`${api.origin}/login`, { method: 'POST', body, headers: FORM });
       expect([answer.status, answer.body['user_id']]).to.deep.equal([200, user.id]);
-    });
-
-    it('refuses every wrong thing with one and the same answer', async () => {
-      const answers = [
-        await postLogin(api, user, { password: `${user.password}!` }),
-        await postLogin(api, user, { email: 'nobody@example.com' }),
-        await postLogin(api, user, { email: 'no email', password: 'x' }),
-      ];
-      for (const answer of answers) {
-        expect([answer.status, answer.body['code'], answer.headers.getSetCookie()]).to.deep.equal([
-          401,
-          'UNAUTHORIZED',
-          [],
-        ]);
-        expect(answer.text).to.equal(answers[0]?.text);
-        expect(answer.headers.get('cache-control')).to.equal('no-store');
-      }
     });
 
     it('answers 400, 413 and 415 for what is no login, by the table of the API', async () => {
@@ -118,20 +95,6 @@ describe('sessions of people', () => {
       clockMs += 1;
       await Promise.all([get(cookie), get(cookie), get(cookie)]);
       expect(await stamp()).to.not.deep.equal(began);
-    });
-
-    it('follows the operator: other times hold for sessions that exist', async () => {
-      const token = (await signIn(api, user)).slice('ch_session='.length);
-      clockMs += 2_000;
-      for (const [idleMs, maxMs, isGood] of [
-        [1_000, 60_000, false],
-        [60_000, 1_000, false],
-        [60_000, 60_000, true],
-      ] as const) {
-        const settings = { ...api.deps.settings, sessions: { idleMs, maxMs } };
-        const found = await createSessionFinder({ ...api.deps, settings })(token);
-        expect(found?.userId).to.equal(isGood ? user.id : undefined);
-      }
     });
 
     it('ends at logout, which takes the cookie away and works without a session too', async () => {

@@ -1,27 +1,30 @@
+import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import { TOTP } from 'otpauth';
 import { PASSWORD_LINK_MS } from '../../../src/services/access/password-links.ts';
 import { purgeSessions } from '../../../src/services/access/sessions.ts';
 import { createUser, enableTotp, resetPassword } from '../../../src/services/access/users.ts';
 import { type Answer, call, type TestApi } from '../../support/gateway.ts';
+import { rows } from '../../support/once.ts';
 import { newUser, postLogin, signIn } from '../../support/sign-in.ts';
-import { CHOSEN, linkUsesOf, NO_CODE, type PasswordLinks, startPasswordLinks } from './password-links.ts';
+import { startTwo, type TwoProcesses } from '../two-processes.ts';
+import { CHOSEN, linkUsesOf, NO_CODE } from './password-links.ts';
 
 const SENTENCE = 'This link opens nothing: it was used, replaced by a newer one, or is older than a day.';
 
 describe('a link that sets a password', function () {
   this.timeout(60_000);
+  let two: TwoProcesses;
   let api: TestApi;
   let second: TestApi;
-  let clock: PasswordLinks['clock'];
-  let links: PasswordLinks;
+  let clock: TwoProcesses['clock'];
   before(async () => {
-    links = await startPasswordLinks();
-    ({ api, second, clock } = links);
+    two = await startTwo({ publicUrl: 'https://pay.example.org' });
+    ({ api, second, clock } = two);
   });
-  after(() => links?.stop());
+  after(() => two?.stop());
 
-  const { newAddress, linkFor, set, rows } = linkUsesOf(() => links);
+  const { newAddress, asOperator, linkFor, set } = linkUsesOf(() => api);
   const told = ({ status, text, headers }: Answer) => [
     status,
     text,
@@ -33,24 +36,19 @@ describe('a link that sets a password', function () {
     const user = await newUser(api);
     const cookie = await signIn(api, user);
     const code = await linkFor(user);
-    expect(
-      (await call(`${api.url}/customers`, { headers: { Cookie: cookie } })).status,
-      'the session',
-    ).to.equal(401);
+    const seen = await call(`${api.url}/customers`, { headers: { Cookie: cookie } });
+    expect(seen.status, 'the session').to.equal(401);
     expect((await postLogin(api, user)).status, 'the old password').to.equal(401);
 
     const done = await set(code);
-    expect([done.status, done.body, done.headers.getSetCookie()]).to.deep.equal([
-      200,
-      { user_id: user.id },
-      [],
-    ]);
+    const shown = [done.status, done.body, done.headers.getSetCookie()];
+    expect(shown).to.deep.equal([200, { user_id: user.id }, []]);
     expect((await postLogin(api, user, { password: CHOSEN })).status).to.equal(200);
   });
 
   it('is how somebody new begins, who has no password before', async () => {
     const email = 'somebody.new@example.com';
-    const { userId, link } = await createUser(links.asOperator, { merchantId: api.merchant.id, email });
+    const { userId, link } = await createUser(asOperator(), { merchantId: api.merchant.id, email });
     for (const password of ['x', 'null', link?.token ?? '', CHOSEN])
       expect((await postLogin(api, { email, password })).status).to.equal(401);
     expect((await set(link?.token ?? '')).body).to.deep.equal({ user_id: userId });
@@ -61,29 +59,13 @@ describe('a link that sets a password', function () {
     const user = await newUser(api);
     const code = await linkFor(user);
     await set(code, { from: '2001:db8:1:2::77' });
-    const actions = await rows(
-      'select action, by_name, user_id, origin, subject, after from operator_actions where subject = ? order by at, id',
-      [user.id],
-    );
-    const [link] = await rows<{ id: string }>('select id from password_links where user_id = ?', [user.id]);
-    const after = { link: link?.id };
-    expect(actions).to.have.deep.members([
-      {
-        action: 'user.reset-password',
-        by_name: 'ann',
-        user_id: null,
-        origin: 'desk',
-        subject: user.id,
-        after,
-      },
-      {
-        action: 'user.set-password',
-        by_name: null,
-        user_id: user.id,
-        origin: '2001:db8:1:2::/64',
-        subject: user.id,
-        after,
-      },
+    const trail = 'select action, by_name, user_id, origin, after from operator_actions where subject = ?';
+    const [link] = await rows(api, 'select id from password_links where user_id = ?', [user.id]);
+    const after = { link: link?.['id'] };
+    const [action, used] = ['user.reset-password', 'user.set-password'];
+    expect(await rows(api, trail, [user.id])).to.have.deep.members([
+      { action, by_name: 'ann', user_id: null, origin: 'desk', after },
+      { action: used, by_name: null, user_id: user.id, origin: '2001:db8:1:2::/64', after },
     ]);
   });
 
@@ -102,7 +84,7 @@ describe('a link that sets a password', function () {
     expect((await postLogin(api, user, { password })).status, 'the password of the one').to.equal(200);
     expect((await set(code)).status).to.equal(401);
     const uses = `select 1 from operator_actions where action = 'user.set-password' and subject = ?`;
-    expect(await rows(uses, [user.id])).to.have.length(1);
+    expect(await rows(api, uses, [user.id])).to.have.length(1);
   });
 
   it('sets nothing that a reset at the same moment does not end', async () => {
@@ -128,24 +110,15 @@ describe('a link that sets a password', function () {
     const resetSince = await linkFor(other);
     await resetPassword(api.deps, { email: other.email, password: other.password });
     const ofNobody = await linkFor(gone);
-    await rows('delete from users where id = ?', [gone.id]);
+    await rows(api, 'delete from users where id = ?', [gone.id]);
     const expired = await linkFor(await newUser(api));
     const almost = await newUser(api);
     clock.ms += 1;
     const lasting = await linkFor(almost);
     clock.ms += PASSWORD_LINK_MS - 1;
     const answers = [];
-    for (const code of [
-      NO_CODE,
-      'x',
-      `${NO_CODE}A`,
-      "' or 1=1 --",
-      used,
-      replaced,
-      resetSince,
-      ofNobody,
-      expired,
-    ])
+    const noCodes = [NO_CODE, 'x', `${NO_CODE}A`, "' or 1=1 --"];
+    for (const code of [...noCodes, used, replaced, resetSince, ofNobody, expired])
       answers.push(await set(code));
     for (const answer of answers) expect(told(answer)).to.deep.equal(told(answers[0] as Answer));
     expect([answers[0]?.status, answers[0]?.body]).to.deep.equal([
@@ -172,8 +145,87 @@ describe('a link that sets a password', function () {
     clock.ms += PASSWORD_LINK_MS;
     await linkFor(fresh);
     await purgeSessions(api.deps);
-    expect(await rows('select user_id from password_links where used_at is null')).to.deep.equal([
+    expect(await rows(api, 'select user_id from password_links where used_at is null')).to.deep.equal([
       { user_id: fresh.id },
     ]);
+  });
+
+  it('keeps the rules of passwords, and a slip uses up neither the link nor the budget', async () => {
+    const user = await newUser(api);
+    const code = await linkFor(user);
+    const from = newAddress();
+    for (let turn = 0; turn < 6; turn += 1)
+      for (const [password, sentence] of [
+        ['short', /at least 12 characters/],
+        [user.email, /must not be the email address/],
+      ] as const) {
+        const refused = await set(code, { password, from });
+        expect([refused.status, refused.body['code']], refused.text).to.deep.equal([400, 'VALIDATION_ERROR']);
+        expect(refused.body['error']).to.match(sentence);
+      }
+    const headers = { 'X-Forwarded-For': from };
+    const body = { code, password: CHOSEN, again: `${CHOSEN} ` };
+    const differs = await call(`${api.origin}/set-password`, { body, headers });
+    expect([differs.status, differs.body['error']]).to.deep.equal([
+      400,
+      'The two passwords are not the same.',
+    ]);
+    expect((await set(code, { from })).status).to.equal(200);
+  });
+
+  it('is counted for the network together with logins, before it is looked up', async () => {
+    const user = await newUser(api);
+    const code = await linkFor(user);
+    const from = newAddress();
+    const statuses: number[] = [];
+    for (let index = 0; index < 5; index += 1) {
+      statuses.push((await postLogin(api, user, { password: 'not the password', from })).status);
+      statuses.push((await set(NO_CODE, { from })).status);
+    }
+    expect(statuses).to.deep.equal(Array(10).fill(401));
+    const refused = await set(code, { from });
+    expect([refused.status, refused.body['code']]).to.deep.equal([429, 'RATE_LIMITED']);
+    expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 300);
+    expect((await postLogin(api, user, { from })).status, 'a login from there').to.equal(429);
+    expect((await set(code)).status, 'from elsewhere').to.equal(200);
+  });
+
+  it('is refused from a page of somebody else, over 8 KiB, and in a query', async () => {
+    const user = await newUser(api);
+    const code = await linkFor(user);
+    const forged = await set(code, { headers: { Origin: 'https://evil.example' } });
+    expect([forged.status, forged.body['code']]).to.deep.equal([403, 'CSRF']);
+    expect((await set(code, { password: 'x'.repeat(9_000) })).status).to.equal(413);
+    const query = `code=${code}&password=${encodeURIComponent(CHOSEN)}`;
+    const asked = await call(`${api.origin}/set-password?${query}`, { method: 'POST' });
+    expect(asked.status).to.equal(400);
+    expect((await set(code)).status, 'and is as good as before').to.equal(200);
+  });
+
+  it('stands nowhere but in the hand of the person: not in rows, not in lines, not in an answer', async () => {
+    const user = await newUser(api);
+    const code = await linkFor(user);
+    const form = {
+      'Content-Type': 'application/x-www-form-urlencoded',
+      Accept: 'text/html',
+      'X-Forwarded-For': newAddress(),
+    };
+    const body = new URLSearchParams({ code, password: CHOSEN, again: CHOSEN }).toString();
+    const done = await fetch(`${api.origin}/set-password`, {
+      method: 'POST',
+      body,
+      headers: form,
+      redirect: 'manual',
+    });
+    expect([done.status, done.headers.get('location')]).to.deep.equal([303, 'set-password?done']);
+    const stored = await rows(api, 'select l.*, a.* from password_links l, operator_actions a');
+    expect(JSON.stringify(stored)).to.contain(hash('sha256', code)).and.not.contain(code);
+    expect(JSON.stringify([api.lines, second.lines]))
+      .to.not.contain(code)
+      .and.not.contain(CHOSEN);
+    const lines = api.lines.filter(
+      ({ text, fields }) => text === 'request' && fields['route'] === '/set-password',
+    );
+    expect(lines.at(-1)).to.deep.include({ level: 'info' });
   });
 });

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ROUTES } from '../../../src/api/routes/index.ts';
-import { startTestApi, type TestApi } from '../../support/gateway.ts';
+import { apiOf, type TestApi } from '../../support/gateway.ts';
 import { post, rows } from '../../support/once.ts';
 
 /** Counted by every request, whatever comes of it. */
@@ -59,10 +59,9 @@ async function failedDelivery(api: TestApi, endpoint: string): Promise<string> {
 
 describe('the effect of a POST with an Idempotency-Key', function () {
   this.timeout(30_000);
-  let api: TestApi;
+  const api = apiOf();
 
   before(async () => {
-    api = await startTestApi();
     await rows(api, 'create table witness (table_name text, transaction_id xid8)');
     await rows(
       api,
@@ -80,7 +79,6 @@ describe('the effect of a POST with an Idempotency-Key', function () {
           or delete on ${tablename} for each statement execute function bear_witness()`,
       );
   });
-  after(() => api.stop());
 
   const witnessed = async () => {
     const seen = await rows(api, 'select table_name, transaction_id::text as id from witness');

@@ -9,7 +9,10 @@ import { type Deps, type TxDeps, txDeps } from '../../../src/services/deps.ts';
 import { createCustomer } from '../../../src/services/merchants/customers.ts';
 import { savepoint, type Tx } from '../../../src/services/transact.ts';
 import { startTestApi, type TestApi } from '../../support/gateway.ts';
-import { kind, post, rows } from '../../support/once.ts';
+import { actorsInto, kind, post, rows } from '../../support/once.ts';
+
+const IN_TRANSACTION = `from pg_stat_activity where datname = current_database()
+  and state like 'idle in transaction%'`;
 
 /** What the next change does, in the transaction of its request. */
 type Deed = (tx: Tx, merchantId: string, inside: Inside) => Promise<unknown>;
@@ -47,16 +50,10 @@ describe('a use case under an Idempotency-Key', function () {
   };
 
   before(async () => {
-    const actors = {
-      start: async (workflowId: string) => void started.push(workflowId),
-      wake: async () => undefined,
-      running: async () => new Set<string>(),
-      isUnresponsive: async () => false,
-    };
     api = await startTestApi({
       routes: [...ROUTES, deedRoute('/deed', 3_000), deedRoute('/late', 0)],
       poolSize: 3,
-      actors,
+      actors: actorsInto(started),
       deps: { lookup } as Partial<Deps>,
     });
     await post(api, '/webhook-endpoints', randomUUID(), { url: 'http://127.0.0.1:9/', events: '*' });
@@ -72,15 +69,10 @@ describe('a use case under an Idempotency-Key', function () {
     deed = next;
     return await post(api, '/deed', once);
   };
-  const customer = (tx: Tx, merchantId: string, externalId: string) =>
-    createCustomer(tx, txDeps(api.deps), {
-      merchantId,
-      mode: 'test',
-      externalId,
-      email: null,
-      name: null,
-      metadata: {},
-    });
+  const customer = (tx: Tx, merchantId: string, externalId: string) => {
+    const texts = { externalId, email: null, name: null, metadata: {} };
+    return createCustomer(tx, txDeps(api.deps), { merchantId, mode: 'test', ...texts });
+  };
   const customers = async (externalId: string) =>
     (await rows(api, 'select 1 from customers where external_id = ?', [externalId])).length;
   const answers = async (once: string) =>
@@ -131,13 +123,7 @@ describe('a use case under an Idempotency-Key', function () {
 
   it('holds no connection while it waits for the world outside, which is asked once for each effect', async () => {
     const once = randomUUID();
-    const open = async () =>
-      (
-        await rows(
-          api,
-          "select 1 from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'",
-        )
-      ).length;
+    const open = async () => (await rows(api, `select 1 ${IN_TRANSACTION}`)).length;
     let calls = 0;
     ahead = async () => {
       calls += 1;
@@ -148,12 +134,8 @@ describe('a use case under an Idempotency-Key', function () {
       return prepared;
     };
     const [answer, again] = [await run(once, work), await run(once, work)];
-    expect([answer.body['done'], kind(again), again.text, calls]).to.deep.equal([
-      '0',
-      '201 again',
-      answer.text,
-      1,
-    ]);
+    const told = [answer.body['done'], kind(again), again.text, calls];
+    expect(told).to.deep.equal(['0', '201 again', answer.text, 1]);
     await eventually('the start', () => started.length === 1);
     expect(await trace(once)).to.deep.equal([1, 1, 1]);
   });
@@ -165,10 +147,10 @@ describe('a use case under an Idempotency-Key', function () {
       post(api, '/webhook-endpoints', `slow-${index % 6}`, { url: 'http://shop.example/', events: '*' }),
     );
     // More than the three connections that there are, and none has to wait for the names.
-    for (let turn = 0; turn < 5; turn += 1)
-      expect(kind(await post(api, '/customers', randomUUID(), { external_id: randomUUID() }))).to.equal(
-        '201',
-      );
+    for (let turn = 0; turn < 5; turn += 1) {
+      const made = await post(api, '/customers', randomUUID(), { external_id: randomUUID() });
+      expect(kind(made)).to.equal('201');
+    }
     looked.resolve();
     expect((await Promise.all(slow)).map(kind).filter((text) => text === '201')).to.have.length(6);
     const made = "select 1 from webhook_endpoints where url = 'http://shop.example/'";
@@ -198,11 +180,7 @@ describe('a use case under an Idempotency-Key', function () {
   });
 
   it('is a 503 when its connection is cut, at any step, and one effect when it is tried again', async () => {
-    const cut = async () =>
-      void (await rows(
-        api,
-        "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'",
-      ));
+    const cut = async () => void (await rows(api, `select pg_terminate_backend(pid) ${IN_TRANSACTION}`));
     for (const step of ['before', 'after'] as const) {
       const once = randomUUID();
       const answer = await run(once, async (tx, merchantId) => {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { migratedDatabase } from '../../../dev/support/parts.ts';
 import { answerOnce, IdempotencyConflict, purgeAnswers } from '../../../src/services/idempotency.ts';
 import { createKey, revokeKey } from '../../../src/services/merchants/keys.ts';
-import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
-import { count, kind, post, rows } from '../../support/once.ts';
+import { call, type TestApi } from '../../support/gateway.ts';
+import { actorsInto, count, kind, post, rows } from '../../support/once.ts';
 import { newUser, signIn } from '../../support/sign-in.ts';
+import { startTwo, type TwoProcesses } from '../two-processes.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const CONFLICT = '409 IDEMPOTENCY_CONFLICT';
@@ -13,29 +13,16 @@ const CONFLICT = '409 IDEMPOTENCY_CONFLICT';
 /** At two processes of one gateway over one database, by one clock. */
 describe('a POST with an Idempotency-Key', function () {
   this.timeout(30_000);
-  const clock = { ms: Date.now() };
   const started: string[] = [];
-  let database: Awaited<ReturnType<typeof migratedDatabase>>;
+  let two: TwoProcesses;
   let api: TestApi;
   let other: TestApi;
+  let clock: TwoProcesses['clock'];
   before(async () => {
-    database = await migratedDatabase();
-    const actors = {
-      start: async (workflowId: string) => void started.push(workflowId),
-      wake: async () => undefined,
-      running: async () => new Set<string>(),
-      isUnresponsive: async () => false,
-    };
-    const now = () => new Date(clock.ms);
-    const shared = { databaseUrl: database.url, actors };
-    api = await startTestApi({ ...shared, deps: { now } });
-    other = await startTestApi({ ...shared, deps: { now, secretBox: api.deps.secretBox } });
+    two = await startTwo({ actors: actorsInto(started) });
+    ({ api, second: other, clock } = two);
   });
-  after(async () => {
-    await api?.stop();
-    await other?.stop();
-    await database?.drop();
-  });
+  after(() => two?.stop());
 
   const newEndpoint = (at: TestApi, once: string, key = api.keys.test) =>
     post(at, '/webhook-endpoints', once, { url: 'http://127.0.0.1:9/', events: '*' }, key);

@@ -1,16 +1,15 @@
 import { expect } from 'chai';
-import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
+import { apiOf, call } from '../../support/gateway.ts';
 import { linkCallsOf, type Row } from '../resources/link-calls.ts';
 
 /** Deposits and links by what the merchant knows: an address, an id of its own, an email. */
 describe('lists by exactly what something is called', () => {
-  let api: TestApi;
+  const api = apiOf();
   let key: string;
   let ann: Row;
   let bob: Row;
   const links = linkCallsOf(() => api);
   before(async () => {
-    api = await startTestApi();
     key = api.keys.test;
     const made = async (name: string): Promise<Row> => {
       const body = { external_id: name, email: `${name}@example.com` };
@@ -25,7 +24,6 @@ describe('lists by exactly what something is called', () => {
     ann = await made('Ann');
     bob = await made('Bob');
   });
-  after(() => api.stop());
 
   const addressOf = (customer: Row, network: string): string =>
     customer['addresses'].find((row: Row) => row['network'] === network).address;
@@ -69,11 +67,8 @@ describe('lists by exactly what something is called', () => {
     );
     for (const address of ['0x1', '', 'nowhere', addressOf(ann, 'tron').toLowerCase(), mistyped]) {
       const { status, body } = await call(`${api.url}/deposits?address=${address}`, { key });
-      expect([status, body['code'], body['details'][0].path]).to.deep.equal([
-        400,
-        'VALIDATION_ERROR',
-        'address',
-      ]);
+      const told = [status, body['code'], body['details'][0].path];
+      expect(told).to.deep.equal([400, 'VALIDATION_ERROR', 'address']);
     }
     const { body } = await call(`${api.url}/deposits?address=0x1`, { key });
     expect(body['error']).to.equal('address must be a complete address of one of the networks.');

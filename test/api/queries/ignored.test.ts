@@ -2,17 +2,13 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import { ignoredParameters } from '../../../src/api/requests/ignored.ts';
 import { depositQuery } from '../../../src/contract/deposit.ts';
-import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
+import { apiOf, call } from '../../support/gateway.ts';
 
 const of = (...names: string[]) =>
   ignoredParameters(depositQuery, Object.fromEntries(names.map((name) => [name, ''])));
 
 describe('query parameters that a route does not know', () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.stop());
+  const api = apiOf();
 
   const told = async (path: string, body?: object) => {
     const answer = await call(`${api.url}${path}`, { key: api.keys.test, ...(body ? { body } : {}) });

@@ -1,21 +1,15 @@
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
-import { call, startTestApi, type TestApi, troublesOf } from '../../support/gateway.ts';
+import { apiOf, call, troublesOf } from '../../support/gateway.ts';
 import { exchange, parseAnswers } from '../../support/http/raw-http.ts';
 
 const MIB = 1024 * 1024;
 
 describe('bodies', function () {
   this.timeout(60_000);
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(async () => {
-    expect(troublesOf(api)).to.deep.equal([]);
-    await api.stop();
-  });
+  const api = apiOf();
+  after(() => expect(troublesOf(api)).to.deep.equal([]));
 
   const post = (headers: string, rest: string) =>
     `POST /api/v1/customers HTTP/1.1\r\nHost: x\r\nx-api-key: ${api.keys.test}\r\nContent-Type: application/json\r\n${headers}\r\n${rest}`;

@@ -4,7 +4,7 @@ import { ROUTES } from '../../../src/api/routes/index.ts';
 import { generateKey } from '../../../src/services/merchants/key-text.ts';
 import { createKey, revokeKey, rotateKey } from '../../../src/services/merchants/keys.ts';
 import { setSubscription } from '../../../src/services/merchants/merchants.ts';
-import { call, startTestApi, type TestApi, UNKNOWN_ID } from '../../support/gateway.ts';
+import { apiOf, call, UNKNOWN_ID } from '../../support/gateway.ts';
 import { expectError } from './expect-error.ts';
 import { openRoute } from './open-route.ts';
 
@@ -18,28 +18,17 @@ const TEST_ROUTES = [
 ];
 
 describe('the error table of the API', () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi({ routes: [...ROUTES, ...TEST_ROUTES] });
-  });
-  after(() => api.stop());
+  const api = apiOf({ routes: [...ROUTES, ...TEST_ROUTES] });
 
   it('answers an unknown route with 404 before it asks for a key', async () => {
-    for (const path of ['/nothing', '/customers/a/b', '/customer', '/test'])
-      expectError(await call(api.url + path), 404, 'NOT_FOUND');
-    expectError(await call(`${api.origin}/nowhere`), 404, 'NOT_FOUND');
-    expectError(await call(`${api.origin}/api/v2/customers`), 404, 'NOT_FOUND');
+    for (const path of ['/api/v1/customers/a/b', '/api/v1/customer', '/nowhere', '/api/v2/customers'])
+      expectError(await call(api.origin + path), 404, 'NOT_FOUND');
   });
 
   it('answers a wrong method with 405 and the methods there are, before it asks for a key', async () => {
     const answer = await call(`${api.url}/customers`, { method: 'DELETE' });
     expectError(answer, 405, 'METHOD_NOT_ALLOWED');
     expect(answer.headers.get('allow')).to.equal('GET, HEAD, OPTIONS, POST');
-    expectError(
-      await call(`${api.url}/customers/${UNKNOWN_ID}`, { method: 'PATCH', key: api.keys.live }),
-      405,
-      'METHOD_NOT_ALLOWED',
-    );
     const options = await call(`${api.url}/webhook-endpoints/${UNKNOWN_ID}`, { method: 'OPTIONS' });
     expect(options.status).to.equal(200);
     expect(options.headers.get('allow')).to.equal('DELETE, GET, HEAD, OPTIONS, PUT');

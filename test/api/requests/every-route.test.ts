@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ROUTES } from '../../../src/api/routes/index.ts';
 import { setSubscription } from '../../../src/services/merchants/merchants.ts';
-import { call, startTestApi, type TestApi, type TestMerchant, UNKNOWN_ID } from '../../support/gateway.ts';
+import { apiOf, call, type TestMerchant, UNKNOWN_ID } from '../../support/gateway.ts';
 import { newUser, signIn } from '../../support/sign-in.ts';
 import { expectError } from './expect-error.ts';
 
@@ -11,16 +11,14 @@ const MALFORMED = ['x', 'null', '%00', '%ff', "1'or'1", UNKNOWN_ID.slice(1), 'x'
 /** What the contract refuses is decided in one place, and holds for each route that there is. */
 describe('every route', function () {
   this.timeout(30_000);
-  let api: TestApi;
+  const api = apiOf();
   let lapsed: TestMerchant;
   let cookie: string;
   before(async () => {
-    api = await startTestApi();
     lapsed = await api.newMerchant();
     await setSubscription(api.deps, { merchantId: lapsed.id, active: false });
     cookie = await signIn(api, await newUser(api));
   });
-  after(() => api.stop());
 
   type Refused = readonly [what: string, status: number, code: string];
   const expectOfAll = async (

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ROUTES } from '../../../src/api/routes/index.ts';
-import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
+import { apiOf, call } from '../../support/gateway.ts';
 import { membersOf } from '../../support/http/hostile-texts.ts';
 import { exchange, type RawAnswer } from '../../support/http/raw-http.ts';
 import { newUser, signIn } from '../../support/sign-in.ts';
@@ -25,11 +25,10 @@ const words = fc.constantFrom(
 
 describe('generated requests', function () {
   this.timeout(90_000);
-  let api: TestApi;
+  const api = apiOf();
   let cookie: string;
   let realIds: string[];
   before(async () => {
-    api = await startTestApi();
     cookie = await signIn(api, await newUser(api));
     const made = async (path: string, body: object) =>
       (await call(`${api.url}${path}`, { key: api.keys.test, body })).body['id'];
@@ -38,10 +37,7 @@ describe('generated requests', function () {
       await made('/webhook-endpoints', { url: 'http://127.0.0.1:9/', events: '*' }),
     ];
   });
-  after(async () => {
-    expect(api.lines.filter(({ level }) => level === 'error')).to.deep.equal([]);
-    await api.stop();
-  });
+  after(() => expect(api.lines.filter(({ level }) => level === 'error')).to.deep.equal([]));
 
   it('of any shape on any route end in an answer below 500 that is JSON', async () => {
     const text = fc

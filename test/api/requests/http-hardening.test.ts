@@ -1,19 +1,13 @@
 import { expect } from 'chai';
-import { startTestApi, type TestApi, troublesOf } from '../../support/gateway.ts';
+import { apiOf, troublesOf } from '../../support/gateway.ts';
 import { parseAnswers, talk } from '../../support/http/raw-http.ts';
 import { expectRefusal, JSON_TYPE, LAST, wireOf } from '../../support/http/wire.ts';
 
 const MIB = 1024 * 1024;
 describe('bytes on the wire', function () {
   this.timeout(60_000);
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(async () => {
-    expect(troublesOf(api)).to.deep.equal([]);
-    await api.stop();
-  });
+  const api = apiOf();
+  after(() => expect(troublesOf(api)).to.deep.equal([]));
 
   const { key, get, post, second, send, made, expectCutOff } = wireOf(() => api);
 
@@ -60,20 +54,12 @@ describe('bytes on the wire', function () {
   });
 
   it('of plain chunks are read, with their extensions and trailers ignored, and what follows is the next request', async () => {
-    for (const [index, head] of [
-      'Transfer-Encoding: chunked',
-      'Transfer-Encoding:\tchunked',
-      'transfer-encoding: CHUNKED',
-    ].entries()) {
-      const chunks = ['5;a=b', '{"ext', 'f', `ernal_id":"c${index}"}`, '0', 'x-api-key: other', '', ''].join(
-        '\r\n',
-      );
-      const answers = await send(post(`${head}\r\n`, chunks) + get('/api/v1/deposits', LAST));
-      expect(
-        answers.map(({ status }) => status),
-        head,
-      ).to.deep.equal([201, 200]);
-      expect(answers[0]?.body['external_id']).to.equal(`c${index}`);
+    for (const [index, coding] of [' chunked', '\tchunked', ' CHUNKED'].entries()) {
+      const chunks = `5;a=b\r\n{"ext\r\nf\r\nernal_id":"c${index}"}\r\n0\r\nx-api-key: other\r\n\r\n`;
+      const head = `Transfer-Encoding:${coding}\r\n`;
+      const [made, read] = await send(post(head, chunks) + get('/api/v1/deposits', LAST));
+      const told = [made?.status, made?.body['external_id'], read?.status];
+      expect(told, coding).to.deep.equal([201, `c${index}`, 200]);
     }
   });
 
@@ -93,22 +79,12 @@ describe('bytes on the wire', function () {
       },
       413,
     );
-    await expectCutOff(
-      {
-        'no key': `POST /api/v1/customers HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}Content-Length: 2000000\r\n\r\n${second()}`,
-      },
-      401,
-    );
-    await expectCutOff(
-      {
-        'an unknown route': `POST /api/v1/none HTTP/1.1\r\n${key()}Content-Length: 2000000\r\n\r\n${second()}`,
-      },
-      404,
-    );
-    await expectCutOff(
-      { 'no type': `POST /api/v1/customers HTTP/1.1\r\n${key()}Content-Length: 2000\r\n\r\n${second()}` },
-      415,
-    );
+    const to = (path: string, headers: string) =>
+      `POST /api/v1/${path} HTTP/1.1\r\n${headers}Content-Length: 2000000\r\n\r\n${second()}`;
+    await expectCutOff({ 'no key': to('customers', `Host: x\r\n${JSON_TYPE}`) }, 401);
+    await expectCutOff({ 'an unknown route': to('none', key()) }, 404);
+    const untyped = `POST /api/v1/customers HTTP/1.1\r\n${key()}Content-Length: 2000\r\n\r\n${second()}`;
+    await expectCutOff({ 'no type': untyped }, 415);
   });
 
   it('of a body on a GET are a body, not a request', async () => {

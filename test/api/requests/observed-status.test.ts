@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { ROUTES } from '../../../src/api/routes/index.ts';
-import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
+import { apiOf, call } from '../../support/gateway.ts';
 import { exchange } from '../../support/http/raw-http.ts';
 import { newUser } from '../../support/sign-in.ts';
 import { openRoute } from './open-route.ts';
@@ -27,20 +27,11 @@ const TEST_ROUTES = [
 type Row = readonly [status: number, route: string, send: () => Promise<{ readonly status: number }>];
 
 describe('the status in the metrics of HTTP', () => {
-  let api: TestApi;
-  let limited: TestApi;
-  before(async () => {
-    api = await startTestApi({ routes: [...ROUTES, ...TEST_ROUTES] });
-    limited = await startTestApi({ limits: { requestsPerSecond: 0.001, requestsBurst: 1 } });
-  });
-  after(async () => {
-    await api.stop();
-    await limited.stop();
-  });
+  const api = apiOf({ routes: [...ROUTES, ...TEST_ROUTES] });
 
   /** How many requests were counted, by route and status. */
-  const counted = async ({ metrics }: TestApi): Promise<Record<string, number>> => {
-    const { values } = await metrics.httpSeconds.get();
+  const counted = async (): Promise<Record<string, number>> => {
+    const { values } = await api.metrics.httpSeconds.get();
     const counts = values.filter(({ metricName }) => metricName === 'gateway_http_request_seconds_count');
     return Object.fromEntries(
       counts.map(({ labels, value }) => [`${labels.method} ${labels.route} ${labels.status}`, value]),
@@ -50,11 +41,11 @@ describe('the status in the metrics of HTTP', () => {
    * What the request added to the counts once it is counted as `wanted`:
    * its answer can be here before the server knows that it has left.
    */
-  const addedBy = async (one: TestApi, wanted: string, send: () => Promise<unknown>): Promise<string[]> => {
-    const before = await counted(one);
+  const addedBy = async (wanted: string, send: () => Promise<unknown>): Promise<string[]> => {
+    const before = await counted();
     await send();
     const after = await eventually(`${wanted} is counted`, async () => {
-      const now = await counted(one);
+      const now = await counted();
       return now[wanted] === (before[wanted] ?? 0) + 1 && now;
     });
     return Object.keys(after).filter((name) => after[name] !== before[name]);
@@ -104,26 +95,15 @@ describe('the status in the metrics of HTTP', () => {
   it('is that of the answer, whoever gave it', async () => {
     for (const [name, [status, counts, send]] of Object.entries(rows)) {
       const wanted = `${counts} ${status}`;
-      const added = await addedBy(api, wanted, async () =>
-        expect((await send()).status, name).to.equal(status),
-      );
+      const added = await addedBy(wanted, async () => expect((await send()).status, name).to.equal(status));
       expect(added, name).to.deep.equal([wanted]);
     }
-  });
-
-  it('is 429 for too many requests', async () => {
-    const ask = () => call(`${limited.url}/balance`, { key: limited.keys.test });
-    expect((await ask()).status).to.equal(200);
-    const wanted = 'GET /api/v1/balance 429';
-    expect(
-      await addedBy(limited, wanted, async () => expect((await ask()).status).to.equal(429)),
-    ).to.deep.equal([wanted]);
   });
 
   it('is "aborted" where the caller left before the answer did', async () => {
     const socket = connect(Number(new URL(api.origin).port), '127.0.0.1');
     const wanted = 'GET /api/v1/waiting aborted';
-    const added = await addedBy(api, wanted, async () => {
+    const added = await addedBy(wanted, async () => {
       socket.write('GET /api/v1/waiting HTTP/1.1\r\nHost: x\r\n\r\n');
       await arrived.promise;
       socket.destroy();

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startTestApi, type TestApi } from '../../support/gateway.ts';
+import { apiOf } from '../../support/gateway.ts';
 import { exchange } from '../../support/http/raw-http.ts';
 import { newUser, postLogin } from '../../support/sign-in.ts';
 
@@ -7,14 +7,10 @@ const MAX = 8 * 1024;
 const JSON_TYPE = 'Content-Type: application/json\r\n';
 
 describe('bodies that anybody may send', () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi({
-      limits: { requestsPerSecond: 0.001, requestsBurst: 30 },
-      trustedProxies: ['127.0.0.1'],
-    });
+  const api = apiOf({
+    limits: { requestsPerSecond: 0.001, requestsBurst: 30 },
+    trustedProxies: ['127.0.0.1'],
   });
-  after(() => api.stop());
 
   const raw = async (path: string, headers: string, body: string, from: string) => {
     const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Forwarded-For: ${from}\r\n`;

@@ -1,13 +1,12 @@
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
-import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts.ts';
 import { ROUTES } from '../../../src/api/routes/index.ts';
-import { type Orm, openOrm } from '../../../src/db/orm.ts';
 import type { Deps } from '../../../src/services/deps.ts';
-import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
+import { call, type TestApi } from '../../support/gateway.ts';
+import { rows } from '../../support/once.ts';
 import { openRoute } from './open-route.ts';
+import { startWatched, type WatchedApi } from './watched-api.ts';
 
-const API = 'test';
 /** Longer than any wait of this file: what is over before was ended. */
 const PATIENCE_MS = 600_000;
 const TOKEN = 'pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ';
@@ -52,46 +51,18 @@ const TEST_ROUTES = [
 /** Without it, work that nobody waits for any more keeps the connections from everybody's next request. */
 describe("a request's work in the database", function () {
   this.timeout(60_000);
-  let database: FreshDatabase;
+  let watched: WatchedApi;
   let api: TestApi;
-  let other: Orm;
   before(async () => {
-    database = await migratedDatabase();
-    api = await startTestApi({
-      databaseUrl: database.url,
-      // What ends here is ended by its request.
-      statementTimeoutMs: PATIENCE_MS,
-      poolSize: 6,
-      routes: [...ROUTES, ...TEST_ROUTES],
-    });
-    other = await openOrm({
-      url: database.url,
-      poolSize: 2,
-      applicationName: 'other',
-      statementTimeoutMs: 0,
-    });
+    // What ends here is ended by its request.
+    const limits = { statementTimeoutMs: PATIENCE_MS, poolSize: 6 };
+    watched = await startWatched(() => ({ ...limits, routes: [...ROUTES, ...TEST_ROUTES] }));
+    api = watched.api;
   });
-  after(async () => {
-    await other?.close(true);
-    await api?.stop();
-    await database?.drop();
-  });
+  after(() => watched?.stop());
 
-  const working = async (): Promise<string[]> => {
-    const rows = await other.em.fork().execute<{ query: string }[]>(
-      `select query from pg_stat_activity where datname = current_database() and application_name = '${API}'
-          and state <> 'idle'`,
-    );
-    return rows.map(({ query }) => query);
-  };
-  const expectEnded = () => eventually('the end of all work', async () => (await working()).length === 0);
-  /** Nobody reads or writes these tables until `work` is done. */
-  const whileLocked = async (tables: string, work: () => Promise<void>) => {
-    await other.em.fork().transactional(async (em) => {
-      await em.execute(`lock table ${tables} in access exclusive mode`);
-      await work();
-    });
-  };
+  const expectEnded = () =>
+    eventually('the end of all work', async () => (await watched.working()).length === 0);
 
   it('is over with its 503, whatever it waits for', async () => {
     const requests: readonly (readonly [string, unknown?])[] = [
@@ -101,7 +72,7 @@ describe("a request's work in the database", function () {
       ['/customers', { external_id: 'nobody' }],
       [`/../../pay/${TOKEN}`],
     ];
-    await whileLocked('customers, payment_links', async () => {
+    await watched.whileLocked('lock table customers, payment_links in access exclusive mode', async () => {
       const ask = ([path, body]: (typeof requests)[number]) =>
         call(api.url + path, { key: api.keys.test, body });
       const answers = await Promise.all(requests.map(ask));
@@ -115,10 +86,8 @@ describe("a request's work in the database", function () {
     const answers = await Promise.all(['/many', '/transaction', '/late'].map((path) => call(api.url + path)));
     expect(answers.map(({ status }) => status)).to.deep.equal([503, 503, 503]);
     await expectEnded();
-    const [row] = await other.em
-      .fork()
-      .execute<{ name: string | null }[]>(`select to_regclass('left_behind')::text as name`);
-    expect(row?.name).to.equal(null);
+    const [row] = await rows(api, `select to_regclass('left_behind')::text as name`);
+    expect(row?.['name']).to.equal(null);
   });
 
   it('has what is left of its 2 s for each statement, and leaves the connection as it was', async () => {
@@ -136,7 +105,7 @@ describe("a request's work in the database", function () {
         () => 'broken',
       );
       await eventually('the statement', async () =>
-        (await working()).some((query) => /pg_sleep/.test(query)),
+        (await watched.working()).some((query) => /pg_sleep/.test(query)),
       );
       gone.abort();
       expect(await sent).to.equal('broken');

@@ -6,20 +6,16 @@ import { createSecretBox } from '../../../src/base/secret-box.ts';
 import { accountHash } from '../../../src/services/access/account-hash.ts';
 import { allowNetwork } from '../../../src/services/access/allowlist.ts';
 import { VERIFY_SNIPPET } from '../../../src/web/docs/events.ts';
-import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
+import { apiOf, call } from '../../support/gateway.ts';
 import { newUser, postLogin, signIn } from '../../support/sign-in.ts';
 
 const SITE = '192.0.2.7';
 
 describe('the line of a request', () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi({
-      limits: { requestsPerSecond: 0.001, requestsBurst: 3 },
-      trustedProxies: ['127.0.0.1'],
-    });
+  const api = apiOf({
+    limits: { requestsPerSecond: 0.001, requestsBurst: 3 },
+    trustedProxies: ['127.0.0.1'],
   });
-  after(() => api.stop());
 
   const lineOf = async (path: string, input: Parameters<typeof call>[1] = {}) => {
     const before = api.lines.length;
@@ -36,15 +32,8 @@ describe('the line of a request', () => {
 
   it('says which key or user of which merchant asked, in which mode, from which network and what for', async () => {
     const line = await lineOf('/api/v1/balance', { key: api.keys.test });
-    expect(line).to.include({
-      level: 'info',
-      method: 'GET',
-      route: '/api/v1/balance',
-      status: 200,
-      network: SITE,
-      mode: 'test',
-      merchantId: api.merchant.id,
-    });
+    const request = { level: 'info', method: 'GET', route: '/api/v1/balance', status: 200, network: SITE };
+    expect(line).to.include({ ...request, mode: 'test', merchantId: api.merchant.id });
     expect(line)
       .to.have.property('keyId')
       .that.matches(/^[0-9a-f-]{36}$/);
@@ -56,12 +45,8 @@ describe('the line of a request', () => {
   });
 
   it('is a warning with its code for 401, 403 and 429', async () => {
-    expect(await lineOf('/api/v1/balance', { key: 'sk_test_x' })).to.include({
-      level: 'warn',
-      status: 401,
-      code: 'UNAUTHORIZED',
-      network: SITE,
-    });
+    const unknown = await lineOf('/api/v1/balance', { key: 'sk_test_x' });
+    expect(unknown).to.include({ level: 'warn', status: 401, code: 'UNAUTHORIZED', network: SITE });
     const { id, keys } = await api.newMerchant();
     await allowNetwork(api.deps, { merchantId: id, network: '198.51.100.0/24' });
     const stolen = await lineOf('/api/v1/balance', { key: keys.live });
@@ -70,11 +55,8 @@ describe('the line of a request', () => {
     expect(stolen).to.have.property('keyId');
     const { keys: busy } = await api.newMerchant();
     for (let turn = 0; turn < 3; turn += 1) await call(`${api.url}/balance`, { key: busy.live });
-    expect(await lineOf('/api/v1/balance', { key: busy.live })).to.include({
-      level: 'warn',
-      status: 429,
-      code: 'RATE_LIMITED',
-    });
+    const limited = await lineOf('/api/v1/balance', { key: busy.live });
+    expect(limited).to.include({ level: 'warn', status: 429, code: 'RATE_LIMITED' });
   });
 
   it('is the same warning where the refusal was shown to a person as a page', async () => {

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
-import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts.ts';
 import { turnsOfMerchants } from '../../../src/app/pools.ts';
-import { type Orm, openOrm } from '../../../src/db/orm.ts';
-import { call, startTestApi, type TestApi, type TestMerchant } from '../../support/gateway.ts';
+import { call, type TestApi, type TestMerchant } from '../../support/gateway.ts';
+import { startWatched, type WatchedApi } from './watched-api.ts';
 
 const POOL_SIZE = 10;
 const REQUESTS = 40;
@@ -15,90 +14,41 @@ const REQUESTS = 40;
  */
 describe('the connections of one merchant', function () {
   this.timeout(60_000);
-  let database: FreshDatabase;
+  let watched: WatchedApi;
   let api: TestApi;
-  let other: Orm;
   let alice: TestMerchant;
   before(async () => {
-    database = await migratedDatabase();
-    const limits = { poolSize: POOL_SIZE, turns: turnsOfMerchants(POOL_SIZE), statementTimeoutMs: 1_800 };
-    api = await startTestApi({ databaseUrl: database.url, ...limits });
-    other = await openOrm({
-      url: database.url,
-      poolSize: 2,
-      applicationName: 'other',
-      statementTimeoutMs: 0,
-    });
+    const turns = turnsOfMerchants(POOL_SIZE);
+    watched = await startWatched(() => ({ poolSize: POOL_SIZE, turns, statementTimeoutMs: 60_000 }));
+    api = watched.api;
     alice = await api.newMerchant();
   });
-  after(async () => {
-    await other?.close(true);
-    await api?.stop();
-    await database?.drop();
-  });
+  after(() => watched?.stop());
 
-  const waiting = async (): Promise<number> => {
-    const [row] = await other.em.fork().execute<{ n: number }[]>(
-      `select count(*)::int as n from pg_stat_activity where datname = current_database()
-          and application_name = 'test' and wait_event_type = 'Lock'`,
-    );
-    return row?.n ?? 0;
-  };
-  /** Requests that all wait for one row, for as long as `meanwhile` takes. */
-  const whileTheyWait = async (
-    { keys }: Pick<TestMerchant, 'keys'>,
-    meanwhile: () => Promise<void>,
-    onAnswer: () => void = () => undefined,
-  ): Promise<void> => {
-    const made = await call(`${api.url}/webhook-endpoints`, {
-      key: keys.live,
-      body: { url: 'http://127.0.0.1:9/', events: '*' },
-    });
-    const url = `${api.url}/webhook-endpoints/${made.body['id']}`;
-    let sent: Promise<unknown> | undefined;
-    await other.em.fork().transactional(async (em) => {
-      await em.execute('select id from webhook_endpoints where id = ? for update', [made.body['id']]);
-      const change = async () => {
-        await call(url, { method: 'PUT', key: keys.live, body: { description: randomUUID() } });
-        onAnswer();
-      };
-      sent = Promise.all(Array.from({ length: REQUESTS }, change));
-      await eventually('requests that wait', async () => (await waiting()) > 0);
-      await meanwhile();
-    });
-    await sent;
-  };
+  const waiting = async () =>
+    (await watched.working()).filter((query) => query.includes('webhook_endpoints'));
 
-  it('are few, and another merchant reads and writes while they all wait for a lock', async () => {
-    let most = 0;
-    const answers: number[] = [];
-    await whileTheyWait(api, async () => {
+  it('are few, and another merchant reads and writes while they all wait; they are given back in the end', async () => {
+    const key = api.keys.live;
+    const body = { url: 'http://127.0.0.1:9/', events: '*' };
+    const { id } = (await call(`${api.url}/webhook-endpoints`, { key, body })).body;
+    const change = { method: 'PUT', key, body: { description: randomUUID() } };
+    await watched.whileLocked(`select id from webhook_endpoints where id = '${id}' for update`, async () => {
+      const sent = Array.from({ length: REQUESTS }, () => call(`${api.url}/webhook-endpoints/${id}`, change));
+      await eventually('requests that wait', async () => (await waiting()).length > 0);
       for (let turn = 0; turn < 5; turn += 1) {
-        most = Math.max(most, await waiting());
-        answers.push((await call(`${api.url}/customers/exists?email=a`, { key: alice.keys.live })).status);
-        answers.push(
-          (await call(`${api.url}/customers`, { key: alice.keys.live, body: { external_id: randomUUID() } }))
-            .status,
-        );
+        const read = await call(`${api.url}/customers/exists?email=a`, { key: alice.keys.live });
+        const made = { key: alice.keys.live, body: { external_id: randomUUID() } };
+        const written = await call(`${api.url}/customers`, made);
+        expect([read.status, written.status]).to.deep.equal([200, 201]);
+        expect((await waiting()).length).to.be.at.most(3);
       }
+      await Promise.all(sent);
     });
-    expect(answers).to.deep.equal(Array.from({ length: 5 }, () => [200, 201]).flat());
-    expect(most).to.be.within(1, 3);
-  });
-
-  it('are given back in the end, whatever became of the requests', async () => {
-    let over = 0;
-    await whileTheyWait(
-      api.merchant,
-      async () => void (await eventually('the end of each', () => over === REQUESTS)),
-      () => {
-        over += 1;
-      },
-    );
-    const ask = () => call(`${api.url}/customers/exists?email=a`, { key: api.keys.live });
+    const ask = () => call(`${api.url}/customers/exists?email=a`, { key });
     await eventually('an answer to each of as many', async () =>
       (await Promise.all(Array.from({ length: REQUESTS }, ask))).every(({ status }) => status === 200),
     );
-    expect(await waiting()).to.equal(0);
+    expect(await waiting()).to.deep.equal([]);
   });
 });

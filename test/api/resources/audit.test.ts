@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ROUTES } from '../../../src/api/routes/index.ts';
-import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
+import { apiOf, call } from '../../support/gateway.ts';
 import { newUser, signIn, type TestUser } from '../../support/sign-in.ts';
 
 type Row = {
@@ -19,15 +19,13 @@ const SECRET_PATH = 'https://127.0.0.1:9/hooks/T0KEN-OF-A-RECEIVER?key=s3cret';
 
 describe('changes by a signed-in user', function () {
   this.timeout(60_000);
-  let api: TestApi;
+  const api = apiOf({ trustedProxies: ['127.0.0.1'] });
   let user: TestUser;
   let cookie: string;
   before(async () => {
-    api = await startTestApi({ trustedProxies: ['127.0.0.1'] });
     user = await newUser(api);
     cookie = await signIn(api, user);
   });
-  after(() => api.stop());
 
   const rows = async (): Promise<Row[]> =>
     await api.deps.orm.em

@@ -62,19 +62,14 @@ describe('balances over HTTP', () => {
       const zero = { amount: '0', amount_usd: 0, available: '0', pending: '0', settled: '0' };
       const { updated_at: updatedAt, ...rest } = body;
       expect(updatedAt).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
-      expect(rest).to.deep.equal({
-        is_live: mode === 'live',
-        currency: 'USD',
-        total_usd: 0,
-        available_usd: 0,
-        pending_usd: 0,
-        settled_usd: 0,
-        balances: [
-          { currency: 'BNB', ...zero, networks: ['bsc'] },
-          { currency: 'TRX', ...zero, networks: ['tron'] },
-          { currency: 'USDT', ...zero, networks: ['bsc', 'tron'] },
-        ],
-      });
+      const is_live = mode === 'live';
+      const sums = { total_usd: 0, available_usd: 0, pending_usd: 0, settled_usd: 0 };
+      const balances = [
+        { currency: 'BNB', ...zero, networks: ['bsc'] },
+        { currency: 'TRX', ...zero, networks: ['tron'] },
+        { currency: 'USDT', ...zero, networks: ['bsc', 'tron'] },
+      ];
+      expect(rest).to.deep.equal({ is_live, currency: 'USD', ...sums, balances });
       const list = (await rows('', shop.keys[mode])).body;
       expect(list['pagination']).to.deep.equal({ page: 1, limit: 25, total: 4, total_pages: 1 });
       const names = ['network', 'currency', 'contract_address', 'decimals', 'rate_usd'];
@@ -85,7 +80,7 @@ describe('balances over HTTP', () => {
         ['tron', 'USDT', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', 6, 1],
       ]);
       for (const row of list['data'] as Row[])
-        expect(row).to.include({ ...zero, is_live: mode === 'live', updated_at: updatedAt });
+        expect(row).to.include({ ...zero, is_live, updated_at: updatedAt });
     }
   });
 
@@ -125,17 +120,10 @@ describe('balances over HTTP', () => {
     await simulate({ amount: '0.005001', outcome: 'settled' });
     const body = await balance();
     const coins = of(body, 'BNB');
-    expect(coins).to.include({
-      amount: '0.444444444444444444',
-      amount_usd: 266.72,
-      available: '0.333333333333333333',
-    });
-    expect(of(body, 'USDT')).to.include({
-      amount: '123456789012.128456789012345679',
-      amount_usd: 123444443333.23,
-      pending: '0.004999',
-    });
-    expect(of(body, 'USDT')).to.include({ settled: '0.005001' });
+    const [amount, available] = ['0.444444444444444444', '0.333333333333333333'];
+    expect(coins).to.include({ amount, available, amount_usd: 266.72 });
+    const dollarCoins = { amount: '123456789012.128456789012345679', amount_usd: 123444443333.23 };
+    expect(of(body, 'USDT')).to.include({ ...dollarCoins, pending: '0.004999', settled: '0.005001' });
     expect(body['settled_usd'], '0.0050005 is half a cent and a little').to.equal(0.01);
     const cents = (value: unknown) => Math.round(Number(value) * 100);
     expect(cents(body['total_usd'])).to.equal(

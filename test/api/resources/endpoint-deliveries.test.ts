@@ -1,17 +1,15 @@
 import { expect } from 'chai';
-import { call, startTestApi, type TestApi, UNKNOWN_ID } from '../../support/gateway.ts';
+import { apiOf, call, UNKNOWN_ID } from '../../support/gateway.ts';
 import { endpointCallsOf } from './endpoint-calls.ts';
 
 const URL_OK = 'http://127.0.0.1:9/hook';
 
 describe('deliveries to webhook endpoints over HTTP', () => {
-  let api: TestApi;
+  const api = apiOf();
   let key: string;
   before(async () => {
-    api = await startTestApi();
     key = api.keys.test;
   });
-  after(() => api.stop());
 
   const { create, put, sql } = endpointCallsOf(() => api);
   /** As deliveries leave them: the actor is another part. */
@@ -28,80 +26,60 @@ describe('deliveries to webhook endpoints over HTTP', () => {
     );
   };
 
-  it('sends a test event to the endpoint alone, subscribed or not', async () => {
+  /** An endpoint of a merchant of its own, and what is done with it. */
+  const newEndpoint = async (events: unknown) => {
     const { keys } = await api.newMerchant();
-    const { body } = await create({ url: URL_OK, events: ['customer.created'] }, keys.test);
-    await create({ url: URL_OK, events: '*' }, keys.test);
-    const test = () =>
-      call(`${api.url}/webhook-endpoints/${body['id']}/test`, { key: keys.test, method: 'POST' });
-    const sent = await test();
-    expect([sent.status, sent.body['event']]).to.deep.equal([201, 'webhook.test']);
-    expect(sent.body['deliveries']).to.have.length(1);
-    expect(sent.body['deliveries'][0]).to.include({ endpoint_id: body['id'], status: 'pending' });
-    expect((await test()).body['id']).to.not.equal(sent.body['id']);
-    expect((await call(`${api.url}/events/${sent.body['id']}`, { key: keys.test })).body).to.deep.equal(
-      sent.body,
-    );
-    const [row] = await sql(`select message from outbox where workflow_id = ?`, [`event:${sent.body['id']}`]);
-    expect(row?.['message']).to.deep.include({
-      workflowType: 'notify',
-      args: [
-        {
-          deliveries: [sent.body['deliveries'][0].id],
-          names: { [sent.body['deliveries'][0].id]: 'webhook.test → 127.0.0.1:9' },
-        },
-      ],
-    });
-    await put(body['id'], { enabled: false }, keys.test);
+    const { id } = (await create({ url: URL_OK, events }, keys.test)).body;
+    const ask = (path: string, method = 'POST') => call(`${api.url}${path}`, { key: keys.test, method });
+    const test = () => ask(`/webhook-endpoints/${id}/test`);
+    const disable = () => put(id, { enabled: false }, keys.test);
+    return { id, key: keys.test, ask, test, disable };
+  };
+
+  it('sends a test event to the endpoint alone, subscribed or not', async () => {
+    const { id, key, ask, test, disable } = await newEndpoint(['customer.created']);
+    await create({ url: URL_OK, events: '*' }, key);
+    const { status, body } = await test();
+    expect([status, body['event'], body['deliveries'].length]).to.deep.equal([201, 'webhook.test', 1]);
+    const [delivery] = body['deliveries'];
+    expect(delivery).to.include({ endpoint_id: id, status: 'pending' });
+    expect((await test()).body['id']).to.not.equal(body['id']);
+    expect((await ask(`/events/${body['id']}`, 'GET')).body).to.deep.equal(body);
+    const [row] = await sql(`select message from outbox where workflow_id = ?`, [`event:${body['id']}`]);
+    const names = { [delivery.id]: 'webhook.test → 127.0.0.1:9' };
+    const started = { workflowType: 'notify', args: [{ deliveries: [delivery.id], names }] };
+    expect(row?.['message']).to.deep.include(started);
+    await disable();
     expect((await test()).status).to.equal(400);
   });
 
   it('resends a finished delivery as a new round and starts its actor, and refuses one on its way', async () => {
-    const { keys } = await api.newMerchant();
-    const { body } = await create({ url: URL_OK, events: '*' }, keys.test);
-    const sent = await call(`${api.url}/webhook-endpoints/${body['id']}/test`, {
-      key: keys.test,
-      method: 'POST',
-    });
-    const id = sent.body['deliveries'][0].id;
-    const resend = () =>
-      call(`${api.url}/webhook-deliveries/${id}/resend`, { key: keys.test, method: 'POST' });
+    const { id: endpoint, ask, test, disable } = await newEndpoint('*');
+    const { id } = (await test()).body['deliveries'][0];
+    const resend = () => ask(`/webhook-deliveries/${id}/resend`);
     expect((await resend()).status).to.equal(400);
     await finish(id, 'failed');
     const answers = await Promise.all(Array.from({ length: 8 }, resend));
-    expect(answers.map(({ status }) => status).sort()).to.deep.equal([
-      200,
-      ...Array.from({ length: 7 }, () => 400),
-    ]);
-    const again = answers.find(({ status }) => status === 200);
+    const [again, ...others] = answers.sort((a, b) => a.status - b.status);
+    expect([again?.status, others.map(({ status }) => status)]).to.deep.equal([200, Array(7).fill(400)]);
     expect(again?.body).to.include({ id, status: 'pending' });
     expect(again?.body['attempts']).to.have.length(1);
-    const starts = await sql(
-      `select workflow_id from outbox where workflow_id like 'resend:%' and workflow_id like ?`,
-      [`%${id}%`],
-    );
+    const starts = await sql(`select workflow_id from outbox where workflow_id like ?`, [`resend:${id}%`]);
     expect(starts).to.deep.equal([{ workflow_id: `resend:${id}:2` }]);
     await finish(id, 'succeeded');
-    const deliveries = await call(
-      `${api.url}/webhook-endpoints/${body['id']}/deliveries?status=succeeded&event=webhook.test`,
-      {
-        key: keys.test,
-      },
-    );
-    const attempts = deliveries.body['data'][0].attempts;
+    const filter = 'status=succeeded&event=webhook.test';
+    const listed = await ask(`/webhook-endpoints/${endpoint}/deliveries?${filter}`, 'GET');
+    const { attempts } = listed.body['data'][0];
     expect(attempts.map(({ round }: { round: number }) => round)).to.deep.equal([1, 2]);
     expect(attempts[0]).to.include({ number: 1, status_code: 503, error: 'HTTP 503', duration_ms: 12 });
-    await put(body['id'], { enabled: false }, keys.test);
+    await disable();
     expect((await resend()).status).to.equal(400);
   });
 
   it('refuses unknown filter values of deliveries', async () => {
     const { body } = await create({ url: URL_OK, events: '*' });
-    for (const query of ['status=done', 'event=x', 'status=', 'limit=0', `starting_after=${UNKNOWN_ID}`]) {
-      expect(
-        (await call(`${api.url}/webhook-endpoints/${body['id']}/deliveries?${query}`, { key })).status,
-        query,
-      ).to.equal(400);
-    }
+    const at = `${api.url}/webhook-endpoints/${body['id']}/deliveries`;
+    for (const query of ['status=done', 'event=x', 'status=', 'limit=0', `starting_after=${UNKNOWN_ID}`])
+      expect((await call(`${at}?${query}`, { key })).status, query).to.equal(400);
   });
 });

@@ -2,25 +2,23 @@ import { expect } from 'chai';
 import { verifyWebhook } from '../../../packages/sdk/src/index.ts';
 import { openOrm } from '../../../src/db/orm.ts';
 import { buildHeaders } from '../../../src/services/webhooks/http/signature.ts';
-import { call, startTestApi, type TestApi, type TestMerchant } from '../../support/gateway.ts';
+import { apiOf, call, type TestMerchant } from '../../support/gateway.ts';
 
 type Row = { id: string; event: string; subject_id: string; sequence: number; payload: string };
 
 describe('GET /events', function () {
   this.timeout(30_000);
-  let api: TestApi;
+  const api = apiOf();
   let merchant: TestMerchant;
   let customerId: string;
   let depositId: string;
   before(async () => {
-    api = await startTestApi();
     merchant = await api.newMerchant();
     const customer = await post('/customers', { external_id: 'ü-\u202e"\\', email: 'ann@example.com' });
     customerId = customer.body['id'];
     const body = { customer_id: customerId, outcome: 'settled', events: 'full' };
     depositId = (await post('/test/simulate-deposit', body)).body['id'];
   });
-  after(() => api.stop());
 
   const post = async (path: string, body: object, key = merchant.keys.test) =>
     await call(`${api.url}${path}`, { key, method: 'POST', body });
@@ -39,17 +37,13 @@ describe('GET /events', function () {
       .execute<{ body: Buffer }[]>('select body from events where id = ?', [created.id]);
     const sent = stored?.body ?? Buffer.alloc(0);
     expect(Buffer.from(created.payload).equals(sent), 'byte by byte').to.equal(true);
-    expect(JSON.parse(created.payload)).to.deep.equal({
-      event: created.event,
-      data: created.data,
-      timestamp: created.timestamp,
-    });
+    const { event, data, timestamp } = created;
+    expect(JSON.parse(created.payload)).to.deep.equal({ event, data, timestamp });
     const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
     const head = { eventId: created.id, event: created.event, attempt: 1, sentAt: new Date(), body: sent };
     const headers = buildHeaders({ ...head, secrets: [secret] });
-    expect(verifyWebhook({ rawBody: created.payload, headers, secret }).data['external_id']).to.equal(
-      'ü-\u202e"\\',
-    );
+    const verified = verifyWebhook({ rawBody: created.payload, headers, secret });
+    expect(verified.data['external_id']).to.equal('ü-\u202e"\\');
     const one = await call(`${api.url}/events/${created.id}`, { key: merchant.keys.test });
     expect(one.body).to.deep.equal({ ...created, deliveries: [] });
   });

@@ -1,8 +1,7 @@
-import { Agent, request as httpRequest } from 'node:http';
 import { expect } from 'chai';
 import { createRandom } from '../../../dev/random.ts';
 import { ROUTES } from '../../../src/api/routes/index.ts';
-import { startTestApi, type TestApi } from '../../support/gateway.ts';
+import { apiOf, call } from '../../support/gateway.ts';
 import {
   type Memory,
   type Place,
@@ -11,6 +10,7 @@ import {
   type Swap,
   swapOf,
 } from '../../support/id-swaps.ts';
+import { rows as rowsIn } from '../../support/once.ts';
 import { makeTenants, needlesIn, rowsOf, type Tenant } from '../../support/tenants.ts';
 
 const MERCHANTS = 2;
@@ -27,8 +27,7 @@ type Heard = {
 };
 
 describe('the data of one merchant and mode', () => {
-  const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
-  let api: TestApi;
+  const api = apiOf();
   let tenants: Tenant[];
   /** Whose a needle is; whoever said it himself knows it too. */
   const owners = new Map<string, Set<number>>();
@@ -36,7 +35,6 @@ describe('the data of one merchant and mode', () => {
 
   before(async function () {
     this.timeout(120_000);
-    api = await startTestApi();
     tenants = await makeTenants(api, MERCHANTS);
     const rows = await rowsOf(api, tenants);
     for (const tenant of tenants) {
@@ -47,34 +45,15 @@ describe('the data of one merchant and mode', () => {
       for (const needle of needlesIn(text)) own(needle, tenant.index);
     }
   });
-  after(async () => {
-    agent.destroy();
-    await api.stop();
-  });
 
   const own = (needle: string, index: number): void => {
     owners.set(needle, (owners.get(needle) ?? new Set()).add(index));
   };
 
-  const hear = ({ method, path, headers, body }: Request): Promise<Heard> =>
-    new Promise((resolve, reject) => {
-      const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-      const typed = bytes
-        ? { ...headers, 'Content-Type': 'application/json', 'Content-Length': bytes.length }
-        : headers;
-      const sending = httpRequest(`${api.url}${path}`, { method, headers: typed, agent }, (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (chunk: string) => {
-          text += chunk;
-        });
-        response.once('end', () =>
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
-        );
-        response.once('error', reject);
-      });
-      sending.once('error', reject);
-      sending.end(bytes);
-    });
+  const hear = async ({ path, ...request }: Request): Promise<Heard> => {
+    const { status, headers, text } = await call(api.url + path, request);
+    return { status, headers: Object.fromEntries(headers), text };
+  };
 
   /** What an answer says that its reader neither has nor sent. */
   const strangersIn = (heard: Heard, reader: Tenant, sent: string): string[] => {
@@ -89,12 +68,10 @@ describe('the data of one merchant and mode', () => {
    * What was put into the outbox, without the first of it:
    * starts and signals of actors. Nothing takes it out here.
    */
-  const messagesAfter = async (first: number): Promise<string[]> => {
-    const rows = await api.deps.orm.em
-      .fork()
-      .execute<{ text: string }[]>('select o::text as text from outbox o order by id');
-    return rows.slice(first).map(({ text }) => text);
-  };
+  const messagesAfter = async (first: number): Promise<string[]> =>
+    (await rowsIn(api, 'select o::text as text from outbox o order by id'))
+      .slice(first)
+      .map(({ text }) => String(text));
 
   /**
    * Nothing is delivered here, and a merchant whose tests all wait
@@ -102,16 +79,11 @@ describe('the data of one merchant and mode', () => {
    */
   const endTests = async ({ merchantId, mode }: Tenant): Promise<void> => {
     if (mode === 'live') return;
-    const em = api.deps.orm.em.fork();
-    await em.execute(
-      `update webhook_deliveries set status = 'failed', finished_at = now(), next_attempt_at = null
-        where test_merchant_id = ? and status = 'pending'`,
-      [merchantId],
-    );
-    await em.execute(
-      "update payment_links set status = 'cancelled', sequence = sequence + 1 where merchant_id = ? and mode = 'test' and status = 'pending'",
-      [merchantId],
-    );
+    const ended = `update webhook_deliveries set status = 'failed', finished_at = now(), next_attempt_at = null
+      where test_merchant_id = ? and status = 'pending'`;
+    const cancelled = `update payment_links set status = 'cancelled', sequence = sequence + 1
+      where merchant_id = ? and mode = 'test' and status = 'pending'`;
+    for (const statement of [ended, cancelled]) await rowsIn(api, statement, [merchantId]);
   };
 
   const comparable = ({ status, headers, text }: Heard) => ({
@@ -156,11 +128,14 @@ describe('the data of one merchant and mode', () => {
     const answered = new Set<Place>();
     const faults: string[] = [];
     const changed: string[] = [];
+    let before = await rowsOf(api, tenants);
     for (const reader of tenants) {
-      const before = await rowsOf(api, tenants);
       const lastMessage = (await messagesAfter(0)).length;
       const others = tenants.filter(({ index }) => index !== reader.index);
-      for (const other of others) {
+      // Of its own merchant in the other mode, and of another merchant in the same one.
+      for (const other of others.filter(
+        ({ merchantId, mode }) => (merchantId === reader.merchantId) !== (mode === reader.mode),
+      )) {
         const swaps = random
           .shuffle(places)
           .flatMap((place) => swapOf({ random, place, own: reader, other, memory }) ?? []);
@@ -183,6 +158,7 @@ describe('the data of one merchant and mode', () => {
           if (!isShared && rows !== before[other.index]?.[table])
             changed.push(`requests of ${reader.name} changed ${table} of ${other.name}`);
         }
+      before = after;
       for (const message of await messagesAfter(lastMessage))
         for (const stranger of strangersIn({ status: 0, headers: {}, text: message }, reader, ''))
           changed.push(`${reader.name} woke ${stranger}`);

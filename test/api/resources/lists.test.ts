@@ -1,67 +1,42 @@
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
-import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts.ts';
 import { isList } from '../../../src/api/requests/lists.ts';
 import { ROUTES } from '../../../src/api/routes/index.ts';
 import { type Orm, openOrm } from '../../../src/db/orm.ts';
-import { type Answer, call, startTestApi, type TestApi, type TestMerchant } from '../../support/gateway.ts';
+import { call, type TestApi, type TestMerchant } from '../../support/gateway.ts';
+import { startWatched, type WatchedApi } from '../requests/watched-api.ts';
 
 const RUSH = 60;
 
 /** One merchant's lists, however many, never take from the others what they need. */
 describe('lists of one merchant', function () {
   this.timeout(60_000);
-  let database: FreshDatabase;
+  let watched: WatchedApi;
   let api: TestApi;
   let listOrm: Orm;
-  let outside: Orm;
   let other: TestMerchant;
   before(async () => {
-    database = await migratedDatabase();
-    listOrm = await openOrm({
-      url: database.url,
-      poolSize: 6,
-      applicationName: 'lists',
-      statementTimeoutMs: 60_000,
+    watched = await startWatched(async (url) => {
+      listOrm = await openOrm({ url, poolSize: 6, applicationName: 'lists', statementTimeoutMs: 60_000 });
+      return { listOrm, statementTimeoutMs: 60_000 };
     });
-    outside = await openOrm({
-      url: database.url,
-      poolSize: 2,
-      applicationName: 'outside',
-      statementTimeoutMs: 0,
-    });
-    api = await startTestApi({
-      databaseUrl: database.url,
-      listOrm,
-      statementTimeoutMs: 15_000,
-    });
+    api = watched.api;
     other = await api.newMerchant();
   });
   after(async () => {
-    await api?.stop();
     await listOrm?.close(true);
-    await outside?.close(true);
-    await database?.drop();
+    await watched?.stop();
   });
 
-  const rush = (path: string): Promise<Answer[]> =>
-    Promise.all(
-      Array.from({ length: RUSH }, (_, index) =>
-        call(`${api.url}${path}?limit=${(index % 100) + 1}`, { key: api.keys.test }),
-      ),
-    );
-  const active = async (): Promise<number> => {
-    const rows = await outside.em.fork().execute(
-      `select 1 from pg_stat_activity where datname = current_database() and application_name = 'lists'
-          and state <> 'idle' and query like '%payment_links%'`,
-    );
-    return rows.length;
-  };
+  const active = async () =>
+    (await watched.working('lists')).filter((query) => query.includes('payment_links')).length;
+
   it('run three at a time, those of others have their turn, and all are over in the end', async () => {
-    await outside.em.fork().transactional(async (em) => {
-      await em.execute('lock table payment_links in access exclusive mode');
-      const answers = rush('/payment-links');
-      await eventually('three lists at a time', async () => (await active()) === 3);
+    await watched.whileLocked('lock table payment_links in access exclusive mode', async () => {
+      const ask = (_: unknown, index: number) =>
+        call(`${api.url}/payment-links?limit=${index + 1}`, { key: api.keys.test });
+      const answers = Promise.all(Array.from({ length: RUSH }, ask));
+      await eventually('the lists that have their turn', async () => (await active()) >= 3);
       let most = 0;
       for (let turn = 0; turn < 10; turn += 1) {
         const one = await call(`${api.url}/customers/exists?external_id=${turn}`, { key: other.keys.live });

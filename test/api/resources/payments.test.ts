@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Answer, call, startTestApi, type TestApi } from '../../support/gateway.ts';
+import { type Answer, apiOf, call } from '../../support/gateway.ts';
 import { newUser, signIn } from '../../support/sign-in.ts';
 import { linkCallsOf } from './link-calls.ts';
 
@@ -10,13 +10,11 @@ const LINK_KEYS = `id token url status amount_status amount_usd currency paid_am
   is_live`.split(/\s+/);
 
 describe('payment links', () => {
-  let api: TestApi;
+  const api = apiOf();
   let key: string;
   before(async () => {
-    api = await startTestApi();
     key = api.keys.test;
   });
-  after(() => api.stop());
 
   const { make, read, list, ids, look, cancel } = linkCallsOf(() => api);
   const email = 'payer@example.com';
@@ -26,23 +24,11 @@ describe('payment links', () => {
   it('answers the whole link with its page, and no webhook secret where nothing is to be signed', async () => {
     const body = await make();
     expect(Object.keys(body)).to.have.members([...LINK_KEYS, 'webhook_secret']);
-    expect(body).to.include({
-      status: 'pending',
-      amount_status: 'none',
-      amount_usd: 25,
-      currency: 'USDT',
-      email,
-      is_live: false,
-    });
-    expect(body).to.include({ paid_amount_usd: 0, remaining_amount_usd: 25, overpaid_amount_usd: 0 });
+    const state = { status: 'pending', amount_status: 'none', currency: 'USDT', email, is_live: false };
+    const amounts = { amount_usd: 25, paid_amount_usd: 0, remaining_amount_usd: 25, overpaid_amount_usd: 0 };
+    const paid = { paid_network: null, paid_currency: null, transaction_hash: null, completed_at: null };
+    expect(body).to.include({ ...state, ...amounts, ...paid, webhook_url: null });
     expect(body['webhook_secret'], 'also where it has nothing to sign').to.match(/^whsec_/);
-    expect(body).to.include({
-      paid_network: null,
-      paid_currency: null,
-      transaction_hash: null,
-      completed_at: null,
-      webhook_url: null,
-    });
     expect(body['metadata']).to.deep.equal({});
     expect(body['transactions']).to.deep.equal([]);
     expect(body['url']).to.match(new RegExp(`/pay/${body['token']}$`));

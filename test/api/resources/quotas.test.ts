@@ -3,18 +3,14 @@ import { createMetrics } from '../../../src/app/metrics.ts';
 import { observeQuotas } from '../../../src/app/observe.ts';
 import type { Mode } from '../../../src/domain/assets.ts';
 import { type Quota, QuotaReached, setQuotas } from '../../../src/services/merchants/quotas.ts';
-import { type Answer, call, startTestApi, type TestApi, type TestMerchant } from '../../support/gateway.ts';
+import { type Answer, apiOf, call, type TestMerchant } from '../../support/gateway.ts';
 import { refusalOf } from '../../support/refusals.ts';
 
 describe('quotas', function () {
   this.timeout(30_000);
-  let api: TestApi;
+  const api = apiOf();
   let merchant: TestMerchant;
   let number = 0;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.stop());
   beforeEach(async () => {
     merchant = await api.newMerchant();
   });
@@ -78,10 +74,8 @@ describe('quotas', function () {
     expect(answers.filter(({ status }) => status === 201)).to.have.length(2);
     expect(told(await endpoint())).to.deep.equal([403, 'QUOTA_REACHED']);
     const [made] = answers.filter(({ status }) => status === 201);
-    await call(`${api.url}/webhook-endpoints/${made?.body['id']}`, {
-      key: merchant.keys.test,
-      method: 'DELETE',
-    });
+    const at = `${api.url}/webhook-endpoints/${made?.body['id']}`;
+    await call(at, { key: merchant.keys.test, method: 'DELETE' });
     expect((await endpoint()).status).to.equal(201);
   });
 
@@ -91,10 +85,8 @@ describe('quotas', function () {
     const simulate = (more: object) =>
       post('/test/simulate-deposit', { customer_id: body['id'], amount: '1', ...more });
     expect((await simulate({ events: 'full' })).status, 'three events').to.equal(201);
-    expect(told(await simulate({ events: 'full' })), 'three more').to.deep.equal([
-      429,
-      'DAILY_QUOTA_REACHED',
-    ]);
+    const more = await simulate({ events: 'full' });
+    expect(told(more), 'three more').to.deep.equal([429, 'DAILY_QUOTA_REACHED']);
     const answers = await Promise.all(Array.from({ length: 10 }, () => customer()));
     expect(answers.filter(({ status }) => status === 201)).to.have.length(2);
     const refused = await customer();

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { call, startTestApi, type TestApi, type TestMerchant } from '../../support/gateway.ts';
+import { apiOf, call, type TestMerchant } from '../../support/gateway.ts';
 
 const SINCE = '2026-11-20T09:30:00Z';
 const EVERY_MS = 100;
@@ -8,11 +8,7 @@ type Endpoint = { readonly id: string; readonly merchant: TestMerchant };
 
 describe('POST /webhook-endpoints/:id/resend-failed', function () {
   this.timeout(20_000);
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.stop());
+  const api = apiOf();
 
   const sql = async <T = Record<string, unknown>>(text: string, values: unknown[] = []) =>
     await api.deps.orm.em.fork().execute<T[]>(text, values);

@@ -22,15 +22,10 @@ describe('work of test mode', function () {
 
   const post = (key: string, path: string, body?: object, at = api): Promise<Answer> =>
     call(`${at.url}${path}`, { key, method: 'POST', ...(body ? { body } : {}) });
-  const endpointOf = async (key: string, at = api): Promise<string> =>
-    (
-      await post(
-        key,
-        '/webhook-endpoints',
-        { url: DEAD_URL, events: ['customer.created', 'deposit.completed'] },
-        at,
-      )
-    ).body['id'];
+  const endpointOf = async (key: string, at = api): Promise<string> => {
+    const body = { url: DEAD_URL, events: ['customer.created', 'deposit.completed'] };
+    return (await post(key, '/webhook-endpoints', body, at)).body['id'];
+  };
   /** As many test webhooks that wait as are wanted, without the requests. */
   const fill = async (endpointId: string, open: number): Promise<void> => {
     await api.deps.orm.em.fork().execute(
@@ -56,38 +51,26 @@ describe('work of test mode', function () {
     expect([customer.status, link.status]).to.deep.equal([201, 201]);
     // Two customers were told of, and one link is open: one place is left.
     await fill(endpoint, MAX_OPEN_TESTS - 4);
-    expect(
-      (await post(key, '/test/simulate-deposit', { customer_id: customer.body['id'], amount: '1' })).status,
-    ).to.equal(201);
+    const simulation = { customer_id: customer.body['id'], amount: '1' };
+    expect((await post(key, '/test/simulate-deposit', simulation)).status).to.equal(201);
     for (const answer of [
       await post(key, '/customers', { external_id: 'too-many' }),
       await post(key, '/request-payment', { email: 'too@many.example', amount_usd: 10 }),
-      await post(key, '/test/simulate-deposit', { customer_id: customer.body['id'], amount: '1' }),
+      await post(key, '/test/simulate-deposit', simulation),
       await post(key, `/webhook-endpoints/${endpoint}/test`),
     ]) {
-      expect([answer.status, answer.body['code']]).to.deep.equal([429, 'RATE_LIMITED']);
-      expect(answer.headers.get('retry-after')).to.equal('10');
-      expect(answer.body['error']).to.match(
-        /^This merchant has 1000 webhooks and payment links open in test mode/,
-      );
+      const { status, body, headers } = answer;
+      expect([status, body['code'], headers.get('retry-after')]).to.deep.equal([429, 'RATE_LIMITED', '10']);
+      expect(body['error']).to.match(/^This merchant has 1000 webhooks and payment links open in test mode/);
     }
-    expect(
-      (await call(`${api.url}/customers?external_id=too-many`, { key })).body['data'],
-      'nothing is left of a refusal',
-    ).to.deep.equal([]);
-    expect(
-      (await post(merchant.keys.live, '/customers', { external_id: 'live' })).status,
-      'live mode',
-    ).to.equal(201);
-    const another = await api.newMerchant();
-    expect(
-      (await post(another.keys.test, '/customers', { external_id: 'other' })).status,
-      'another merchant',
-    ).to.equal(201);
-    await api.deps.orm.em
-      .fork()
-      .execute(`update webhook_deliveries set status = 'failed' where endpoint_id = ?`, [endpoint]);
-    expect((await post(key, '/customers', { external_id: 'again' })).status, 'after their end').to.equal(201);
+    const left = await call(`${api.url}/customers?external_id=too-many`, { key });
+    expect(left.body['data'], 'nothing is left of a refusal').to.deep.equal([]);
+    const makes = async (by: string) => (await post(by, '/customers', { external_id: 'another' })).status;
+    expect(await makes(merchant.keys.live), 'live mode').to.equal(201);
+    expect(await makes((await api.newMerchant()).keys.test), 'another merchant').to.equal(201);
+    const end = `update webhook_deliveries set status = 'failed' where endpoint_id = ?`;
+    await api.deps.orm.em.fork().execute(end, [endpoint]);
+    expect(await makes(key), 'after their end').to.equal(201);
   });
 
   it('is asked for at a bounded rate: by merchant, and by endpoint', async () => {
