@@ -1,10 +1,9 @@
-import { ApplicationFailureCategory } from '@temporalio/common';
 import { advanceDeposit as advance } from '../src/services/deposits/advance.ts';
 import { DecisionRefused } from '../src/services/deposits/decisions.ts';
 import { failDeposit as fail } from '../src/services/deposits/operator.ts';
 import type { Deps } from '../src/services/deps.ts';
 import { namesOfDeliveries } from '../src/services/webhooks/open-deliveries.ts';
-import { failure, guarded } from './faults.ts';
+import { failure, guarded, waiting } from './faults.ts';
 
 /** Where the row stands, and what is to be sent. */
 type CurrentStep = {
@@ -47,12 +46,7 @@ export function depositActivities(deps: Deps) {
       const details = [{ action: result.action, explorer: result.explorer }];
       if (result.stuck)
         throw failure({ message: result.reason, type: 'NeedsOperator', nonRetryable: true, details });
-      throw failure({
-        message: result.reason,
-        type: 'Waiting',
-        nextRetryDelay: result.delayMs,
-        category: ApplicationFailureCategory.BENIGN,
-      });
+      throw waiting(deps, result.reason, result.delayMs);
     },
 
     /**

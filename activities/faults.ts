@@ -1,4 +1,9 @@
-import { ApplicationFailure, type ApplicationFailureOptions } from '@temporalio/common';
+import {
+  ApplicationFailure,
+  ApplicationFailureCategory,
+  type ApplicationFailureOptions,
+} from '@temporalio/common';
+import { type Deps, paced } from '../src/services/deps.ts';
 
 const MAX_LENGTH = 200;
 
@@ -20,6 +25,12 @@ export function failure(options: ApplicationFailureOptions): ApplicationFailure 
   const error = ApplicationFailure.create(options);
   error.stack = '';
   return error;
+}
+
+/** A step that waits says why, and for how long in milliseconds, and is tried again then. */
+export function waiting(deps: Pick<Deps, 'settings'>, message: string, delayMs: number): ApplicationFailure {
+  const category = ApplicationFailureCategory.BENIGN;
+  return failure({ message, type: 'Waiting', nextRetryDelay: paced(deps, delayMs), category });
 }
 
 /**

@@ -1,8 +1,7 @@
-import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Deps } from '../src/services/deps.ts';
 import { advancePaymentLink as advance } from '../src/services/payment-links/advance.ts';
 import { namesOfDeliveries } from '../src/services/webhooks/open-deliveries.ts';
-import { failure, guarded } from './faults.ts';
+import { guarded, waiting } from './faults.ts';
 
 /** The steps of a payment link's actor. */
 export function paymentActivities(deps: Deps) {
@@ -35,12 +34,7 @@ export function paymentActivities(deps: Deps) {
         const names = await namesOfDeliveries(deps.orm.em.fork(), deliveries).catch(() => ({}));
         return { status, since: step.since.toISOString(), deliveries, names, note, waitMs };
       }
-      throw failure({
-        message: step.reason,
-        type: 'Waiting',
-        nextRetryDelay: step.delayMs,
-        category: ApplicationFailureCategory.BENIGN,
-      });
+      throw waiting(deps, step.reason, step.delayMs);
     },
   };
 }

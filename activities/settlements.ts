@@ -1,9 +1,8 @@
-import { ApplicationFailureCategory } from '@temporalio/common';
 import type { SettlementActorInput } from '../src/domain/actor-message.ts';
 import { isDecided, type RecordedDecision } from '../src/services/payouts/pauses.ts';
 import { advanceSettlement as advance } from '../src/services/payouts/settle/advance.ts';
 import type { SettlementDeps, SettlementInput } from '../src/services/payouts/settle/input.ts';
-import { failure, guarded } from './faults.ts';
+import { failure, guarded, waiting } from './faults.ts';
 
 /** The server reads a pause of nothing as "no retry", which would end the activity. */
 const LEAST_PAUSE_MS = 50;
@@ -36,7 +35,7 @@ export function settlementActivities(deps: SettlementDeps) {
       );
       if (step.kind !== 'wait') return step;
       if (step.stuck) throw failure({ message: step.reason, type: 'NeedsOperator', nonRetryable: true });
-      throw waiting(step.reason, Math.max(LEAST_PAUSE_MS, step.delayMs));
+      throw waiting(deps, step.reason, Math.max(LEAST_PAUSE_MS, step.delayMs));
     },
 
     /**
@@ -62,9 +61,4 @@ export function settlementActivities(deps: SettlementDeps) {
       });
     },
   };
-}
-
-function waiting(message: string, nextRetryDelay: number): Error {
-  const category = ApplicationFailureCategory.BENIGN;
-  return failure({ message, type: 'Waiting', nextRetryDelay, category });
 }

@@ -1,4 +1,5 @@
 import { type ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { paced } from '../src/services/deps.ts';
 import { type DeliverDeps, deliverWebhook as deliver } from '../src/services/webhooks/deliver.ts';
 import { failure, shortMessage } from './faults.ts';
 
@@ -21,7 +22,7 @@ export function webhookActivities(deps: DeliverDeps) {
         deps.log.warn({ err: error, deliveryId: input.deliveryId }, 'a delivery met a fault of our own');
         throw benign(
           `not sent or not recorded yet: ${shortMessage(error)}`,
-          OWN_FAULT_MIN_MS + (hash(input.deliveryId) % OWN_FAULT_SPREAD_MS),
+          paced(deps, OWN_FAULT_MIN_MS + (hash(input.deliveryId) % OWN_FAULT_SPREAD_MS)),
         );
       }
       if (result.kind === 'done') {

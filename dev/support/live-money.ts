@@ -4,7 +4,7 @@ import { createMerchant } from '../../src/services/merchants/merchants.ts';
 import { startTestChain, type TestChain } from './chain.ts';
 import { eventually } from './eventually.ts';
 import { type LiveGateway, type LiveOptions, startLiveGateway } from './live-gateway.ts';
-import { migratedDatabase, ownTemporal } from './parts.ts';
+import { migratedDatabase, ownNamespace } from './parts.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { createCustomer, createEndpoint } from './use-cases.ts';
 
@@ -31,8 +31,11 @@ export type LiveMoney = {
   deposits(transactionHash?: string): Promise<Json[]>;
   /** Sum of the ledger by account for one currency, on BNB Chain unless another one is named. */
   ledger(currency?: string, network?: Network): Promise<Record<string, bigint>>;
-  temporal: Awaited<ReturnType<typeof ownTemporal>>;
+  /** A namespace on the server of all tests, unless an option gave a server of its own. */
+  temporal: Awaited<ReturnType<typeof ownNamespace>>;
   databaseUrl: string;
+  /** What a gateway in another process has to be told to work on the same parts. */
+  readonly env: NodeJS.ProcessEnv;
   stop(): Promise<void>;
 };
 
@@ -42,8 +45,8 @@ export type LiveMoneyOptions = {
   readonly rpcUrls?: (chain: TestChain) => string;
   readonly chain?: Parameters<typeof startTestChain>[0];
   readonly databaseUrl?: string;
-  /** The Temporal server; unset means the development server. */
-  readonly temporal?: () => ReturnType<typeof ownTemporal>;
+  /** A server of its own, which it stops; unset means a namespace on the one that all tests share. */
+  readonly temporal?: () => ReturnType<typeof ownNamespace>;
 };
 
 const LIVE_EVENTS = [
@@ -58,7 +61,7 @@ const LIVE_EVENTS = [
 export async function startLiveMoney(options: LiveMoneyOptions = {}): Promise<LiveMoney> {
   const [chain, temporal, databaseUrl] = await Promise.all([
     startTestChain(options.chain),
-    (options.temporal ?? ownTemporal)(),
+    (options.temporal ?? ownNamespace)(),
     options.databaseUrl ?? migratedDatabase().then((database) => database.url),
   ]);
   const rpcUrls = options.rpcUrls?.(chain) ?? chain.url;
@@ -69,13 +72,9 @@ export async function startLiveMoney(options: LiveMoneyOptions = {}): Promise<Li
     ...options.env,
   };
   await chain.mine(3);
-  const settings = options.settings ? { settings: options.settings } : {};
-  const gateway = await startLiveGateway({
-    databaseUrl,
-    temporalAddress: temporal.now.address,
-    env,
-    ...settings,
-  });
+  const { address: temporalAddress, namespace } = temporal.now;
+  const settings = options.settings ?? {};
+  const gateway = await startLiveGateway({ databaseUrl, temporalAddress, namespace, env, settings });
   const merchantId = (await createMerchant(gateway.deps, { name: 'Shop', subscriptionActive: true }))
     .merchantId;
   const receiver = await startReceiver();
@@ -87,17 +86,7 @@ export async function startLiveMoney(options: LiveMoneyOptions = {}): Promise<Li
     description: null,
   });
   receiver.setSecret(endpoint.secret);
-  let count = 0;
-  const make = async (): Promise<CustomerView> => {
-    count += 1;
-    return await createCustomer(gateway.deps, {
-      ...scope,
-      externalId: `user-${count}`,
-      email: null,
-      name: null,
-      metadata: {},
-    });
-  };
+  const make = newCustomers(gateway, scope);
   const customer = await make();
   return {
     chain,
@@ -108,6 +97,13 @@ export async function startLiveMoney(options: LiveMoneyOptions = {}): Promise<Li
     address: addressOn(customer, 'bsc').toLowerCase(),
     temporal,
     databaseUrl,
+    env: {
+      DUST_FLOOR: 'none',
+      ...env,
+      DATABASE_URL: databaseUrl,
+      TEMPORAL_ADDRESS: temporalAddress,
+      TEMPORAL_NAMESPACE: namespace,
+    },
     ...readings(gateway, receiver),
     newCustomer: async () => {
       const made = await make();
@@ -121,8 +117,18 @@ export async function startLiveMoney(options: LiveMoneyOptions = {}): Promise<Li
       await gateway.stop();
       await receiver.stop();
       await chain.stop();
-      await temporal.stop();
+      if (options.temporal) await temporal.stop();
     },
+  };
+}
+
+/** Makes a customer, user-1 first. */
+function newCustomers({ deps }: LiveGateway, scope: { merchantId: string; mode: 'live' }) {
+  let count = 0;
+  return async (): Promise<CustomerView> => {
+    count += 1;
+    const facts = { externalId: `user-${count}`, email: null, name: null, metadata: {} };
+    return await createCustomer(deps, { ...scope, ...facts });
   };
 }
 
@@ -148,7 +154,14 @@ function readings(
     eventOf: async (type, hash, limitMs = 60_000) => {
       const find = () =>
         events().find((item) => item.event === type && item.data['transaction_hash'] === hash);
-      return (await eventually(`${type} of ${hash}`, find, limitMs)).data;
+      const instead = async () => ({
+        told: events().flatMap(({ event, data }) => (data['transaction_hash'] === hash ? event : [])),
+        deposit: await sql(
+          'select status, block_hash, verified_at from deposits where transaction_hash = ?',
+          [hash],
+        ),
+      });
+      return (await eventually(`${type} of ${hash}`, find, limitMs, instead)).data;
     },
     deposits: (hash = undefined) =>
       sql<Json>('select * from deposits where (? is null or transaction_hash = ?) order by created_at, id', [

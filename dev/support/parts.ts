@@ -10,8 +10,11 @@ import { openOrm } from '../../src/db/orm.ts';
 import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts';
 import { startTemporal, type Temporal } from '../../src/embedded/temporal.ts';
 import { findTemporalCli } from '../../src/embedded/temporal-cli.ts';
+import { linkTemporal } from '../../src/temporal/client.ts';
+import { ensureSearchAttributes } from '../../src/temporal/search-attributes.ts';
 import { type Anvil, type AnvilOptions, startAnvil } from '../anvil.ts';
 import { startTemporalServer } from '../temporal-server.ts';
+import { eventually } from './eventually.ts';
 import { testRun } from './test-run.ts';
 
 /**
@@ -105,6 +108,35 @@ async function newTemporal(): Promise<Temporal> {
 export function temporal(): Promise<Temporal> {
   sharedTemporal ??= newTemporal();
   return sharedTemporal;
+}
+
+const ONE_DAY_S = 24 * 60 * 60;
+const notYours = (): never => {
+  throw new Error('others use this Temporal server, too: take one of your own with ownTemporal()');
+};
+const NOT_YOURS = { stop: notYours, kill: notYours, pause: notYours, resume: notYours };
+
+/**
+ * A new namespace on the server that all tests of this process share: nobody meets another's actors
+ * there. Who stops, kills or freezes the server takes one of his own by {@link ownTemporal}.
+ */
+export async function ownNamespace(): Promise<Restartable<Temporal>> {
+  const server = await temporal();
+  const namespace = `test-${randomBytes(4).toString('hex')}`;
+  const link = linkTemporal({ address: server.address, namespace });
+  try {
+    const workflowExecutionRetentionPeriod = { seconds: ONE_DAY_S as never };
+    await link.client.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
+    await eventually('the search attributes of a new namespace', () =>
+      ensureSearchAttributes(link, namespace).then(
+        () => true,
+        () => false,
+      ),
+    );
+  } finally {
+    await link.close();
+  }
+  return { now: { ...server, ...NOT_YOURS, namespace }, ...NOT_YOURS, start: notYours };
 }
 
 /** A new EVM node, stopped when the tests end. */

@@ -5,7 +5,7 @@ import { chainWorkflowId } from '../domain/ids.ts';
 import { purgeSessions } from '../services/access/sessions.ts';
 import { foldMonths } from '../services/deposits/monthly-limit.ts';
 import { keepPricesFresh } from '../services/deposits/price.ts';
-import type { Deps } from '../services/deps.ts';
+import { type Deps, paced } from '../services/deps.ts';
 import { purgeAnswers } from '../services/idempotency.ts';
 import { foldBalances, foldCounts, foldVolumes } from '../services/ledger/totals.ts';
 import { noteFailedRun, noteGoodRun, registerLoops, takeTurn } from '../services/loop-runs.ts';
@@ -156,7 +156,7 @@ async function turns(
       noted = { good: turn.good, atMs: nowMs };
       await note(deps, loop, turn);
     }
-    await pause(loop.everyMs, signal).catch(() => undefined);
+    await pause(paced(deps, loop.everyMs), signal).catch(() => undefined);
   }
 }
 

@@ -6,7 +6,7 @@ import { pause } from '../base/async/pause.ts';
 import { tryLock } from '../base/data-dir.ts';
 import type { Print } from '../base/processes.ts';
 import { onPath } from './packages.ts';
-import { ARCHIVE_SHA256, DOWNLOAD_URL, download, goInstall } from './temporal-install.ts';
+import { ARCHIVE_SHA256, DOWNLOAD_URL, type Download, download, goInstall } from './temporal-install.ts';
 
 /**
  * The newest release that `go install` accepts: from 1.6.0 on
@@ -20,8 +20,11 @@ const LOCK_WAIT_MS = 20 * 60_000;
 export type FindTemporalInput = {
   readonly log: Print;
   readonly env: NodeJS.ProcessEnv;
-  /** Another archive than the vendor's, with the SHA-256 of its file for each platform. */
-  readonly vendor?: { readonly baseUrl: string; readonly sha256: Readonly<Record<string, string>> };
+  /**
+   * Another archive than the vendor's, with the SHA-256 of its file for each platform, and how long its
+   * server has for an answer.
+   */
+  readonly vendor?: Pick<Download, 'baseUrl' | 'sha256' | 'answersWithinMs'>;
 };
 
 /** What `temporal --version` says, or undefined when this file is not a Temporal CLI that runs here. */
@@ -87,8 +90,8 @@ async function lockAndInstall(target: string, input: FindTemporalInput): Promise
       {
         name: 'download',
         run: (folder) => {
-          const { baseUrl, sha256 } = input.vendor ?? { baseUrl: DOWNLOAD_URL, sha256: ARCHIVE_SHA256 };
-          return download({ folder, version: TEMPORAL_CLI_VERSION, log, baseUrl, sha256 });
+          const vendor = input.vendor ?? { baseUrl: DOWNLOAD_URL, sha256: ARCHIVE_SHA256 };
+          return download({ folder, version: TEMPORAL_CLI_VERSION, log, ...vendor });
         },
       },
       { name: 'go install', run: (folder) => goInstall({ folder, version: TEMPORAL_CLI_VERSION, log, env }) },

@@ -23,19 +23,22 @@ export const ARCHIVE_SHA256: Readonly<Record<string, string>> = {
 const RESPONSE_TIMEOUT_MS = 5_000;
 const DOWNLOAD_TIMEOUT_MS = 5 * 60_000;
 
-type Download = {
+export type Download = {
   folder: string;
   version: string;
   log: Print;
   baseUrl: string;
   sha256: Readonly<Record<string, string>>;
+  /** Unset means five seconds. */
+  answersWithinMs?: number;
 };
 
 /**
  * Fetches the vendor's archive into `folder` and unpacks it if its SHA-256 is the one known for this
  * platform; throws otherwise. Gives up within seconds where there is no internet. Returns the program's path.
  */
-export async function download({ folder, version, log, baseUrl, sha256 }: Download): Promise<string> {
+export async function download(asked: Download): Promise<string> {
+  const { folder, version, log, baseUrl, sha256, answersWithinMs = RESPONSE_TIMEOUT_MS } = asked;
   const { system, processor } = publishedPlatform();
   const expected = sha256[`${system} ${processor}`];
   if (expected === undefined)
@@ -44,8 +47,8 @@ export async function download({ folder, version, log, baseUrl, sha256 }: Downlo
   log(`downloading the Temporal CLI ${version} from ${url}`);
   const abort = new AbortController();
   let timer = setTimeout(
-    () => abort.abort(new Error(`no answer within ${RESPONSE_TIMEOUT_MS / 1000} s`)),
-    RESPONSE_TIMEOUT_MS,
+    () => abort.abort(new Error(`no answer within ${answersWithinMs / 1000} s`)),
+    answersWithinMs,
   );
   try {
     const response = await fetch(url, { signal: abort.signal }).catch((error: Error & { cause?: Error }) => {

@@ -97,6 +97,11 @@ export type ServiceSettings = {
   /** Base units by `CURRENCY.network` below which money is too little to become a deposit at all. */
   readonly dustFloorUnits: ReadonlyMap<string, bigint>;
   readonly stuckAfterMs: number;
+  /**
+   * By how much every pause before the next look or attempt is multiplied. No variable sets it, so a gateway
+   * has 1, as where it is unset; a test that would wait for minutes hands in less.
+   */
+  readonly pace?: number | undefined;
   readonly webhookMaxAttempts: number;
   /** For how long finished deliveries are kept. */
   readonly webhookRetentionMs: number;
@@ -123,6 +128,14 @@ export type ServiceSettings = {
   /** How long after it was asked for a withdraw address counts that a signed-in user changes. */
   readonly withdrawChangeDelayMs: number;
 };
+
+/**
+ * How long a pause lasts in whole milliseconds by the pace that was handed in. Never 0, which Temporal reads
+ * as "do not try again".
+ */
+export function paced({ settings }: Pick<Deps, 'settings'>, ms: number): number {
+  return Math.max(1, Math.round(ms * (settings.pace ?? 1)));
+}
 
 /** Everything a use case may reach. Clock and ids are handed in so that tests can hold them still. */
 export type Deps = {

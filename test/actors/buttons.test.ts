@@ -1,225 +1,196 @@
 import { expect } from 'chai';
 import { USDT_UNIT } from '../../dev/support/chain.ts';
 import { eventually } from '../../dev/support/eventually.ts';
+import { QUICK } from '../../dev/support/live-gateway.ts';
 import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
-import { ownProductionTemporal } from '../../dev/support/parts.ts';
-import { failByOperator } from '../../src/cli/commands/deposits/deposit-fail.ts';
-import { Deposit } from '../../src/db/entities/index.ts';
-import { depositStart } from '../../src/services/deposits/actor-message.ts';
-import { recordDecision } from '../../src/services/deposits/decisions.ts';
-import { repairDeposits } from '../../src/services/repair/repair.ts';
-import { json, UNREADABLE, webUi } from '../support/web-ui.ts';
-import { BUTTONS, endStep, step } from './support/buttons.ts';
+import { createCustomer, createEndpoint, createPaymentLink } from '../../dev/support/use-cases.ts';
+import { decideToFail } from '../../src/services/deposits/operator.ts';
+import { getPaymentLink } from '../../src/services/payment-links/reads.ts';
+import { repairActors } from '../../src/services/repair/repair.ts';
+import { ANYTHING, json, UNREADABLE, webUi } from '../support/web-ui.ts';
+import { BUTTONS, type Button, pressEach, step, type Ui } from './support/buttons.ts';
 
-/** The production server of Temporal may have to be built first, once for a user. */
-const BUILD_LIMIT_MS = 20 * 60_000;
-/** Longer than a row may stand before a repair looks at it. */
-const LATER_MS = 6 * 60_000;
 const EVENTS = ['deposit.detected', 'deposit.confirming', 'deposit.completed'];
 
-/**
- * Deposits whose actors people press buttons for in Temporal's Web UI, on the server that production runs.
- */
-describe('no button of the Web UI', function () {
-  this.timeout(90_000);
-  let live: LiveMoney;
-
-  before(async function () {
-    this.timeout(BUILD_LIMIT_MS);
-    live = await startLiveMoney({ temporal: ownProductionTemporal, env: { LOG_LEVEL: 'fatal' } });
-  });
-  after(async () => {
-    await live?.stop();
-  });
-
-  const rowOf = async (hash: string) => (await live.deposits(hash))[0] ?? {};
-  const link = () => {
-    const found = live.gateway.gateway.link;
-    if (!found) throw new Error('no Temporal');
-    return found;
-  };
-
-  const pay = () => live.chain.usdt.call('transfer', [live.address, 3n * USDT_UNIT]);
-  /** A deposit that waits for its confirmations, and its buttons. */
-  async function waiting(hash?: string) {
-    const paid = hash ?? (await pay());
-    if (hash === undefined) await live.chain.mine(2);
-    await live.eventOf('deposit.confirming', paid);
-    const ui = webUi(link(), `deposit:bsc:${paid}:${String((await rowOf(paid))['address'])}:USDT`);
-    await step(ui);
-    return { hash: paid, ui };
-  }
-  /** What the command line writes before it asks the actor. */
-  const decide = async (hash: string) =>
-    await recordDecision(live.gateway.deps, {
-      depositId: String((await rowOf(hash))['id']),
-      by: 'Ann',
-      reason: 'checked',
-    });
-  const ends = (ui: ReturnType<typeof webUi>) =>
-    eventually('the end of the actor', async () => (await ui.status()) === 'COMPLETED', 40_000);
-  /** Each event arrived, under one id and with one body. */
-  function expectTold(hash: string, wanted: readonly string[]): void {
-    const about = live.events().filter((item) => item.data['transaction_hash'] === hash);
-    expect([...new Set(about.map((item) => item.event))].sort()).to.deep.equal([...wanted].sort());
-    expect(new Set(about.map((item) => item.id)).size).to.equal(wanted.length);
-  }
-
-  for (const [name, press] of Object.entries(BUTTONS)) {
-    it(`keeps a deposit from its end: ${name}`, async () => {
-      const { hash, ui } = await waiting();
-      await press(ui, live);
-      await live.chain.mine(6);
-      await live.eventOf('deposit.completed', hash, 40_000);
-      await ends(ui);
-      expectTold(hash, EVENTS);
-    });
-
-    it(`keeps a deposit from being failed: ${name}`, async () => {
-      const { hash, ui } = await waiting();
-      await press(ui, live);
-      await decide(hash);
-      await eventually('the decision', async () => {
-        const refused = await ui
-          .update('fail', [json({ by: 'Ann', reason: 'checked' })])
-          .catch((error: unknown) => String(error));
-        return refused === undefined || (await rowOf(hash))['status'] === 'failed';
-      });
-      expect(await rowOf(hash)).to.include({
-        status: 'failed',
-        failure_code: 'REJECTED_BY_OPERATOR',
-        failure_reason: 'checked',
-      });
-      await live.eventOf('deposit.failed', hash);
-      await ends(ui);
-      expectTold(hash, ['deposit.detected', 'deposit.confirming', 'deposit.failed']);
-    });
-  }
-
-  it('fails a deposit whose failure nobody decided on the command line', async () => {
-    const { hash, ui } = await waiting();
-    for (const by of ['Ann', 'root', 'x'.repeat(120)])
-      expect(await ui.update('fail', [json({ by, reason: 'checked' })])).to.not.equal(undefined);
-    expect(await rowOf(hash)).to.include({ status: 'confirming' });
-    await live.chain.mine(6);
-    await live.eventOf('deposit.completed', hash);
-    await ends(ui);
-    expectTold(hash, EVENTS);
-  });
-
-  // The server may lose the task that waits in between, so the next repair
-  // belongs to these buttons. It looks at rows that stand for minutes.
-  const later = () => ({ ...live.gateway.deps, now: () => new Date(Date.now() + LATER_MS) });
-  const hanging = (ui: ReturnType<typeof webUi>) =>
-    live.gateway.deps.actors?.isUnresponsive(ui.handle.workflowId);
-  /**
-   * The actor of the deposit, as a server leaves it that lost its
-   * task: nobody polls this queue, so the task waits for certain.
-   */
-  async function lost(): Promise<Awaited<ReturnType<typeof waiting>>> {
-    const { hash, ui } = await waiting();
-    const deposit = await live.gateway.deps.orm.em.fork().findOneOrFail(Deposit, { transactionHash: hash });
+const PLAIN: Readonly<Record<string, Button>> = {
+  'Request Cancellation': (ui) => ui.requestCancellation(),
+  'Terminate, and repair': async (ui, live) => {
     await ui.terminate();
-    await link().client.workflow.start('deposit', {
-      workflowId: ui.handle.workflowId,
-      taskQueue: 'nobody',
-      args: [...depositStart(deposit, []).args],
+    await eventually('a repair', async () => {
+      const { payments, deliveries } = await repairActors(live.gateway.deps);
+      return payments + deliveries > 0;
     });
-    expect(await hanging(ui), 'waits for a worker').to.equal(false);
-    await ui.pause();
-    expect(await hanging(ui), 'paused').to.equal(true);
-    await ui.unpause();
-    for (let times = 0; times < 120; times += 1) await ui.signal('changed', []);
-    expect(await hanging(ui), 'lost').to.equal(true);
-    return { hash, ui };
-  }
-  const fail = async (hash: string) =>
-    await failByOperator(
-      {
-        ...live.gateway.gateway,
-        temporal: {
-          place: { address: live.temporal.now.address, namespace: 'default' },
-          link: link(),
-          uiUrl: null,
-        },
-      },
-      {
-        depositId: String((await rowOf(hash))['id']),
-        by: 'Ann',
-        reason: 'checked',
-      },
+  },
+  'Reset, to each place that is offered': async (ui) => {
+    for (const [index] of (await ui.resetPoints()).entries()) {
+      const point = (await ui.resetPoints())[index];
+      if (point !== undefined) await ui.resetTo(point);
+    }
+  },
+  'Signal, with every name and input': async (ui) => {
+    for (const name of ['changed', 'x'])
+      for (const input of [[], ...ANYTHING.map((one) => [one])]) await ui.signal(name, input);
+  },
+};
+
+/** Actors whose buttons are all pressed, each as Temporal's Web UI or command line does it. */
+describe('what people press', function () {
+  this.timeout(120_000);
+  let live: LiveMoney;
+  before(async () => {
+    live = await startLiveMoney({
+      // However long the pressing lasts, no delivery has used up its attempts.
+      settings: { ...QUICK, webhookMaxAttempts: 1_000 },
+      env: { LOG_LEVEL: 'fatal' },
+    });
+    const scope = { merchantId: live.merchantId, mode: 'test' as const };
+    const { url } = live.receiver;
+    await createEndpoint(live.gateway.deps, { ...scope, url, events: ['*'], description: null });
+  });
+  after(() => live?.stop());
+  afterEach(() => live.receiver.setBehaviour(200));
+
+  const uiOf = (workflowId: string): Ui => {
+    const link = live.gateway.gateway.link ?? expect.fail('no Temporal');
+    return webUi(link, workflowId);
+  };
+  const sql = <T>(text: string, params: unknown[] = []) =>
+    live.gateway.deps.orm.em.fork().execute<T[]>(text, params);
+  const statusOf = (ui: Ui) => ui.status().catch(() => undefined);
+  const ends = (ui: Ui) =>
+    eventually(
+      'the end of the actor',
+      async () => (await statusOf(ui)) === 'COMPLETED',
+      60_000,
+      () => statusOf(ui),
     );
-
-  it('keeps a deposit from its end: Pause and Unpause, at the latest with the next repair', async () => {
-    const { hash, ui } = await waiting();
-    await ui.pause();
-    await ui.unpause();
-    await live.chain.mine(6);
-    const completed = async () => (await rowOf(hash))['status'] === 'completed';
-    await eventually('the end, or a lost task', async () => (await completed()) || (await hanging(ui)));
-    await eventually('the second read', async () => (await rowOf(hash))['verified_at'] != null);
-    await repairDeposits(later());
-    await live.eventOf('deposit.completed', hash);
-    await ends(ui);
-    expectTold(hash, EVENTS);
-  });
-
-  it('keeps a deposit from its end: a task lost between Pause and Unpause is seen, and a repair replaces the actor', async () => {
-    const { hash, ui } = await lost();
-    await live.chain.mine(6);
-    await eventually('the second read', async () => (await rowOf(hash))['verified_at'] != null);
-    await repairDeposits(later());
-    await live.eventOf('deposit.completed', hash);
-    await ends(ui);
-    expectTold(hash, EVENTS);
-  });
-
-  for (const [name, press] of [
-    ['a lost task', lost],
-    [
-      'a Pause',
-      async () => {
-        const found = await waiting();
-        await found.ui.pause();
-        return found;
-      },
-    ],
-  ] as const)
-    it(`keeps an operator from failing a deposit on the command line: ${name}`, async () => {
-      const { hash, ui } = await press();
-      expect(await fail(hash)).to.include({ status: 'failed', failure_code: 'REJECTED_BY_OPERATOR' });
-      await live.eventOf('deposit.failed', hash);
-      await ends(ui);
-      expectTold(hash, ['deposit.detected', 'deposit.confirming', 'deposit.failed']);
-    });
-
-  it('fails another deposit than the one it belongs to', async () => {
-    const hashes = [await pay(), await pay()];
+  /** A deposit that waits for its confirmations. */
+  async function waiting() {
+    const hash = await live.chain.usdt.call('transfer', [live.address, 2n * USDT_UNIT]);
     await live.chain.mine(2);
-    const [one, other] = [await waiting(hashes[0]), await waiting(hashes[1])];
-    await decide(one.hash);
-    const command = {
-      by: 'Ann',
-      reason: 'checked',
-      depositId: (await rowOf(other.hash))['id'],
-      generation: 1,
-    };
-    expect(await one.ui.update('fail', [json(command)])).to.equal(undefined);
-    expect(await rowOf(one.hash)).to.include({ status: 'failed' });
-    expect(await rowOf(other.hash)).to.include({ status: 'confirming' });
-    await live.chain.mine(6);
-    await live.eventOf('deposit.completed', other.hash);
-  });
-
-  it('lets a waiting deposit fail its own code', async () => {
-    const { ui, hash } = await waiting();
-    await ui.signal('changed', UNREADABLE);
-    await ui.requestCancellation();
-    await endStep(ui, UNREADABLE[0]);
+    await live.eventOf('deposit.confirming', hash);
+    const [row] = await live.deposits(hash);
+    const ui = uiOf(`deposit:bsc:${hash}:${String(row?.['address'])}:USDT`);
     await step(ui);
-    // One may have been given up by a busy machine; code that fails is tried again for ever.
-    await eventually('a task that does not fail', async () => (await ui.taskAttempts()) <= 1, 30_000);
+    return { hash, id: String(row?.['id']), ui };
+  }
+
+  it('keeps no deposit from its end, and tells of each of its states once', async () => {
+    const { hash, ui } = await waiting();
+    await pressEach(BUTTONS, ui, live, step);
     await live.chain.mine(6);
     await live.eventOf('deposit.completed', hash);
+    await ends(ui);
+    const about = live.events().filter(({ data }) => data['transaction_hash'] === hash);
+    expect([...new Set(about.map(({ event }) => event))]).to.have.members(EVENTS);
+    expect(new Set(about.map(({ id }) => id)).size).to.equal(EVENTS.length);
+  });
+
+  it('keeps no payment link from being paid', async () => {
+    const { deps } = live.gateway;
+    const customer = await live.newCustomer();
+    const scope = { merchantId: live.merchantId, mode: 'live' as const };
+    const { link } = await createPaymentLink(deps, {
+      ...scope,
+      customerId: customer.id,
+      amountCents: 2_500n,
+      publicUrl: '',
+      webhookUrl: live.receiver.url,
+    });
+    const ui = uiOf(`payment:${link.id}`);
+    await eventually('the actor', async () => (await statusOf(ui)) === 'RUNNING');
+    await pressEach(PLAIN, ui, live);
+    for (const result of [json({ deliveries: 'x' }), ...UNREADABLE]) {
+      // A look is under way while it waits for this lock.
+      const em = deps.orm.em.fork();
+      await em.begin();
+      try {
+        await em.execute('lock table payment_links in access exclusive mode');
+        await ui.signal('changed', []);
+        await eventually('a look', () => ui.completeActivity('advance', result).catch(() => undefined));
+      } finally {
+        await em.rollback();
+      }
+    }
+    await live.chain.usdt.call('transfer', [customer.address, 25n * USDT_UNIT]);
+    await live.chain.mine(7);
+    await eventually('its webhook', () => live.events().some(({ data }) => data['id'] === link.id));
+    expect(await getPaymentLink(deps, { ...scope, id: link.id })).to.include({ status: 'completed' });
+    await ends(ui);
+  });
+
+  it('keeps no webhook from arriving', async () => {
+    live.receiver.setBehaviour(503);
+    const facts = { externalId: 'notified', email: null, name: null, metadata: {} };
+    const { merchantId } = live;
+    const { id } = await createCustomer(live.gateway.deps, { merchantId, mode: 'test', ...facts });
+    const [row] = await sql<{ id: string; event_id: string }>(
+      'select d.id, d.event_id from webhook_deliveries d join events e on e.id = d.event_id where e.subject_id = ?',
+      [id],
+    );
+    const [ui, delivery] = [uiOf(`event:${row?.event_id}`), `deliver:${row?.id}`];
+    const delivering = () =>
+      eventually('the delivery', async () => (await ui.pending().catch(() => [''])).includes(delivery));
+    const buttons: Readonly<Record<string, Button>> = {
+      ...PLAIN,
+      'Reset and Pause of the delivery': async () => {
+        await ui.pauseActivity(delivery);
+        await ui.unpauseActivity(delivery);
+        await ui.resetActivity(delivery);
+      },
+      'the end of the delivery by hand, with results that are none': async () => {
+        for (const result of [undefined, json({ status: 'gone' })]) {
+          await delivering();
+          await ui.completeActivity(delivery, result);
+        }
+      },
+      'its success by hand, and repair': async () => {
+        await ui.completeActivity(delivery, json({ status: 'succeeded', message: '' }));
+        await ends(ui);
+        await eventually('a repair', async () => (await repairActors(live.gateway.deps)).deliveries > 0);
+      },
+    };
+    await pressEach(buttons, ui, live, delivering);
+    live.receiver.setBehaviour(200);
+    const status = async () =>
+      (await sql<{ status: string }>('select status from webhook_deliveries where id = ?', [row?.id]))[0]
+        ?.status;
+    await eventually('its arrival', async () => (await status()) === 'succeeded', 60_000, status);
+    await ends(ui);
+  });
+
+  it('keeps no watcher from following its chain', async () => {
+    const ui = uiOf('chain:bsc');
+    const follows = () =>
+      eventually('the watcher', async () => (await ui.pending().catch(() => [''])).includes('follow:bsc'));
+    const buttons: Readonly<Record<string, Button>> = {
+      'Request Cancellation': () => ui.requestCancellation(),
+      Terminate: () => ui.terminate(),
+      'Reset to its first place': async () => await ui.resetTo((await ui.resetPoints())[0] ?? 0),
+      'the end of its activity by hand': () => ui.completeActivity('follow:bsc', json('done')),
+      // The server takes a failure only of an activity that is under way.
+      'the failure of its activity by hand': () =>
+        eventually('a failure that is taken', () =>
+          ui.failActivity('follow:bsc', 'pressed').catch(() => undefined),
+        ),
+    };
+    await pressEach(buttons, ui, live, follows);
+    const hash = await live.chain.usdt.call('transfer', [live.address, USDT_UNIT]);
+    await live.chain.mine(7);
+    await live.eventOf('deposit.completed', hash);
+    await eventually('a running watcher', async () => (await statusOf(ui)) === 'RUNNING');
+  });
+
+  it('is no reason to tell late that a deposit is withdrawn, while its actor still delivers that it was completed', async () => {
+    live.receiver.setBehaviour((_index, request) =>
+      request.body.includes('"event":"deposit.completed"') ? 503 : 200,
+    );
+    const { hash, id, ui } = await waiting();
+    await live.chain.mine(6);
+    await live.eventOf('deposit.completed', hash);
+    await sql('update deposits set block_hash = null where id = ?', [id]);
+    await decideToFail(live.gateway.deps, { depositId: id, by: 'Ann', reason: 'gone from the chain' });
+    await live.eventOf('deposit.failed', hash);
+    expect(await ui.status()).to.equal('RUNNING');
   });
 });

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { USDT_UNIT } from '../../dev/support/chain.ts';
 import { eventually } from '../../dev/support/eventually.ts';
+import { QUICK } from '../../dev/support/live-gateway.ts';
 import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
-import { tempDir } from '../../dev/support/parts.ts';
 import { type Receiver, startReceiver } from '../../dev/support/receiver.ts';
 import {
   cancelPaymentLink,
@@ -13,8 +13,6 @@ import {
   simulateDeposit,
 } from '../../dev/support/use-cases.ts';
 import type { PaymentLinkView } from '../../src/contract/payment-link.ts';
-import { startTemporal, type Temporal } from '../../src/embedded/temporal.ts';
-import { repairActors } from '../../src/services/repair/repair.ts';
 import { bodies, expectToldBy, paymentLinksOf } from './support/payment-links.ts';
 
 /** Payment links on a real chain, a real Temporal server and real receivers. */
@@ -23,10 +21,9 @@ describe('the actor of a payment link', function () {
   let live: LiveMoney;
   let subscribed: Receiver;
   let own: Receiver;
-  let fresh: Temporal | undefined;
 
   before(async () => {
-    live = await startLiveMoney({ env: { LOG_LEVEL: 'fatal' } });
+    live = await startLiveMoney({ settings: QUICK, env: { LOG_LEVEL: 'fatal' } });
     subscribed = await startReceiver();
     for (const mode of ['live', 'test'] as const) {
       const events = ['payment.completed'];
@@ -44,7 +41,6 @@ describe('the actor of a payment link', function () {
   after(async () => {
     await live?.stop();
     await subscribed?.stop();
-    await fresh?.stop();
   });
   beforeEach(async () => {
     own = await startReceiver();
@@ -109,23 +105,6 @@ describe('the actor of a payment link', function () {
     expect(bodies(own, link.id)).to.have.length(1);
   });
 
-  it('forgets a payment whose block was replaced, and completes when it is mined again', async () => {
-    const link = await newLink();
-    const hash = await pay(link.address, 25n * USDT_UNIT);
-    await live.chain.mine(1);
-    await becomes(link.id, 'processing');
-    const raw = await live.chain.anvil.rpc('eth_getRawTransactionByHash', [hash]);
-    await live.chain.reorg(1);
-    await live.chain.mine(5);
-    await live.eventOf('deposit.failed', hash, 40_000);
-    expect(await view(link.id)).to.include({ status: 'pending', transaction_hash: null });
-    await live.chain.anvil.rpc('eth_sendRawTransaction', [raw]);
-    await live.chain.mine(7);
-    await becomes(link.id, 'completed');
-    await expectTold(link);
-    await ends(link.id);
-  });
-
   it('is open until the chain was read past its time, then expires, and later money is late', async () => {
     const newest = (await live.chain.anvil.rpc('eth_getBlockByNumber', ['latest', false])) as {
       timestamp: string;
@@ -157,35 +136,18 @@ describe('the actor of a payment link', function () {
     expect(bodies(own, link.id)).to.have.length(0);
   });
 
-  it('ends when its link is cancelled', async () => {
+  it('ends when its link is cancelled, or made over in test mode, and tells nobody that it was paid', async () => {
+    const { merchantId } = live;
     const link = await newLink();
-    await eventually('the actor', async () => (await statusOf(link.id)) === 'RUNNING');
-    await cancelPaymentLink(deps(), { merchantId: live.merchantId, mode: 'live', id: link.id });
-    await ends(link.id, 15_000);
-  });
-
-  it('ends a test link whose time is made over, once and at once, and tells nobody that it was paid', async () => {
-    const scope = { merchantId: live.merchantId, mode: 'test' as const };
-    const { link } = await createPaymentLink(deps(), {
-      ...scope,
-      email: 'late@example.com',
-      amountCents: 2_500n,
-      publicUrl: '',
-      webhookUrl: own.url,
-    });
-    await eventually('the actor', async () => (await statusOf(link.id)) === 'RUNNING');
-    const asked = { merchantId: live.merchantId, token: link.token };
-    const answers = await Promise.all([1, 2, 3].map(() => expirePaymentLink(deps(), asked)));
-    expect(new Set(answers.map((one) => one.expires_at)).size).to.equal(1);
-    await eventually('its end', async () => (await view(link.id, 'test')).status === 'expired', 15_000);
-    await ends(link.id, 15_000);
-    const after = await expirePaymentLink(deps(), asked);
-    expect([after.status, after.expires_at]).to.deep.equal(['expired', answers[0]?.expires_at]);
-    const rows = await deps()
-      .orm.em.fork()
-      .execute('select sequence from payment_links where id = ?', [link.id]);
-    expect(rows).to.deep.equal([{ sequence: 2 }]);
-    expect(bodies(own, link.id)).to.have.length(0);
+    const terms = { merchantId, mode: 'test' as const, email: 'late@example.com', amountCents: 2_500n };
+    const made = await createPaymentLink(deps(), { ...terms, publicUrl: '', webhookUrl: own.url });
+    for (const { id } of [link, made.link])
+      await eventually('the actor', async () => (await statusOf(id)) === 'RUNNING');
+    await cancelPaymentLink(deps(), { merchantId, mode: 'live', id: link.id });
+    await expirePaymentLink(deps(), { merchantId, token: made.link.token });
+    for (const { id } of [link, made.link]) await ends(id);
+    expect((await view(made.link.id, 'test')).status).to.equal('expired');
+    expect(own.requests).to.have.length(0);
   });
 
   it('tells of links paid in test mode on either network', async () => {
@@ -223,38 +185,5 @@ describe('the actor of a payment link', function () {
     await eventually('the webhook of the link', () => bodies(own, link.id).length === 1);
     expect(own.requests[0]?.verified).to.equal(true);
     await ends(link.id);
-  });
-
-  it('comes back after the loss of the whole store of Temporal, for open links and for unfinished webhooks', async () => {
-    const [waiting, paid] = [await newLink(), await newLink({ usd: 7n })];
-    for (const receiver of [own, subscribed]) receiver.setBehaviour(503);
-    await pay(paid.address, 7n * USDT_UNIT);
-    await live.chain.mine(7);
-    await becomes(paid.id, 'completed', 60_000);
-    await own.waitFor(1, 30_000);
-    const { port, uiUrl } = live.temporal.now;
-    await live.temporal.stop();
-    // Made without Temporal: its start waits in the outbox.
-    const made = await newLink({ usd: 9n });
-    const place = { dataDir: await tempDir('wiped-temporal'), port, uiPort: Number(new URL(uiUrl).port) };
-    fresh = await startTemporal({ ...place, log: () => undefined });
-    for (const receiver of [own, subscribed]) receiver.setBehaviour(200);
-    const repaired = await eventually('a repair', () => repairActors(deps()).catch(() => undefined), 30_000);
-    expect(repaired.payments).to.be.at.least(2);
-    for (const link of [waiting, made])
-      await eventually('its actor', async () => (await statusOf(link.id)) === 'RUNNING', 30_000);
-    await ends(paid.id, 90_000);
-    expect(bodies(subscribed, paid.id).length).to.be.at.least(2);
-    await pay(waiting.address, 25n * USDT_UNIT);
-    await pay(made.address, 9n * USDT_UNIT);
-    await live.chain.mine(7);
-    for (const link of [waiting, made]) {
-      await becomes(link.id, 'completed', 60_000);
-      await ends(link.id);
-    }
-    const events = await deps()
-      .orm.em.fork()
-      .execute<{ subject_id: string }[]>("select subject_id from events where type = 'payment.completed'");
-    expect(new Set(events.map((row) => row.subject_id)).size).to.equal(events.length);
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { USDT_UNIT } from '../../dev/support/chain.ts';
 import { eventually } from '../../dev/support/eventually.ts';
+import { QUICK } from '../../dev/support/live-gateway.ts';
 import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
 import { createEndpoint } from '../../dev/support/use-cases.ts';
 import { PARTS, type Part, POOL_SIZES } from '../../src/app/pools.ts';
@@ -11,7 +12,7 @@ describe('the parts of a worker', function () {
   let live: LiveMoney;
 
   before(async () => {
-    live = await startLiveMoney();
+    live = await startLiveMoney({ settings: QUICK });
   });
   after(async () => {
     await live?.stop();

@@ -45,7 +45,7 @@ describe('the embedded PostgreSQL', () => {
     await database.drop();
   });
 
-  it('keeps committed rows through kill -9, on the same port, and leaves no process behind', async () => {
+  it('keeps committed rows through kill -9, on the same port, leaves no process behind, and stops under open sessions', async () => {
     const server = await ownPostgres();
     const { port, url } = server.now;
     await query(server.now, 'create table kept (n int); insert into kept values (42)');
@@ -56,82 +56,21 @@ describe('the embedded PostgreSQL', () => {
     await server.start();
     expect([server.now.port, server.now.url]).to.deep.equal([port, url]);
     expect(await query(server.now, 'select n from kept')).to.deep.equal([{ n: 42 }]);
-    await server.stop();
-    await server.start();
-    expect(await query(server.now, 'select n from kept')).to.deep.equal([{ n: 42 }]);
-    await server.stop();
-  });
-
-  it('stops while sessions are open', async () => {
-    const server = await ownPostgres();
     const sleeping = failureOf(query(server.now, 'select pg_sleep(60)'));
     await query(server.now, 'select 1');
     await server.stop();
     expect(startedAt(server.now.pid)).to.equal(undefined);
     await sleeping;
-  });
-
-  it('starts although its pid file names a process that is now another program', async () => {
-    const dataDir = await tempDir();
-    const first = await start(dataDir);
-    await first.kill();
-    const file = join(realpathSync(join(dataDir, 'pg')), 'postmaster.pid');
-    // A server over another folder: it runs as the same user, so
-    // PostgreSQL itself would take it for the owner of this one.
-    const { pid: stranger } = await postgres();
-    writeFileSync(file, readFileSync(file, 'utf8').replace(/^\d+/, String(stranger)));
-    const second = await start(dataDir);
-    expect(startedAt(stranger)).to.be.a('string');
-    await second.stop();
-  });
-
-  it('is not started twice over one folder', async () => {
-    const dataDir = await tempDir();
-    const first = await start(dataDir);
-    expect(await failureOf(start(dataDir))).to.match(/already serves .*: stop it first$/);
-    expect(await query(first, 'select 1 as one')).to.deep.equal([{ one: 1 }]);
-    await first.stop();
-  });
-
-  it('serves two folders at once', async () => {
-    const [one, two] = await Promise.all([start(await tempDir()), start(await tempDir())]);
-    await query(one, 'create table only_here (n int)');
-    expect(await failureOf(query(two, 'select * from only_here'))).to.contain('only_here');
-    await Promise.all([one.stop(), two.stop()]);
-  });
-
-  it('says which port is taken', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => other.once('listening', resolve));
-    const { port } = other.address() as { port: number };
-    const dataDir = await tempDir();
-    expect(await failureOf(start(dataDir, { port }))).to.contain(
-      `port ${port} of 127.0.0.1, wanted for PostgreSQL, is taken`,
-    );
-    other.close();
-  });
-
-  it('asks for its password, which only the owner of the folder can read', async () => {
-    const dataDir = await tempDir();
-    const server = await start(dataDir);
-    expect(statSync(join(dataDir, 'pg-password')).mode & 0o077).to.equal(0);
-    const wrong = new URL(server.url);
-    wrong.password = 'wrong';
-    expect(await failureOf(query({ url: wrong.href }, 'select 1'))).to.match(/password/);
+    await server.start();
+    expect(await query(server.now, 'select n from kept')).to.deep.equal([{ n: 42 }]);
     await server.stop();
   });
 
-  it('makes the cluster anew when making it was cut short', async () => {
-    const dataDir = await tempDir();
-    mkdirSync(join(dataDir, 'pg.new'));
-    writeFileSync(join(dataDir, 'pg.new/PG_VERSION'), '18\n');
-    await (await start(dataDir)).stop();
-  });
-
-  it('works below a folder that only we may enter', async () => {
+  it('makes the cluster anew when making it was cut short, also below a folder that only we may enter', async () => {
     const dataDir = join(await tempDir('closed'), 'data');
-    mkdirSync(dataDir);
+    mkdirSync(join(dataDir, 'pg.new'), { recursive: true });
     chmodSync(dirname(dataDir), 0o700);
+    writeFileSync(join(dataDir, 'pg.new/PG_VERSION'), '18\n');
     const server = await start(dataDir);
     const cluster = realpathSync(join(dataDir, 'pg'));
     try {
@@ -146,14 +85,52 @@ describe('the embedded PostgreSQL', () => {
     }
   });
 
-  it('refuses a cluster of another version, and one without its password, with what to do', async () => {
-    const dataDir = await tempDir();
-    await (await start(dataDir)).stop();
-    const version = join(dataDir, 'pg/PG_VERSION');
-    writeFileSync(version, '16\n');
-    expect(await failureOf(start(dataDir))).to.match(/PostgreSQL 16 cluster.*set DATABASE_URL$/);
-    writeFileSync(version, '18\n');
-    rmSync(join(dataDir, 'pg-password'));
-    expect(await failureOf(start(dataDir))).to.match(/pg-password is missing.*to start afresh$/);
+  describe('over one folder', () => {
+    let dataDir: string;
+    before(async () => {
+      dataDir = await tempDir();
+    });
+
+    it('serves it alone, once, beside another one, and asks for a password that only its owner can read', async () => {
+      const [server, other] = [await start(dataDir), await postgres()];
+      expect(await failureOf(start(dataDir))).to.match(/already serves .*: stop it first$/);
+      await query(server, 'create table only_here (n int)');
+      expect(await failureOf(query(other, 'select * from only_here'))).to.contain('only_here');
+      expect(statSync(join(dataDir, 'pg-password')).mode & 0o077).to.equal(0);
+      const wrong = new URL(server.url);
+      wrong.password = 'wrong';
+      expect(await failureOf(query({ url: wrong.href }, 'select 1'))).to.match(/password/);
+      await server.kill();
+    });
+
+    it('starts although its pid file names a process that is now another program', async () => {
+      const file = join(realpathSync(join(dataDir, 'pg')), 'postmaster.pid');
+      // A server over another folder: it runs as the same user, so
+      // PostgreSQL itself would take it for the owner of this one.
+      const { pid: stranger } = await postgres();
+      writeFileSync(file, readFileSync(file, 'utf8').replace(/^\d+/, String(stranger)));
+      const second = await start(dataDir);
+      expect(startedAt(stranger)).to.be.a('string');
+      await second.stop();
+    });
+
+    it('says which port is taken', async () => {
+      const other = createServer().listen(0, '127.0.0.1');
+      await new Promise((resolve) => other.once('listening', resolve));
+      const { port } = other.address() as { port: number };
+      expect(await failureOf(start(dataDir, { port }))).to.contain(
+        `port ${port} of 127.0.0.1, wanted for PostgreSQL, is taken`,
+      );
+      other.close();
+    });
+
+    it('refuses a cluster of another version, and one without its password, with what to do', async () => {
+      const version = join(dataDir, 'pg/PG_VERSION');
+      writeFileSync(version, '16\n');
+      expect(await failureOf(start(dataDir))).to.match(/PostgreSQL 16 cluster.*set DATABASE_URL$/);
+      writeFileSync(version, '18\n');
+      rmSync(join(dataDir, 'pg-password'));
+      expect(await failureOf(start(dataDir))).to.match(/pg-password is missing.*to start afresh$/);
+    });
   });
 });

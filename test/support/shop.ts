@@ -1,7 +1,12 @@
 import { type EntityManager, IsolationLevel } from '@mikro-orm/postgresql';
 import { eventually } from '../../dev/support/eventually.ts';
-import { type LiveGateway, randomHash, startLiveGateway } from '../../dev/support/live-gateway.ts';
-import { ownTemporal } from '../../dev/support/parts.ts';
+import {
+  type LiveGateway,
+  type LiveOptions,
+  randomHash,
+  startLiveGateway,
+} from '../../dev/support/live-gateway.ts';
+import { ownNamespace } from '../../dev/support/parts.ts';
 import { type Receiver, type Script, startReceiver } from '../../dev/support/receiver.ts';
 import { createCustomer, createEndpoint, simulateDeposit } from '../../dev/support/use-cases.ts';
 import type { Deps } from '../../src/services/deps.ts';
@@ -38,8 +43,8 @@ export type TestMerchantShop = {
 
 export type Shops = {
   readonly gateway: LiveGateway;
-  /** The address of its Temporal server. */
-  readonly temporalAddress: string;
+  /** What a gateway in another process has to be told to work on the same parts. */
+  readonly env: NodeJS.ProcessEnv;
   merchant(): Promise<TestMerchantShop>;
   /**
    * How many actors of all merchants are on the server and have not ended. Callers do
@@ -57,13 +62,18 @@ export type Shops = {
   stop(): Promise<void>;
 };
 
-/** A gateway on a Temporal of its own, whose merchants get their events by simulation. */
-export async function startShops(databaseUrl: string): Promise<Shops> {
-  const temporal = await ownTemporal();
+/** A gateway in a namespace of its own, whose merchants get their events by simulation. */
+export async function startShops(
+  databaseUrl: string,
+  settings: NonNullable<LiveOptions['settings']> = {},
+): Promise<Shops> {
+  const { address, namespace } = (await ownNamespace()).now;
   const gateway = await startLiveGateway({
     databaseUrl,
-    temporalAddress: temporal.now.address,
+    temporalAddress: address,
+    namespace,
     env: { LOG_LEVEL: 'fatal' },
+    settings,
   });
   const { deps } = gateway;
   const receivers: Receiver[] = [];
@@ -73,7 +83,7 @@ export async function startShops(databaseUrl: string): Promise<Shops> {
   return {
     gateway,
     actorsThatRun: () => openActors(gateway),
-    temporalAddress: temporal.now.address,
+    env: { DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace },
     merchant: () => newMerchant(deps, receivers),
     deliveriesTo,
     delivery: (endpointId, what, check, limitMs = 45_000) =>
@@ -86,11 +96,11 @@ export async function startShops(databaseUrl: string): Promise<Shops> {
           return rows[0] && check(rows[0]) && rows[0];
         },
         limitMs,
+        () => deliveriesTo(endpointId),
       ),
     stop: async () => {
       await gateway.stop();
       await Promise.all(receivers.map((receiver) => receiver.stop()));
-      await temporal.stop();
     },
   };
 }

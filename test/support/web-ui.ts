@@ -41,18 +41,17 @@ export const ANYTHING: readonly Payload[] = [
   ...UNREADABLE,
 ];
 
-const namespace = 'default';
-
 /** The buttons for one actor, by its workflow id. */
 export function webUi(link: TemporalLink, workflowId: string) {
   const client: Client = link.client;
+  const { namespace } = client.options;
   const service = client.workflowService;
   const workflowExecution = { workflowId };
   const handle = client.workflow.getHandle(workflowId);
   const events = async () => (await handle.fetchHistory()).events ?? [];
   return {
     handle,
-    ...stepButtons(service, workflowId),
+    ...stepButtons(service, namespace, workflowId),
     ...shownOf(handle),
     requestCancellation: () => handle.cancel(),
     terminate: () => handle.terminate('pressed'),
@@ -115,7 +114,7 @@ export function webUi(link: TemporalLink, workflowId: string) {
 }
 
 /** The buttons for a single step, by the id of its activity. */
-function stepButtons(service: WorkflowService, workflowId: string) {
+function stepButtons(service: WorkflowService, namespace: string, workflowId: string) {
   return {
     pauseActivity: (id: string) =>
       service.pauseActivity({ namespace, execution: { workflowId }, identity: 'test', id }),

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { eventually } from '../../dev/support/eventually.ts';
-import { ANYTHING, json } from '../support/web-ui.ts';
+import { ANYTHING, json, UNREADABLE } from '../support/web-ui.ts';
 import {
   rest,
   type SettlementActors,
@@ -127,30 +127,16 @@ describe('the actor that pays out an address', function () {
     expect((await one.attributes())['DepositStage']).to.deep.equal(['settled']);
   });
 
-  it('takes nonsense that a person ended its step with for no answer', async () => {
+  it('goes on whatever is pressed: nonsense for its answer, a request to cancel, a pause, a reset', async () => {
     const one = actor(waits('sent'));
     await one.wake();
-    const results = [
-      undefined,
-      ...ANYTHING,
-      json({ kind: 'went', state: 'gone', note: '' }),
-      json({ kind: 'rest' }),
-    ];
-    for (const result of results.filter((payload) => (payload?.data.length ?? 0) < 1_000_000)) {
+    const more = [undefined, json({ kind: 'went', state: 'gone', note: '' }), json({ kind: 'rest' })];
+    for (const result of [...more, ...UNREADABLE]) {
       await one.waiting('sent');
       await one.ui.completeActivity(STEP, result);
     }
     await one.waiting('sent');
     expect(await one.ui.handle.query('view')).to.deep.equal({ state: '', needsOperator: false, note: '' });
-    one.next(rest);
-    await one.wake();
-    await one.ends();
-  });
-
-  it('goes on whatever is pressed: a request to cancel, a pause, a reset', async () => {
-    const one = actor(waits('sent'));
-    await one.wake();
-    await one.waiting('sent');
     await one.ui.requestCancellation();
     await one.ui.pauseActivity(STEP);
     await one.ui.unpauseActivity(STEP);

@@ -97,22 +97,15 @@ export async function startSettlementActors() {
   };
 }
 
-function actorOf(
-  {
-    client,
-    link,
-    taskQueue,
-    scripts,
-    asked,
-  }: {
-    readonly client: Client;
-    readonly link: TemporalLink;
-    readonly taskQueue: string;
-    readonly scripts: Map<string, Step[]>;
-    readonly asked: Map<string, Input[]>;
-  },
-  steps: Step[],
-) {
+type World = {
+  readonly client: Client;
+  readonly link: TemporalLink;
+  readonly taskQueue: string;
+  readonly scripts: Map<string, Step[]>;
+  readonly asked: Map<string, Input[]>;
+};
+
+function actorOf({ client, link, taskQueue, scripts, asked }: World, steps: Step[]) {
   const addressKey = randomBytes(20).toString('hex') as AddressKey;
   scripts.set(addressKey, steps);
   const place = { network: 'bsc' as const, addressKey, address: `0x${addressKey}`, merchantId: 'm' };
@@ -133,7 +126,7 @@ function actorOf(
         memo: { ...message.memo },
       });
     },
-    ends: () => eventually('its end', async () => (await ui.status()) === 'COMPLETED', 30_000),
+    ends: () => eventually('its end', async () => (await ui.status()) === 'COMPLETED'),
     /** Waits in a step that has said why. */
     waiting: (reason: string) =>
       eventually(

@@ -6,7 +6,7 @@ import {
   type Outcome,
   WEBHOOK_LIMITS,
 } from '../../domain/webhook.ts';
-import type { Deps } from '../deps.ts';
+import { type Deps, paced } from '../deps.ts';
 import { closeDelivery, endAttempt, endInterrupted, hostOf } from './attempt-record.ts';
 import { buildHeaders } from './http/signature.ts';
 import type { WebhookTransport } from './http/transport.ts';
@@ -130,7 +130,7 @@ async function turnOf(deps: DeliverDeps, delivery: DueDelivery): Promise<number 
     await giveUp(deps, delivery);
     return { kind: 'done', status: 'failed', message: `all ${last.number} attempts are used up` };
   }
-  const dueAt = last.finishedAt.getTime() + backoffAfterMs(last.number);
+  const dueAt = last.finishedAt.getTime() + paced(deps, backoffAfterMs(last.number));
   if (now < dueAt)
     return {
       kind: 'later',
@@ -181,7 +181,7 @@ async function attempt(
   const { outcome } = sent;
   const verdict = classify(outcome);
   const more = verdict === 'retry' && number < deps.settings.webhookMaxAttempts;
-  const delayMs = backoffAfterMs(number);
+  const delayMs = paced(deps, backoffAfterMs(number));
   await recordEnd(deps, delivery, { number, ...sent, more, delayMs });
   if (!more) reportEnd(deps, delivery, verdict === 'succeeded' ? 'succeeded' : 'failed');
   const message = describeOutcome(outcome, hostOf(delivery.endpoint.url));

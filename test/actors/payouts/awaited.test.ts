@@ -2,6 +2,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { expect } from 'chai';
 import { USDT_UNIT } from '../../../dev/support/chain.ts';
 import { eventually } from '../../../dev/support/eventually.ts';
+import { QUICK } from '../../../dev/support/live-gateway.ts';
 import { type LiveMoney, startLiveMoney } from '../../../dev/support/live-money.ts';
 import { decideToFail } from '../../../src/services/deposits/operator.ts';
 import { updateMerchant } from '../../../src/services/merchants/merchants.ts';
@@ -26,7 +27,7 @@ describe('a completed deposit', function () {
       minUnits: new Map([['USDT.bsc', MORE_USDT]]),
       maxFeeBasisPoints: 500n,
     };
-    live = await startLiveMoney({ settings: { payouts } });
+    live = await startLiveMoney({ settings: { ...QUICK, payouts } });
   });
   after(async () => {
     await live?.stop();
@@ -36,7 +37,7 @@ describe('a completed deposit', function () {
   const setWithdraw = async (bsc: string | null) =>
     await updateMerchant(live.gateway.deps, { merchantId: live.merchantId, withdraw: { bsc } });
   const ended = async (actor: WorkflowHandle) =>
-    await eventually('the end of the actor', async () => (await statusOf(actor)) === 'COMPLETED', 30_000);
+    await eventually('the end of the actor', async () => (await statusOf(actor)) === 'COMPLETED');
   const settlementOf = (address: string): WorkflowHandle => {
     const client = live.gateway.gateway.link?.client ?? expect.fail('no client');
     return client.workflow.getHandle(`settlement:bsc:${address.slice(2)}`);
@@ -50,19 +51,15 @@ describe('a completed deposit', function () {
     return { hash, actor: await actorOf(hash), depositId: String((await rowOf(hash))['id']) };
   }
   const pay = async (depositId: string) =>
-    await eventually('its payout', () => payOut(live.gateway.deps, depositId), 30_000);
+    await eventually('its payout', () => payOut(live.gateway.deps, depositId));
 
   /** Waits for the payout: nothing is pending any more, and no webhook is on its way. */
   async function waits(actor: WorkflowHandle): Promise<void> {
-    await eventually(
-      'an actor that waits for nothing but news',
-      async () => {
-        const { raw, status } = await actor.describe();
-        const view = await actor.query<{ state: string }>('view');
-        return status.name === 'RUNNING' && view.state === 'completed' && !raw.pendingActivities?.length;
-      },
-      30_000,
-    );
+    await eventually('an actor that waits for nothing but news', async () => {
+      const { raw, status } = await actor.describe();
+      const view = await actor.query<{ state: string }>('view');
+      return status.name === 'RUNNING' && view.state === 'completed' && !raw.pendingActivities?.length;
+    });
   }
 
   it('waits for its payout without a timer or a look, and announces that it is settled', async () => {
@@ -82,20 +79,6 @@ describe('a completed deposit', function () {
       'one look and one webhook',
     ).to.deep.equal(['advanceDeposit', 'deliverWebhook']);
     expect((await actor.describe()).searchAttributes['DepositStage']).to.deep.equal(['settled']);
-  });
-
-  it('starts the actor of its address, which says why it waits for more and ends', async () => {
-    await setWithdraw(DESTINATION);
-    const { address } = await live.newCustomer();
-    await completed(address);
-    const actor = settlementOf(address);
-    await ended(actor);
-    expect(await actor.result())
-      .to.have.property('note')
-      .that.includes('SETTLE_MIN');
-    const { memo, searchAttributes } = await actor.describe();
-    expect(String(memo?.['address']).toLowerCase()).to.equal(address);
-    expect(searchAttributes).to.deep.include({ MerchantId: [live.merchantId], Network: ['bsc'] });
   });
 
   it('ends its actor where no payout is foreseen, and has another when it is paid out all the same', async () => {
@@ -129,9 +112,11 @@ describe('a completed deposit', function () {
     expect(await actor.result())
       .to.have.property('note')
       .that.includes('has set no withdraw address');
-    const first = (await actor.describe()).runId;
+    const { runId: first, memo, searchAttributes } = await actor.describe();
+    expect(String(memo?.['address']).toLowerCase()).to.equal(address);
+    expect(searchAttributes).to.deep.include({ MerchantId: [live.merchantId], Network: ['bsc'] });
     await setWithdraw(DESTINATION);
-    await eventually('another run', async () => (await actor.describe()).runId !== first, 30_000);
+    await eventually('another run', async () => (await actor.describe()).runId !== first);
     await ended(actor);
     expect(await actor.result())
       .to.have.property('note')
@@ -150,12 +135,11 @@ describe('a completed deposit', function () {
     // Those of the tests before wait for more as well, and each is told.
     const { payouts } = await repairActors(deps);
     expect(payouts).to.be.at.least(1);
-    await eventually('another run', async () => (await actor.describe()).runId !== first, 30_000);
+    await eventually('another run', async () => (await actor.describe()).runId !== first);
     await ended(actor);
     await eventually(
       'each of them saying why it waits',
       async () => (await deps.orm.em.fork().execute('select 1 from settlement_waits')).length >= payouts,
-      30_000,
     );
     expect((await repairActors(deps)).payouts, 'what holds too little is left alone').to.equal(0);
   });

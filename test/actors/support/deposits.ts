@@ -52,7 +52,7 @@ export function depositsOf(live: () => LiveMoney) {
           const { dueInMs, reason } = await waitingFor(actor);
           return (
             (await rowOf(hash))['wake_at'] != null &&
-            dueInMs > 5 * 60_000 &&
+            dueInMs > 45_000 &&
             /stands at block \d+ for \d+ s/.test(reason)
           );
         },

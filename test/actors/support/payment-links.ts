@@ -28,10 +28,20 @@ export function paymentLinksOf(live: () => LiveMoney) {
     statusOf,
     /** Waits until the link is in this state. */
     becomes: (id: string, status: string, limitMs = 40_000) =>
-      eventually(`the link ${status}`, async () => (await view(id)).status === status, limitMs),
+      eventually(
+        `the link ${status}`,
+        async () => (await view(id)).status === status,
+        limitMs,
+        () => view(id),
+      ),
     /** Waits until the actor has ended by itself. */
     ends: (id: string, limitMs = 60_000) =>
-      eventually('the end of the actor', async () => (await statusOf(id)) === 'COMPLETED', limitMs),
+      eventually(
+        'the end of the actor',
+        async () => (await statusOf(id)) === 'COMPLETED',
+        limitMs,
+        () => statusOf(id),
+      ),
   };
 }
 

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { type FaultProxy, startFaultProxy } from '../../../dev/support/fault-proxy.ts';
 import { type LiveChains, startLiveChains } from '../../../dev/support/live-chains.ts';
+import { QUICK } from '../../../dev/support/live-gateway.ts';
 import type { Json, LiveMoney } from '../../../dev/support/live-money.ts';
 import type { Network } from '../../../src/domain/assets.ts';
 import { decideToFail } from '../../../src/services/deposits/operator.ts';
@@ -23,6 +24,7 @@ describe('a completed deposit whose block is replaced', function () {
   before(async () => {
     proxy = await startFaultProxy('http://127.0.0.1:1');
     chains = await startLiveChains({
+      settings: QUICK,
       // What the tests break on purpose would be logged as errors.
       env: { LOG_LEVEL: 'fatal' },
       chain: { slotsInAnEpoch: FINAL_DISTANCE / 2 },
