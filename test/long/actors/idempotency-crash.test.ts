@@ -191,14 +191,8 @@ describe('requests with an Idempotency-Key whose process dies', function () {
     for (let kill = 0; kill < KILLS; kill += 1) {
       // The next process starts while this one works and dies.
       const [dying, next] = [await target, begin()];
-      shop = await openShop(dying.api);
-      const played = await round(
-        dying.api,
-        () => dying.child.kill(),
-        async () => (await next).api,
-      );
-      await expectOnce(played.deeds, played.answers);
-      fates.push(...played.fates);
+      const later = async () => (await next).api;
+      fates.push(...(await playedOnce(dying.api, () => dying.child.kill(), later)));
       target = next;
     }
     // Not 'lost': between the commit and the answer lies a millisecond, which a random moment need not hit.
@@ -208,17 +202,17 @@ describe('requests with an Idempotency-Key whose process dies', function () {
   it(`are one effect each when the connections to PostgreSQL are cut, ${CUTS} times at random moments`, async () => {
     const { api } = await begin();
     const fates: string[] = [];
-    const cut = async (): Promise<void> => {
-      await sql(
-        "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'gateway api'",
-      );
-    };
-    for (let turn = 0; turn < CUTS; turn += 1) {
-      shop = await openShop(api);
-      const played = await round(api, cut, async () => api);
-      await expectOnce(played.deeds, played.answers);
-      fates.push(...played.fates);
-    }
+    const backends = `from pg_stat_activity where datname = current_database() and application_name = 'gateway api'`;
+    const cut = async () => void (await sql(`select pg_terminate_backend(pid) ${backends}`));
+    for (let turn = 0; turn < CUTS; turn += 1) fates.push(...(await playedOnce(api, cut, async () => api)));
     expect(new Set(fates)).to.include('undone');
   });
+
+  /** A round in a new shop, of which each request had one effect; what became of them. */
+  async function playedOnce(...[api, die, later]: Parameters<typeof round>): Promise<string[]> {
+    shop = await openShop(api);
+    const { deeds, answers, fates } = await round(api, die, later);
+    await expectOnce(deeds, answers);
+    return fates;
+  }
 });

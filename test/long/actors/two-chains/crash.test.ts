@@ -118,25 +118,6 @@ for (const network of ['tron', 'bsc'] as const)
       await expectWholeAndSingle(hash, before);
     });
 
-    it('after the start of the actor and before anything was delivered', async () => {
-      const before = await available();
-      live.receiver.setBehaviour({ kind: 'hang' });
-      const hash = await pay();
-      await chain.mine(1);
-      const row = await rowOf(hash);
-      const handle = live.gateway.gateway.link?.client.workflow.getHandle(
-        `deposit:${network}:${hash}:${String(row['address'])}:USDT`,
-      );
-      await eventually(
-        'the actor',
-        async () => (await handle?.describe().catch(() => undefined)) !== undefined,
-      );
-      await child.child.kill();
-      live.receiver.setBehaviour(200);
-      child = await startGatewayChild(env());
-      await expectWholeAndSingle(hash, before);
-    });
-
     it('between a POST and the record of its result', async () => {
       const before = await available();
       const seen = live.receiver.requests.length;
