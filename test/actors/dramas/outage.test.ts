@@ -39,6 +39,6 @@ describe('a short outage', function () {
     await the.live.temporal.start();
     await the.expectHealed();
     const told = the.testReceiver.requests.map(({ body }) => String(JSON.parse(body.toString()).data.id));
-    expect(told).to.have.members([customer.body['id'], simulated.body['id']]);
+    expect([...new Set(told)]).to.have.members([customer.body['id'], simulated.body['id']]);
   });
 });

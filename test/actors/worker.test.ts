@@ -4,10 +4,15 @@ import { eventually } from '../../dev/support/eventually.ts';
 import { QUICK } from '../../dev/support/live-gateway.ts';
 import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
 import { createEndpoint } from '../../dev/support/use-cases.ts';
+import { createApp } from '../../src/api/app.ts';
+import { createServer } from '../../src/api/server.ts';
 import { PARTS, type Part, POOL_SIZES } from '../../src/app/pools.ts';
+import { createKey } from '../../src/services/merchants/keys.ts';
+import { setSubscription } from '../../src/services/merchants/merchants.ts';
+import { call } from '../support/gateway.ts';
 
-/** A part of a worker that uses up all its connections. */
-describe('the parts of a worker', function () {
+/** A worker, of which a part uses up all its connections, and whose merchants may have lapsed. */
+describe('a worker', function () {
   this.timeout(90_000);
   let live: LiveMoney;
 
@@ -35,7 +40,7 @@ describe('the parts of a worker', function () {
     }
   }
 
-  it('have connections of their own: without those for webhooks a block is still recorded, and its webhook comes afterwards', async () => {
+  it('has connections for each part: without those for webhooks a block is still recorded, and its webhook comes afterwards', async () => {
     const hash = await live.chain.usdt.call('transfer', [live.address, USDT_UNIT]);
     await without(['webhooks'], async () => {
       await live.chain.mine(1);
@@ -45,7 +50,7 @@ describe('the parts of a worker', function () {
     await live.eventOf('deposit.detected', hash, 30_000);
   });
 
-  it('send webhooks while the watcher and the steps have none', async () => {
+  it('sends webhooks while the watcher and the steps have none', async () => {
     const scope = { merchantId: live.merchantId, mode: 'live' as const };
     const endpoint = await createEndpoint(live.gateway.deps, {
       ...scope,
@@ -60,7 +65,7 @@ describe('the parts of a worker', function () {
     });
   });
 
-  it('say by name to whom a connection belongs', async () => {
+  it('says by name to whom a connection belongs', async () => {
     const rows = await live.gateway.deps.orm.em
       .fork()
       .execute<{ name: string }[]>(
@@ -69,5 +74,37 @@ describe('the parts of a worker', function () {
     const names = rows.map(({ name }) => name);
     for (const part of PARTS.filter((one) => one !== 'webhooks'))
       expect(names).to.include(`gateway test ${part}`);
+  });
+
+  it('goes on for a merchant whose subscription has lapsed, to whom only the API is closed', async () => {
+    const { deps } = live.gateway;
+    const { merchantId } = live;
+    const keys = [
+      await createKey(deps, { merchantId, mode: 'live' }),
+      await createKey(deps, { merchantId, mode: 'test' }),
+    ];
+    const server = createServer(createApp({ deps, checkResponses: true }));
+    const { port } = await server.listen({ port: 0, host: '127.0.0.1' });
+    const statuses = async () =>
+      await Promise.all(
+        keys.map(async ({ key }) => (await call(`http://127.0.0.1:${port}/api/v1/deposits`, { key })).status),
+      );
+    try {
+      expect(await statuses()).to.deep.equal([200, 200]);
+      await setSubscription(deps, { merchantId, active: true, until: new Date(Date.now() - 1) });
+      expect(await statuses()).to.deep.equal([403, 403]);
+      const available = (await live.ledger())['available'] ?? 0n;
+      const hash = await live.chain.usdt.call('transfer', [live.address, 3n * USDT_UNIT]);
+      await live.chain.mine(7);
+      for (const event of ['deposit.detected', 'deposit.confirming', 'deposit.completed'])
+        await live.eventOf(event, hash);
+      expect(((await live.ledger())['available'] ?? 0n) - available).to.equal(3n * USDT_UNIT);
+      expect(await statuses()).to.deep.equal([403, 403]);
+      await setSubscription(deps, { merchantId, active: true });
+      expect(await statuses()).to.deep.equal([200, 200]);
+    } finally {
+      await setSubscription(deps, { merchantId, active: true });
+      await server.close(1_000);
+    }
   });
 });
