@@ -103,7 +103,7 @@ async function newTemporal(): Promise<Temporal> {
 
 /**
  * The one Temporal server that all tests of this process share,
- * started at the first call. Use a task queue of your own.
+ * started at the first call. Use a task queue of your own, or {@link ownNamespace}.
  */
 export function temporal(): Promise<Temporal> {
   sharedTemporal ??= newTemporal();

@@ -134,7 +134,7 @@ describe('internal BNB without traces', function () {
           [to.address.slice(2)],
         );
     expect(await aside()).to.deep.equal([
-      { amount_units: '7000000000000000', transaction_hash: '', contract_address: null },
+      { amount_units: '7000000000000000', transaction_hash: '', contract_address: '' },
     ]);
     const claim = ['deposit', 'claim', '--tx', hash, '--network', 'bsc'];
     const claimed = await answer<{ deposits: Record<string, unknown>[] }>(claim, env);

@@ -221,7 +221,7 @@ describe('an operator', function () {
     await rename('expires_at', 'elsewhere');
     try {
       expect(String(await repairActors(deps).catch((error: Error) => error))).to.match(
-        /^Error: payment links: /,
+        /^RepairFailed: payment links: /,
       );
     } finally {
       await rename('elsewhere', 'expires_at');

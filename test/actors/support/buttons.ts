@@ -13,9 +13,9 @@ const STEP = 'advance:confirming';
 /** Waits until the actor waits in its step. */
 export const step = (ui: Ui) => eventually('the step', async () => (await ui.pending()).includes(STEP));
 
-/** Between two steps there is nothing to press. */
+/** Between two steps, or two runs, there is nothing to press. */
 function notWhileItLooks(error: unknown): undefined {
-  if (!/(?:can't|cannot) find pending activity/i.test(String(error))) throw error;
+  if (!/(?:can't|cannot) find pending activity|execution already completed/i.test(String(error))) throw error;
 }
 
 /** Ends the step by hand, as soon as that is taken. */
