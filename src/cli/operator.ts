@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Actor } from '../domain/actor.ts';
 import { DECISION_LIMITS } from '../domain/decision.ts';
 import { text } from './arguments.ts';
+import { terminal } from './terminal.ts';
 
 /** What every changing command takes. */
 export type Acting = { readonly by?: string };
@@ -29,11 +30,11 @@ const MAX_HOST = 255;
 
 /** The login name; behind sudo it is the person who called sudo. A container's user may have no name. */
 function loginName(): string {
-  const behind = process.env['SUDO_USER'];
+  const behind = terminal().env['SUDO_USER'];
   if (behind) return behind;
   try {
     return userInfo().username;
   } catch {
-    return process.env['LOGNAME'] || `uid ${process.getuid?.() ?? 'unknown'}`;
+    return terminal().env['LOGNAME'] || `uid ${process.getuid?.() ?? 'unknown'}`;
   }
 }

@@ -17,6 +17,7 @@ import type { TemporalPlace } from '../temporal/place.ts';
 import { operatorOf } from './operator.ts';
 import { reachTemporal } from './reach.ts';
 import { progress } from './run.ts';
+import { terminal } from './terminal.ts';
 
 /** What a command needs besides the database. */
 export type Needs = {
@@ -55,12 +56,14 @@ const POLL_MS = 200;
  * The configuration and a logger that only warns, unless LOG_LEVEL is set: a command prints its own messages.
  */
 export function commandConfig(role: ConfigRole): { config: Config; log: Logger } {
-  const config = loadConfig(process.env, { role });
+  const { env, log: destination } = terminal();
+  const config = loadConfig(env, { role });
   return {
     config,
     log: createLogger({
-      level: process.env['LOG_LEVEL'] ? config.logLevel : 'warn',
+      level: env['LOG_LEVEL'] ? config.logLevel : 'warn',
       format: config.logFormat,
+      ...(destination && { destination }),
     }),
   };
 }

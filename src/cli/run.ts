@@ -2,6 +2,7 @@ import { type Command, CommanderError } from 'commander';
 import { exitCodeOf, OperatorError, Refused, UsageError } from '../base/errors.ts';
 import { harmless, jsonLine } from '../base/terminal.ts';
 import { plain } from './table.ts';
+import { terminal } from './terminal.ts';
 import { folded } from './width.ts';
 
 /**
@@ -55,7 +56,8 @@ export function answering<Options = object>(
     const options = command.opts<Options & { json?: true }>();
     const answer = await work({ args: command.args, options });
     if (!answer) return;
-    process.stdout.write(
+    const { stdout, stderr } = terminal();
+    stdout.write(
       options.json
         ? jsonLine(answer.json)
         : lines(
@@ -63,16 +65,19 @@ export function answering<Options = object>(
             ...(answer.copy ?? []).map(harmlessLines),
           ),
     );
-    if (!options.json && answer.next) process.stderr.write(lines(folded(answer.next)));
+    if (!options.json && answer.next) stderr.write(lines(folded(answer.next)));
     if (answer.problem === undefined) return;
-    process.stderr.write(lines(harmlessLines(answer.problem)));
-    process.exitCode = 1;
+    stderr.write(lines(harmlessLines(answer.problem)));
+    throw new NotWell();
   };
 }
 
+/** Ends a command that has said everything: its outcome is bad. */
+class NotWell extends Error {}
+
 /** One line of progress for a person; stdout is kept for the result. */
 export function progress(line: string): void {
-  process.stderr.write(lines(folded(line)));
+  terminal().stderr.write(lines(folded(line)));
 }
 
 function lines(...parts: readonly string[]): string {
@@ -86,6 +91,8 @@ function harmlessLines(text: string): string {
 /** commander quotes its arguments in errors: they are shortened here, and control characters are removed. */
 export function quietErrors(program: Command): Command {
   return program.configureOutput({
+    writeOut: (text) => terminal().stdout.write(text),
+    writeErr: (text) => terminal().stderr.write(text),
     outputError: (text, write) => write(`${shortened(text.trimEnd())}\n`),
   });
 }
@@ -101,29 +108,35 @@ function shortened(given: string): string {
 }
 
 /**
- * Parses the command line, runs the command and sets the exit code.
+ * Parses the command line, runs the command and gives this process its exit code.
  * Never throws and never prints a stack unless LOG_LEVEL asks for it.
  */
-export async function runProgram(program: Command, argv: readonly string[]): Promise<void> {
+export async function runProcess(program: Command, argv: readonly string[]): Promise<void> {
   ignoreClosedPipe(process.stdout);
   ignoreClosedPipe(process.stderr);
   // A wait for something that does not keep the loop alive (the end
   // of a child process) must not end the command half-way with 0.
   const alive = setInterval(() => undefined, ALIVE_MS);
-  try {
-    await program.parseAsync([...argv], { from: 'user' });
-  } catch (error) {
-    await fail(error, argv.includes('--json'));
-  } finally {
-    clearInterval(alive);
-  }
+  const code = await runProgram(program, argv);
+  clearInterval(alive);
+  if (code !== 0) process.exitCode = code;
   setTimeout(() => process.exit(), LINGER_MS).unref();
 }
 
-async function fail(error: unknown, json: boolean): Promise<void> {
+/** The same at any terminal; answers with the exit code, and leaves that of the process alone. */
+export async function runProgram(program: Command, argv: readonly string[]): Promise<number> {
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    return 0;
+  } catch (error) {
+    return await fail(error, argv.includes('--json'));
+  }
+}
+
+async function fail(error: unknown, json: boolean): Promise<number> {
+  if (error instanceof NotWell) return 1;
   if (error instanceof CommanderError) {
-    if (error.exitCode === 0) return;
-    process.exitCode = 2;
+    if (error.exitCode === 0) return 0;
     // commander has written its own sentence to stderr.
     if (json)
       writeJsonError(
@@ -131,20 +144,21 @@ async function fail(error: unknown, json: boolean): Promise<void> {
           ? 'A command is missing.'
           : shortened(error.message.replace(/^error: /, '')),
       );
-    return;
+    return 2;
   }
   const sentence = await sentenceOf(error);
-  process.exitCode = exitCodeOf(error);
-  process.stderr.write(lines(harmlessLines(sentence)));
-  if (/^(debug|trace)$/.test(process.env['LOG_LEVEL'] ?? '') && error instanceof Error) {
+  const { env, stderr } = terminal();
+  stderr.write(lines(harmlessLines(sentence)));
+  if (/^(debug|trace)$/.test(env['LOG_LEVEL'] ?? '') && error instanceof Error) {
     const { hideInText } = await import('../base/log.ts');
-    process.stderr.write(lines(harmlessLines(hideInText(error.stack ?? ''))));
+    stderr.write(lines(harmlessLines(hideInText(error.stack ?? ''))));
   }
   if (json) writeJsonError(sentence);
+  return exitCodeOf(error);
 }
 
 function writeJsonError(sentence: string): void {
-  process.stdout.write(jsonLine({ error: sentence }));
+  terminal().stdout.write(jsonLine({ error: sentence }));
 }
 
 /** PostgreSQL's own code. */

@@ -6,6 +6,7 @@ import { oneOf, text } from './arguments.ts';
 import { PRESET_OPTION, withPresetOption } from './preset.ts';
 import { answering, leaf, progress } from './run.ts';
 import { plain } from './table.ts';
+import { terminal } from './terminal.ts';
 import { wrapped } from './width.ts';
 
 const PROGRESS_EVERY = 100;
@@ -44,7 +45,7 @@ async function start({
 }) {
   const { startGateway } = await import('../roles/start.ts');
   await startGateway({
-    env: withPresetOption(process.env, options.preset),
+    env: withPresetOption(terminal().env, options.preset),
     role: options.role,
     json: options.json === true,
   });
@@ -71,8 +72,8 @@ async function migrateSchema() {
 
 async function doctor() {
   const { examine, pagesOfDoctor } = await import('./doctor/doctor.ts');
-  const checks = await examine(process.env);
-  const pages = pagesOfDoctor(process.env);
+  const checks = await examine(terminal().env);
+  const pages = pagesOfDoctor(terminal().env);
   const bad = checks.filter((check) => !check.ok);
   const width = Math.max(...checks.map(({ name }) => name.length));
   const lines = checks.flatMap(({ ok, name, detail, action }) => {

@@ -1,5 +1,6 @@
 import stringWidth from 'string-width';
 import { harmless } from '../base/terminal.ts';
+import { terminal } from './terminal.ts';
 
 const MOST = 100;
 const LEAST = 40;
@@ -15,8 +16,8 @@ const LEAST_FOR_DOT = 3;
 
 /** How many columns a line may take: 100, and fewer on a terminal that has fewer. */
 export function room(): number {
-  const { isTTY, columns } = process.stdout;
-  return isTTY && columns > 0 ? Math.max(LEAST, Math.min(MOST, columns)) : MOST;
+  const { isTTY, columns } = terminal().stdout;
+  return isTTY && columns ? Math.max(LEAST, Math.min(MOST, columns)) : MOST;
 }
 
 /**

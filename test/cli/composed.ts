@@ -13,9 +13,10 @@ export async function composeOver(env: Env): Promise<Gateway> {
   const config = loadConfig(env);
   const log = createLogger({ level: 'silent' });
   const keys = await locateKeys(config, log);
+  const temporal = env['TEMPORAL_ADDRESS'];
   const environment = {
     databaseUrl: env['DATABASE_URL'] ?? '',
-    temporal: { address: env['TEMPORAL_ADDRESS'] ?? '', namespace: 'default' },
+    temporal: temporal === undefined ? undefined : { address: temporal, namespace: 'default' },
     ...keys,
   };
   return await composeGateway({ config, environment, log, name: 'test', poolSize: 2 });

@@ -1,7 +1,12 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import { makeProgram } from '../../src/cli/program.ts';
+import { runProgram } from '../../src/cli/run.ts';
+import { atTerminal } from '../../src/cli/terminal.ts';
 import { processEnv } from '../support/process-env.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -16,8 +21,36 @@ function environment(env: Env): NodeJS.ProcessEnv {
   return { ...processEnv(), NODE_ENV: 'test', ...env };
 }
 
-/** Runs the real command line as a process of its own, as an operator would. */
+/** Runs the command line in this process, without a terminal; several may run side by side. */
 export async function gateway(args: readonly string[], env: Env, input = ''): Promise<Ran> {
+  if (OF_ITS_OWN.test(args.join(' '))) return await gatewayProcess(args, env, input);
+  const [stdout, stderr] = [screen(), screen()];
+  const terminal = { env: environment(env), stdout, stderr, log: stderr };
+  const code = await GIVEN.run(Readable.from([Buffer.from(input)]), () =>
+    atTerminal(terminal, () => runProgram(makeProgram(), args)),
+  );
+  return { code, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+/** What a process does once: it runs until a signal, or changes what all of Temporal's workers say. */
+const OF_ITS_OWN = /^(start|replay|webhook (listen|forward))\b/;
+
+// What a command reads on stdin it reads from the process: in the SDK it does so too, without our terminal.
+const GIVEN = new AsyncLocalStorage<Readable>();
+const { stdin: OWN_STDIN } = Object.getOwnPropertyDescriptors(process);
+Object.defineProperty(process, 'stdin', {
+  configurable: true,
+  enumerable: true,
+  get: () => GIVEN.getStore() ?? OWN_STDIN.get?.call(process),
+});
+
+function screen() {
+  const parts: string[] = [];
+  return { write: (text: string) => parts.push(text) > 0, text: () => parts.join('') };
+}
+
+/** Runs the real command line as a process of its own. */
+export async function gatewayProcess(args: readonly string[], env: Env, input = ''): Promise<Ran> {
   const child = spawn(process.execPath, ['src/bin.mjs', ...args], {
     cwd: ROOT,
     env: environment(env),

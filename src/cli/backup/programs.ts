@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { OperatorError } from '../../base/errors.ts';
 import { onPath } from '../../embedded/packages.ts';
+import { terminal } from '../terminal.ts';
 
 const run = promisify(execFile);
 
@@ -58,7 +59,7 @@ async function versionOf(file: string): Promise<Program | undefined> {
   try {
     const { stdout } = await run(file, ['--version'], {
       timeout: VERSION_WITHIN_MS,
-      env: { PATH: process.env['PATH'], LC_ALL: 'C' },
+      env: { PATH: terminal().env['PATH'], LC_ALL: 'C' },
     });
     const version = /\b(\d{1,3})(?:\.\d{1,3})?(?:(?:beta|rc|devel)\d{0,3})?\b/.exec(stdout);
     return version ? { file, version: version[0], major: Number(version[1]) } : undefined;

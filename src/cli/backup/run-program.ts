@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OperatorError } from '../../base/errors.ts';
 import { hideInText } from '../../base/log.ts';
+import { terminal } from '../terminal.ts';
 import type { Program } from './programs.ts';
 
 const OUTPUT_BYTES = 8_000;
@@ -42,9 +43,9 @@ export async function runProgram(
 
 /** Nothing of ours, which holds keys and passwords, and nothing that steers PostgreSQL's programs. */
 export const bareEnv = (): NodeJS.ProcessEnv => ({
-  PATH: process.env['PATH'],
-  HOME: process.env['HOME'],
-  TMPDIR: process.env['TMPDIR'],
+  PATH: terminal().env['PATH'],
+  HOME: terminal().env['HOME'],
+  TMPDIR: terminal().env['TMPDIR'],
   LC_ALL: 'C',
   TZ: 'UTC',
 });

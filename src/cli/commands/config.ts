@@ -5,6 +5,7 @@ import { oneOf } from '../arguments.ts';
 import { PRESET_OPTION, withPresetOption } from '../preset.ts';
 import { answering, group, leaf } from '../run.ts';
 import { table } from '../table.ts';
+import { terminal } from '../terminal.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -34,7 +35,7 @@ async function check({
 }: {
   options: { readonly role: 'all' | 'api' | 'worker' | 'signer'; readonly preset?: string };
 }) {
-  const env = withPresetOption(process.env, options.preset);
+  const env = withPresetOption(terminal().env, options.preset);
   const { ConfigError, describeConfig, loadConfig } = await import('../../config/index.ts');
   let problems: readonly string[] = [];
   let warnings: readonly string[] = [];

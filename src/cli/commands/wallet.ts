@@ -7,6 +7,7 @@ import type { PublicParts } from '../../signer/accounts.ts';
 import { answering, group, leaf, progress } from '../run.ts';
 import { readSecret } from '../stdin.ts';
 import { facts } from '../table.ts';
+import { terminal } from '../terminal.ts';
 import { addWalletIndexCommand } from './care/wallet-indexes.ts';
 
 const PHRASE = {
@@ -108,7 +109,7 @@ async function load() {
 
 async function walletConfig() {
   const { loadConfig } = await import('../../config/index.ts');
-  const config = loadConfig(process.env, { role: 'none' });
+  const config = loadConfig(terminal().env, { role: 'none' });
   return { ...config.wallet, production: config.production };
 }
 

@@ -33,10 +33,9 @@ describe('command line: a hash that nobody knows', function () {
 
   before(async () => {
     [database, chain] = await Promise.all([migratedDatabase(), startTestChain()]);
-    env = {
+    const stores = {
       DATABASE_URL: database.url,
       DATA_DIR: await tempDir('cli-find'),
-      TEMPORAL_ADDRESS: '127.0.0.1:1',
       TEMPORAL_UI_URL: 'http://temporal.example:8233',
       PUBLIC_URL: 'https://pay.example.com',
       BSC_RPC_URLS: chain.url,
@@ -44,7 +43,8 @@ describe('command line: a hash that nobody knows', function () {
       LOG_LEVEL: 'silent',
       SECRETS_KEY: randomBytes(32).toString('hex'),
     };
-    local = await composeOver(env);
+    local = await composeOver(stores);
+    env = { ...stores, TEMPORAL_ADDRESS: '127.0.0.1:1' };
     merchantId = (await createMerchant(local.deps, { name: 'Shop', subscriptionActive: true })).merchantId;
     customer = await newCustomer('live');
     await cursor(0, 0);

@@ -8,6 +8,7 @@ import type { Restored } from '../../backup/restore.ts';
 import { type Acting, acting, operatorOf } from '../../operator.ts';
 import { answering, type CommandResult, leaf, progress } from '../../run.ts';
 import { facts } from '../../table.ts';
+import { terminal } from '../../terminal.ts';
 
 /** `backup` and `restore`. */
 export function addBackupCommands(program: Command): void {
@@ -39,7 +40,7 @@ async function surroundings() {
   const [{ commandConfig, openDatabase }] = await Promise.all([import('../../process.ts')]);
   const { config, log } = commandConfig('tool');
   const database = await openDatabase(config, log);
-  return { database, programs: { folder: config.postgresBin, env: process.env } };
+  return { database, programs: { folder: config.postgresBin, env: terminal().env } };
 }
 
 async function backup({ options }: { options: Acting & { readonly to: string } }): Promise<CommandResult> {

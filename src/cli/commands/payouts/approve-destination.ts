@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { OperatorError } from '../../../base/errors.ts';
 import { type Acting, acting, operatorOf } from '../../operator.ts';
 import { answering, leaf } from '../../run.ts';
+import { terminal } from '../../terminal.ts';
 
 /** `payout approve-destination`. */
 export function addApproveDestinationCommand(payout: Command): void {
@@ -33,7 +34,7 @@ async function approveDestination({ args, options }: { args: readonly string[]; 
       'Copy it again from what the merchant wrote, and compare it with what the signer waits for',
     );
   const actor = operatorOf(options.by);
-  const { wallet: place, signing } = loadConfig(process.env, { role: 'none' });
+  const { wallet: place, signing } = loadConfig(terminal().env, { role: 'none' });
   const { passphrase } = await files.readPassphraseFile(place.passphraseFile);
   const wallet = await files.openWallet({ file: place.seedFile, passphrase });
   await approve(signing.journalFile, wallet, {

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { type FreshDatabase, migratedDatabase, tempDir } from '../../../dev/support/parts.ts';
-import { postgresPrograms } from '../../../dev/support/postgres-programs.ts';
-import { testRun } from '../../../dev/support/test-run.ts';
-import { openOrm } from '../../../src/db/orm.ts';
-import { answer, type Env, gateway, oneObject, type Ran } from '../support.ts';
-import { ask, askOne, emptyDatabases } from './databases.ts';
+import { type FreshDatabase, migratedDatabase, tempDir } from '../../../../dev/support/parts.ts';
+import { postgresPrograms } from '../../../../dev/support/postgres-programs.ts';
+import { testRun } from '../../../../dev/support/test-run.ts';
+import { openOrm } from '../../../../src/db/orm.ts';
+import { ask, askOne, emptyDatabases } from '../../../cli/care/databases.ts';
+import { answer, type Env, gatewayProcess, oneObject, type Ran } from '../../../cli/support.ts';
 import { killingPrograms } from './killing.ts';
 
 /** What somebody else may have in the place of the tables, of every kind that has a name of its own way. */
@@ -56,7 +56,7 @@ describe('a restore beside what is somebody else\u2019s', function () {
   const databases = emptyDatabases();
   const told = ({ stderr }: Ran) => stderr.replace(/\s+/g, ' ');
   const call = ({ url }: Pick<FreshDatabase, 'url'>, args: readonly string[], more: Env = {}) =>
-    gateway(args, { ...env, DATABASE_URL: url, ...more });
+    gatewayProcess(args, { ...env, DATABASE_URL: url, ...more });
   const restore = (database: Pick<FreshDatabase, 'url'>, more: Env, ...args: string[]) =>
     call(database, ['restore', '--from', folder, '--by', 'Ann', ...args], more);
   const backedUp = async ({ url }: FreshDatabase) =>

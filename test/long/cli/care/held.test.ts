@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase, tempDir } from '../../../dev/support/parts.ts';
-import { postgresPrograms } from '../../../dev/support/postgres-programs.ts';
-import { testRun } from '../../../dev/support/test-run.ts';
-import { MIGRATIONS } from '../../../migrations/index.ts';
-import { type RestoreInput, restoreBackup } from '../../../src/cli/backup/restore.ts';
-import { type Orm, openOrm } from '../../../src/db/orm.ts';
-import { unknownSinceRestore } from '../../../src/services/restores/hold.ts';
-import { answer, type Env, gateway } from '../support.ts';
+import { type FreshDatabase, freshDatabase, tempDir } from '../../../../dev/support/parts.ts';
+import { postgresPrograms } from '../../../../dev/support/postgres-programs.ts';
+import { testRun } from '../../../../dev/support/test-run.ts';
+import { MIGRATIONS } from '../../../../migrations/index.ts';
+import { type RestoreInput, restoreBackup } from '../../../../src/cli/backup/restore.ts';
+import { type Orm, openOrm } from '../../../../src/db/orm.ts';
+import { unknownSinceRestore } from '../../../../src/services/restores/hold.ts';
+import { answer, type Env, gatewayProcess } from '../../../cli/support.ts';
 import { killingPrograms } from './killing.ts';
 
 const BEFORE_RESTORES =
@@ -44,7 +44,7 @@ describe('payouts after a restore', function () {
     const call = async (args: readonly string[], more: Env = {}) => {
       // Nobody may be connected while it is restored.
       await orm.close(true);
-      const ran = await gateway(args, { ...env, ...more });
+      const ran = await gatewayProcess(args, { ...env, ...more });
       await orm.reconnect();
       return ran;
     };

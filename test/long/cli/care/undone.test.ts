@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { type FreshDatabase, tempDir } from '../../../dev/support/parts.ts';
-import { postgresPrograms } from '../../../dev/support/postgres-programs.ts';
-import { testRun } from '../../../dev/support/test-run.ts';
-import { startTestApi, type TestApi } from '../../support/gateway.ts';
-import { answer, type Env, gateway, oneObject, type Ran } from '../support.ts';
-import { ask, askOne, emptyDatabases } from './databases.ts';
+import { type FreshDatabase, tempDir } from '../../../../dev/support/parts.ts';
+import { postgresPrograms } from '../../../../dev/support/postgres-programs.ts';
+import { testRun } from '../../../../dev/support/test-run.ts';
+import { ask, askOne, emptyDatabases } from '../../../cli/care/databases.ts';
+import { answer, type Env, gatewayProcess, oneObject, type Ran } from '../../../cli/support.ts';
+import { startTestApi, type TestApi } from '../../../support/gateway.ts';
 import { killingPrograms } from './killing.ts';
 
 /** Everything of a gateway that a database holds, wherever it lies. */
@@ -29,7 +29,7 @@ describe('a restore that does not come to its end', function () {
   const databases = emptyDatabases();
   const held = (url: string, schema: string) => askOne(url, HELD.replace('$name', `'${schema}'`));
   const call = (database: FreshDatabase, args: readonly string[], more: Env = {}) =>
-    gateway(args, { ...env, DATABASE_URL: database.url, ...more });
+    gatewayProcess(args, { ...env, DATABASE_URL: database.url, ...more });
   const restore = (database: FreshDatabase, more: Env = {}, ...options: string[]) =>
     call(database, ['restore', '--from', folder, '--by', 'Ann', '--reason', 'x', ...options], more);
 

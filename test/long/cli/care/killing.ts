@@ -1,6 +1,6 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { tempDir } from '../../../dev/support/parts.ts';
+import { tempDir } from '../../../../dev/support/parts.ts';
 
 /**
  * PostgreSQL's programs, with which a restore is killed: before anything is there, as soon as the rows are,

@@ -1,15 +1,15 @@
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { eventually } from '../../../dev/support/eventually.ts';
-import { type FreshDatabase, tempDir } from '../../../dev/support/parts.ts';
-import { postgresPrograms } from '../../../dev/support/postgres-programs.ts';
-import { testRun } from '../../../dev/support/test-run.ts';
-import { createCustomer } from '../../../dev/support/use-cases.ts';
-import { openOrm } from '../../../src/db/orm.ts';
-import { startTestApi, type TestApi, testDeps } from '../../support/gateway.ts';
-import { answer, type Env, gateway, oneObject } from '../support.ts';
-import { ask, askOne, emptyDatabases } from './databases.ts';
+import { eventually } from '../../../../dev/support/eventually.ts';
+import { type FreshDatabase, tempDir } from '../../../../dev/support/parts.ts';
+import { postgresPrograms } from '../../../../dev/support/postgres-programs.ts';
+import { testRun } from '../../../../dev/support/test-run.ts';
+import { createCustomer } from '../../../../dev/support/use-cases.ts';
+import { openOrm } from '../../../../src/db/orm.ts';
+import { ask, askOne, emptyDatabases } from '../../../cli/care/databases.ts';
+import { answer, type Env, gatewayProcess, oneObject } from '../../../cli/support.ts';
+import { startTestApi, type TestApi, testDeps } from '../../../support/gateway.ts';
 import { killingPrograms } from './killing.ts';
 
 const WHO = ['--by', 'Ann', '--reason', 'the disk died'];
@@ -29,7 +29,10 @@ describe('wallet indexes after a restore', function () {
   const databases = emptyDatabases();
 
   const restore = (database: FreshDatabase, ...more: string[]) =>
-    gateway(['restore', '--from', backup.folder, ...WHO, ...more], { ...env, DATABASE_URL: database.url });
+    gatewayProcess(['restore', '--from', backup.folder, ...WHO, ...more], {
+      ...env,
+      DATABASE_URL: database.url,
+    });
   /** 50 customers' addresses. */
   const given = async ({ deps, merchant }: Pick<TestApi, 'deps' | 'merchant'>, what: string) => {
     for (let n = 0; n < 50; n += 1)
@@ -66,7 +69,7 @@ describe('wallet indexes after a restore', function () {
     const database = await databases.make();
     await ask(database.url, 'create sequence wallet_index_seq start 40000000');
     const killing = await killingPrograms(env.POSTGRES_BIN ?? '', 'after the rows');
-    const killed = await gateway(['restore', '--from', backup.folder, '--replace', ...WHO], {
+    const killed = await gatewayProcess(['restore', '--from', backup.folder, '--replace', ...WHO], {
       ...env,
       DATABASE_URL: database.url,
       POSTGRES_BIN: killing,
@@ -95,7 +98,7 @@ describe('wallet indexes after a restore', function () {
     const database = await databases.make();
     await ask(database.url, 'create sequence wallet_index_seq start 40000000');
     const call = (args: readonly string[], more: Env = {}) =>
-      gateway(args, { ...env, DATABASE_URL: database.url, ...more });
+      gatewayProcess(args, { ...env, DATABASE_URL: database.url, ...more });
     const killed = await call(['restore', '--from', backup.folder, '--replace'], {
       POSTGRES_BIN: await killingPrograms(env.POSTGRES_BIN ?? '', 'before the rows'),
     });
@@ -123,7 +126,7 @@ describe('wallet indexes after a restore', function () {
       );
       chmodSync(join(held, name), 0o755);
     }
-    const restoring = gateway(['restore', '--from', backup.folder, ...WHO], {
+    const restoring = gatewayProcess(['restore', '--from', backup.folder, ...WHO], {
       ...env,
       DATABASE_URL: database.url,
       POSTGRES_BIN: held,
