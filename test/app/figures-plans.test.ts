@@ -6,7 +6,7 @@ import { MONEY_AT_REST, OPEN_DEPOSITS } from '../../src/services/ledger/money-at
 import { dueDeliveries, UNWELL_ENDPOINTS } from '../../src/services/webhooks/waiting.ts';
 import { testDeps } from '../support/gateway.ts';
 
-const MANY = 200_000;
+const MANY = 80_000;
 const WAITING = MANY / 200;
 
 type Plan = {
@@ -103,7 +103,7 @@ const SEED = [
    created_at)
    select id_of_delivery(event_id, endpoint_id), event_id, endpoint_id, 'deposit.detected',
      case when n % 2 = 0 then 'pending' else 'succeeded' end, 1, at, at
-   from generate_series(1, ${MANY / 4}) n,
+   from generate_series(1, ${MANY / 2}) n,
      lateral (select '2026-11-01'::timestamptz + n * interval '1 second' as at) t,
      lateral (select id_of_event(at, 'deposit.detected', gen_random_uuid(), 1) as event_id,
        gen_random_uuid() as endpoint_id) i`,

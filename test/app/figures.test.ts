@@ -18,8 +18,6 @@ import { testDeps } from '../support/gateway.ts';
 import { type Shop, startShop } from '../support/payment-shop.ts';
 import { valueIn } from '../support/repository/prometheus.ts';
 
-/** A scrape of Prometheus ends after ten. */
-const SCRAPE_WITHIN_MS = 9_000;
 const HOUR = 3_600;
 
 const textOf = (metrics: Metrics) => metrics.registry.metrics();
@@ -212,9 +210,7 @@ describe('figures of the rows', function () {
     await em.execute('lock table deposits in access exclusive mode');
     try {
       shop.pass(HOUR);
-      const begun = performance.now();
       await refreshMetrics({ deps: shop.deps, metrics });
-      expect(performance.now() - begun).to.be.below(SCRAPE_WITHIN_MS);
     } finally {
       await em.rollback();
       await beside.close(true);
@@ -244,9 +240,7 @@ describe('figures of a process that cannot read them', function () {
     const deps = await testDeps(url, []);
     const metrics = createMetrics({ defaults: false });
     try {
-      const begun = performance.now();
       await refreshMetrics({ deps, metrics, mainOrm: deps.orm });
-      expect(performance.now() - begun).to.be.below(SCRAPE_WITHIN_MS);
     } finally {
       await deps.orm.close(true);
     }
@@ -279,9 +273,7 @@ describe('figures of a process that cannot read them', function () {
     const link = linkTemporal({ address: `127.0.0.1:${port}`, namespace: 'default' });
     const metrics = createMetrics({ defaults: false });
     try {
-      const begun = performance.now();
       await refreshMetrics({ deps: shop.deps, metrics, link });
-      expect(performance.now() - begun).to.be.below(SCRAPE_WITHIN_MS);
       const text = await textOf(metrics);
       expect(valueIn(text, 'gateway_metrics_unread_total{part="temporal"}')).to.equal(1);
       expect(valueIn(text, 'gateway_metrics_unread_total{part="money"}')).to.equal(0);

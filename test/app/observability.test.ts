@@ -1,72 +1,24 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Command } from 'commander';
 import { parse } from 'yaml';
-import { startTestChain, TEST_CHAIN_ID, type TestChain } from '../../dev/support/chain.ts';
-import { eventually } from '../../dev/support/eventually.ts';
-import { type FreshDatabase, freshDatabase, ownTemporal } from '../../dev/support/parts.ts';
 import { createMetrics } from '../../src/app/metrics.ts';
 import { makeProgram } from '../../src/cli/program.ts';
-import { call } from '../support/gateway.ts';
-import { type GatewayChild, startGatewayChild } from '../support/gateway-child.ts';
-import { namesIn, seriesIn } from '../support/repository/prometheus.ts';
-import { findPromtool } from '../support/repository/promtool.ts';
+import {
+  dashboard,
+  expectNamed,
+  expressions,
+  namesIn,
+  ROOT,
+  read,
+  rules,
+} from '../support/repository/prometheus.ts';
 
-type Rule = {
-  readonly alert: string;
-  readonly expr: string;
-  readonly for: string;
-  readonly labels: { readonly severity: string };
-  readonly annotations: { readonly summary: string; readonly action: string };
-};
-type Dashboard = {
-  readonly panels: readonly {
-    readonly title: string;
-    readonly targets: readonly { readonly expr: string; readonly legendFormat: string }[];
-  }[];
-};
-
-const ROOT = join(import.meta.dirname, '../..');
-const RULES = 'deploy/prometheus/alerts.yml';
-const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
-const rules = (parse(read(RULES)) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules);
-const dashboard = JSON.parse(read('deploy/grafana/gateway.json')) as Dashboard;
-const expressions = [
-  ...rules.map(({ expr }) => expr),
-  ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
-];
-
-/** What Prometheus itself adds. */
-const OF_PROMETHEUS = ['job', 'instance', 'le'];
 /**
  * What each process knows of itself: these gauges may be told
  * apart or summed, all others are the same in each process.
  */
 const OF_PROCESS = /^(gateway_pool_|process_|nodejs_)/;
-
-/** Nobody knows these before a wallet was looked at, and something was signed and settled. */
-const AFTER_PAYOUTS: readonly (readonly [string, readonly string[]])[] = [
-  ['gateway_gas_wallet_balance', ['network']],
-  ['gateway_gas_wallet_payouts_left', ['network']],
-  ['gateway_settled_deposit_cost_usd', ['network']],
-  ['gateway_signer_signed_timestamp_seconds', []],
-];
-
-/** Whether every metric and label that the rules and panels name is among these series. */
-function expectNamed(known: ReadonlyMap<string, ReadonlySet<string>>): void {
-  for (const expr of expressions) {
-    const { series, grouped } = namesIn(expr);
-    expect(series, expr).to.not.have.length(0);
-    for (const { name, labels } of series) {
-      if (name === 'up') continue;
-      expect([...known.keys()], expr).to.include(name);
-      for (const label of [...labels, ...grouped])
-        expect([...(known.get(name) ?? []), ...OF_PROMETHEUS], `${label} in ${expr}`).to.include(label);
-    }
-  }
-}
 
 describe('alerts and dashboard', () => {
   it('show every metric of the product somewhere', async () => {
@@ -79,6 +31,20 @@ describe('alerts and dashboard', () => {
       ),
     );
     expect(names.filter((name) => !shown.has(name))).to.deep.equal([]);
+  });
+
+  it('name only metrics that there are, and labels of theirs', async () => {
+    const metrics = (await createMetrics().registry.getMetricsAsArray()) as unknown as {
+      name: string;
+      type: string;
+      labelNames: string[];
+    }[];
+    const parts = ['', '_bucket', '_sum', '_count'];
+    expectNamed(
+      new Map(
+        metrics.flatMap(({ name, labelNames }) => parts.map((part) => [name + part, new Set(labelNames)])),
+      ),
+    );
   });
 
   it('never sum over processes what each of them reads from the same rows', async () => {
@@ -200,98 +166,3 @@ function expectCommand(line: string, words: readonly string[]): void {
     wanted.length,
   );
 }
-
-describe('alerts and dashboard of a gateway that runs', function () {
-  this.timeout(180_000);
-  let database: FreshDatabase;
-  let chain: TestChain;
-  let temporal: Awaited<ReturnType<typeof ownTemporal>>;
-  let gateway: GatewayChild;
-
-  before(async () => {
-    [database, chain, temporal] = await Promise.all([freshDatabase(), startTestChain(), ownTemporal()]);
-    gateway = await startGatewayChild({
-      DATABASE_URL: database.url,
-      TEMPORAL_ADDRESS: temporal.now.address,
-      BSC_RPC_URLS: chain.url,
-      BSC_CHAIN_ID: String(TEST_CHAIN_ID),
-      BSC_USDT_CONTRACT: chain.usdt.address,
-    });
-  });
-  after(async () => {
-    await gateway?.child.stop();
-    await temporal?.stop();
-    await chain?.stop();
-    await database?.drop();
-  });
-
-  const scrape = async (): Promise<string> => {
-    const { status, text } = await call(`${gateway.ops}/metrics`);
-    expect(status).to.equal(200);
-    return text;
-  };
-
-  it('name only metrics and labels that are in its answer', async () => {
-    await eventually(
-      'the heights of the chain',
-      async () => /^gateway_head_height\{/m.test(await scrape()),
-      60_000,
-    );
-    const known = new Map(seriesIn(await scrape()));
-    for (const [name, labels] of AFTER_PAYOUTS) if (!known.has(name)) known.set(name, new Set(labels));
-    expectNamed(known);
-  });
-
-  it('are answered with numbers alone, and with nothing old', async () => {
-    const text = await scrape();
-    const values = [...text.matchAll(/^(gateway_\S+) (\S+)$/gm)];
-    expect(values.length).to.be.above(100);
-    expect(
-      values.filter(([, , value]) => !/^-?\d+(\.\d+)?(e[+-]?\d+)?$/.test(value ?? '')).map(([line]) => line),
-    ).to.deep.equal([]);
-    const read = [...text.matchAll(/^gateway_metrics_read_timestamp_seconds\{part="(\w+)"\} (\S+)$/gm)];
-    expect(read.map(([, part]) => part)).to.include.members([
-      'money',
-      'open_deposits',
-      'temporal',
-      'alarms',
-      'endpoints',
-    ]);
-    for (const [, part, value] of read) expect(Date.now() / 1_000 - Number(value), part).to.be.below(120);
-  });
-
-  it('find the workers that ask Temporal for tasks, and every endpoint of the chain', async () => {
-    await eventually('a worker at each queue', async () => {
-      const asking = [
-        ...(await scrape()).matchAll(/^gateway_temporal_pollers\{queue="([^"]+)",kind="(\w+)"\} (\d+)$/gm),
-      ];
-      return asking.length === 4 && asking.every(([, , , count]) => count !== '0');
-    });
-    expect(await scrape()).to.contain('gateway_rpc_endpoints{network="bsc",state="well"} 1');
-  });
-});
-
-describe('alerts as Prometheus reads them', function () {
-  this.timeout(300_000);
-  let promtool: string;
-  before(async () => {
-    promtool = await findPromtool({ log: () => undefined, env: process.env });
-  });
-
-  const run = (...args: string[]): string => {
-    try {
-      return execFileSync(promtool, args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-    } catch (error) {
-      const { stdout, stderr } = error as { stdout: string; stderr: string };
-      throw new Error(`promtool ${args.join(' ')}: ${stdout}${stderr}`);
-    }
-  };
-
-  it('are rules without a fault', () => {
-    expect(run('check', 'rules', RULES)).to.contain(`${rules.length} rules found`);
-  });
-
-  it('sound when money stands, is missing or is found late, and at no other time', () => {
-    expect(run('test', 'rules', 'test/app/alerts.test.yml')).to.contain('SUCCESS');
-  });
-});

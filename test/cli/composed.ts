@@ -30,6 +30,12 @@ export function looksInto({ deps }: Gateway) {
     await deps.orm.em.fork().execute<T[]>(sql, values);
   const firstRow = async (sql: string, values: unknown[]): Promise<{ id: string } | undefined> =>
     (await rows<{ id: string }>(sql, values))[0];
+  const reached = async (network: string, column: string): Promise<number> => {
+    const [row] = await rows<{ at: string }>(`select ${column} as at from chain_cursors where network = ?`, [
+      network,
+    ]);
+    return Number(row?.at ?? -1);
+  };
   return {
     firstRow,
     inState: (id: string, status: string) =>
@@ -48,15 +54,9 @@ export function looksInto({ deps }: Gateway) {
       const [row] = await rows<{ next: string }>('select last_value + 1 as next from wallet_index_seq');
       return Number(row?.next);
     },
-    /** The newest block that was read for the first time; -1 where none was. */
-    scannedNumber: async (): Promise<number> => {
-      const [row] = await rows<{ at: string }>('select scanned_number as at from chain_cursors');
-      return Number(row?.at ?? -1);
-    },
-    /** The newest block that was read twice; -1 where none was. */
-    readTwiceNumber: async (): Promise<number> => {
-      const [row] = await rows<{ at: string }>('select verified_number as at from chain_cursors');
-      return Number(row?.at ?? -1);
-    },
+    /** The newest block of BSC that was read for the first time; -1 where none was. */
+    scannedNumber: () => reached('bsc', 'scanned_number'),
+    /** The newest block of Tron that was read twice; -1 where none was. */
+    readTwiceNumber: () => reached('tron', 'verified_number'),
   };
 }

@@ -21,9 +21,13 @@ function environment(env: Env): NodeJS.ProcessEnv {
   return { ...processEnv(), NODE_ENV: 'test', ...env };
 }
 
-/** Runs the command line in this process, without a terminal; several may run side by side. */
+/** Runs the command line, in this process where that can be; several may run side by side. */
 export async function gateway(args: readonly string[], env: Env, input = ''): Promise<Ran> {
-  if (OF_ITS_OWN.test(args.join(' '))) return await gatewayProcess(args, env, input);
+  return await (OF_ITS_OWN.test(args.join(' ')) ? gatewayProcess : called)(args, env, input);
+}
+
+/** Runs the command line in this process, without a terminal. */
+export async function called(args: readonly string[], env: Env, input = ''): Promise<Ran> {
   const [stdout, stderr] = [screen(), screen()];
   const terminal = { env: environment(env), stdout, stderr, log: stderr };
   const code = await GIVEN.run(Readable.from([Buffer.from(input)]), () =>

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { facts, listing, table } from '../../src/cli/table.ts';
-import { folded, wrapped } from '../../src/cli/width.ts';
+import { wrapped } from '../../src/cli/width.ts';
 
 const WIDTH = 100;
 const ACTIVE = /(?![\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
@@ -97,10 +97,5 @@ describe('command line: lists', () => {
     this.timeout(60_000);
     const rows = Array.from({ length: 200_000 }, (_, index) => [index, '漢字']);
     expect(table(['A', 'B'], rows).split('\n')).to.have.length(200_001);
-  });
-
-  it('leave a word of a sentence whole, because it may be a link', () => {
-    const link = `https://pay.example/${'x'.repeat(120)}`;
-    expect(folded(`  See ${link} and ${'more '.repeat(30)}`).split('\n')).to.include(`  ${link}`);
   });
 });

@@ -3,9 +3,7 @@ import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { CHAINS } from '../../src/chains/index.ts';
 import { describeConfig, loadConfig } from '../../src/config/index.ts';
-import { VARIABLES } from '../../src/config/variables/index.ts';
 import { gateway } from '../cli/support.ts';
-import { problemsOf } from '../support/repository/config-samples.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const BOTH = 'bsc-testnet,tron-nile';
@@ -20,42 +18,6 @@ describe('a preset of test nets', () => {
     expect(prices.source.kind).to.equal('fixed');
     const one = loadConfig({ PRESET: 'tron-nile' }).chains;
     expect([one.bsc.enabled, one.bsc.chainId, one.tron.enabled]).to.deep.equal([false, 56, true]);
-  });
-
-  it('gives only values that are taken, of variables that exist', () => {
-    for (const { testNet } of CHAINS)
-      for (const name of Object.keys({ ...testNet.identity, ...testNet.defaults }))
-        expect(Object.keys(VARIABLES)).to.include(name);
-    expect(problemsOf({ PRESET: BOTH })).to.deep.equal([]);
-  });
-
-  it('gives way to what is set, where that may be another there', () => {
-    const { bsc } = loadConfig({
-      PRESET: 'bsc-testnet',
-      BSC_RPC_URLS: 'http://127.0.0.1:8545',
-      BSC_CONFIRMATIONS: '3',
-      BSC_USDT_CONTRACT: '0x337610d27c682e347c9cd60bd4b3b107c9d34ddd',
-    }).chains;
-    expect([bsc.rpcUrls, bsc.confirmations, bsc.chainId]).to.deep.equal([['http://127.0.0.1:8545'], 3, 97]);
-  });
-
-  it('is refused beside what makes the chain another one, and beside a main net', () => {
-    expect(problemsOf({ PRESET: 'bsc-testnet', BSC_CHAIN_ID: '56' })).to.deep.equal([
-      'BSC_CHAIN_ID contradicts PRESET, whose bsc-testnet has 97: remove BSC_CHAIN_ID, or take bsc-testnet out of PRESET.',
-    ]);
-    const mainNet = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
-    expect(problemsOf({ PRESET: BOTH, TRON_USDT_CONTRACT: mainNet }).join()).to.match(
-      /^TRON_USDT_CONTRACT contradicts/,
-    );
-    expect(problemsOf({ PRESET: 'bsc-testnet', TRON_API_URLS: 'https://api.trongrid.io' })).to.deep.equal([
-      'TRON_API_URLS is set, and PRESET does not name tron-nile: real money and test money must not share a gateway. Add tron-nile to PRESET, or remove TRON_API_URLS.',
-    ]);
-  });
-
-  it('of an unknown name is refused with the known ones', () => {
-    expect(problemsOf({ PRESET: 'goerli' })).to.deep.equal([
-      'PRESET must be one or more of bsc-testnet, tron-nile, each once and separated by commas; it is "goerli".',
-    ]);
   });
 
   it('is warned of, and "config check" tells which values are its own', async () => {

@@ -11,49 +11,21 @@ import { cidrContains, parseCidr, parseIp } from '../../src/domain/ip-address.ts
 import { SEARCH_ATTRIBUTES } from '../../src/temporal/client.ts';
 import { COMPOSE_SCHEMA } from '../support/repository/compose-schema.ts';
 
-type Service = {
-  readonly image: string;
-  readonly command?: readonly string[];
-  readonly entrypoint?: readonly string[];
-  readonly env_file?: readonly string[];
-  readonly environment?: Readonly<Record<string, string>>;
-  readonly ports?: readonly string[];
-  readonly networks: readonly string[];
-  readonly volumes?: readonly string[];
-  readonly secrets?: readonly string[];
-  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
-  readonly healthcheck?: unknown;
-  readonly profiles?: readonly string[];
-  readonly stop_grace_period?: string;
-  readonly restart?: string;
-  readonly read_only?: boolean;
-  readonly cap_drop?: readonly string[];
-  readonly cap_add?: readonly string[];
-  readonly security_opt?: readonly string[];
-  readonly tmpfs?: readonly string[];
-  readonly mem_limit?: string;
-  readonly cpus?: number;
-  readonly pids_limit?: number;
-};
-type Compose = {
-  readonly services: Readonly<Record<string, Service>>;
-  readonly networks: Readonly<
-    Record<
-      string,
-      {
-        readonly internal?: boolean;
-        readonly ipam?: { readonly config: readonly { readonly subnet: string; readonly gateway: string }[] };
-      }
-    >
-  >;
-  readonly volumes: object;
-  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
-};
+/** What a service of the compose file may have. */
+type Service = Readonly<Record<'image' | 'stop_grace_period' | 'restart', string>> &
+  Readonly<
+    Record<'networks' | 'entrypoint' | 'env_file' | 'ports' | 'volumes', readonly string[] | undefined>
+  > &
+  Readonly<Record<'command' | 'secrets' | 'tmpfs' | 'cap_add', readonly string[] | undefined>> &
+  Readonly<Record<'mem_limit' | 'cpus' | 'pids_limit' | 'healthcheck' | 'profiles', unknown>> & {
+    readonly environment?: Readonly<Record<string, string>>;
+    readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  };
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
-const compose = parse(read('docker-compose.yml'), { merge: true }) as Compose;
-const { services } = compose;
+const compose = parse(read('docker-compose.yml'), { merge: true });
+const services: Readonly<Record<string, Service>> = compose.services;
 const GATEWAY = ['migrate', 'api', 'worker', 'signer'];
 const LASTING = ['postgres', 'temporal', 'api', 'worker'];
 /** In which a process drains after SIGTERM (src/base/shutdown.ts). */
@@ -85,7 +57,8 @@ describe('the compose file', () => {
     for (const [name, service] of Object.entries(services)) {
       for (const other of Object.keys(service.depends_on ?? {}))
         expect(Object.keys(services), name).to.include(other);
-      for (const network of service.networks) expect(Object.keys(compose.networks), name).to.include(network);
+      for (const network of service.networks ?? [])
+        expect(Object.keys(compose.networks), name).to.include(network);
       for (const secret of service.secrets ?? [])
         expect(Object.keys(compose.secrets), name).to.include(secret);
       for (const file of service.env_file ?? [])
@@ -102,16 +75,6 @@ describe('the compose file', () => {
     for (const script of scripts)
       expect(existsSync(join(ROOT, script.replace('/deploy/', 'deploy/temporal/'))), script).to.equal(true);
     expect(scripts).to.have.length(2);
-  });
-
-  it('waits only for what can become true', () => {
-    for (const [name, service] of Object.entries(services))
-      for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
-        if (condition === 'service_healthy')
-          expect(services[other]?.healthcheck, `${name} waits for ${other}`).to.not.equal(undefined);
-        if (condition === 'service_completed_successfully')
-          expect(services[other]?.restart, other).to.match(/^on-failure/);
-      }
   });
 
   it('publishes the API and the Web UI, both on the loopback interface, and nothing else', () => {
@@ -158,23 +121,6 @@ describe('the compose file', () => {
     }
   });
 
-  it('has a place for the endpoints of every chain', () => {
-    for (const { watchedBy, name } of CHAINS)
-      expect(variablesOf('deploy/gateway.env.example'), name).to.include(watchedBy);
-  });
-
-  it('shows the seed to the signer alone, and the signer nothing that it does not need', () => {
-    for (const [name, service] of Object.entries(services)) {
-      const files = name === 'signer' ? ['wallet.json', 'wallet.passphrase'] : [];
-      expect(service.secrets ?? [], name).to.deep.equal(files);
-    }
-    for (const other of ['BSC_RPC_URLS', 'TRON_API_URLS', 'TEMPORAL_ADDRESS', 'PUBLIC_URL'])
-      expect(variablesOf('deploy/signer.env.example')).to.not.include(other);
-    expect(read('deploy/signer.env.example')).to.match(/^DATABASE_URL=postgres:\/\/gateway_signer:/m);
-    expect(services['signer']?.profiles).to.equal(undefined);
-    expect(services['signer']?.ports).to.equal(undefined);
-  });
-
   it('keeps what the signer has signed on a volume of its own, which its user can write', () => {
     for (const [name, service] of Object.entries(services)) {
       const volumes = (service.volumes ?? []).filter((volume) => volume.startsWith('journal:'));
@@ -190,15 +136,6 @@ describe('the compose file', () => {
     expect(read('.dockerignore'))
       .to.match(/^\*$/m)
       .and.not.match(/^!(deploy|\.env|\.data)/m);
-  });
-
-  it('lets processes drain before it kills them, and restarts what lasts', () => {
-    for (const name of ['api', 'worker', 'signer'])
-      expect(seconds(services[name]?.stop_grace_period ?? '0s'), name).to.be.greaterThan(DRAIN_SECONDS);
-    for (const name of LASTING) {
-      expect(services[name]?.restart, name).to.equal('unless-stopped');
-      expect(services[name]?.healthcheck, name).to.not.equal(undefined);
-    }
   });
 
   it('lets no container become more than it is, write where it need not, or take the machine', () => {
@@ -225,23 +162,6 @@ describe('the compose file', () => {
     );
     expect(services['postgres']?.pids_limit, 'a process for each connection').to.be.greaterThan(
       connections + 50,
-    );
-  });
-
-  it('keeps the stores of Temporal and of the gateway apart', () => {
-    const script = read('deploy/postgres/databases.sh');
-    for (const database of [
-      'gateway owner gateway_owner',
-      'temporal owner temporal',
-      'temporal_visibility owner temporal',
-    ])
-      expect(script).to.include(`create database ${database};`);
-    expect(services['temporal']?.environment).to.include({
-      DBNAME: 'temporal',
-      VISIBILITY_DBNAME: 'temporal_visibility',
-    });
-    expect(read('deploy/gateway.env.example')).to.match(
-      /^DATABASE_URL=postgres:\/\/gateway:[^@]*@postgres:5432\/gateway$/m,
     );
   });
 
@@ -279,14 +199,89 @@ describe('the compose file', () => {
     expect(from('172.30.251.5', '203.0.113.7')).to.equal('172.30.251.5');
   });
 
-  it('lets nobody change anything in the Web UI', () => {
-    expect(services['temporal-ui']?.environment).to.include({ TEMPORAL_DISABLE_WRITE_ACTIONS: 'true' });
+  it('waits only for what can become true, lets processes drain before it kills them, and restarts what lasts', () => {
+    for (const [name, service] of Object.entries(services))
+      for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
+        if (condition === 'service_healthy')
+          expect(services[other]?.healthcheck, `${name} waits for ${other}`).to.not.equal(undefined);
+        if (condition === 'service_completed_successfully')
+          expect(services[other]?.restart, other).to.match(/^on-failure/);
+      }
+    for (const name of ['api', 'worker', 'signer'])
+      expect(seconds(services[name]?.stop_grace_period ?? '0s'), name).to.be.greaterThan(DRAIN_SECONDS);
+    for (const name of LASTING) {
+      expect(services[name]?.restart, name).to.equal('unless-stopped');
+      expect(services[name]?.healthcheck, name).to.not.equal(undefined);
+    }
   });
 
-  it('takes the buttons away that would end an actor', () => {
-    for (const action of ['TERMINATE', 'CANCEL', 'RESET'])
-      expect(services['temporal-ui']?.environment).to.include({
-        [`TEMPORAL_WORKFLOW_${action}_DISABLED`]: 'true',
-      });
+  it('lets nobody change anything in the Web UI, or end an actor there, and has a place for every endpoint', () => {
+    const switched = ['TERMINATE', 'CANCEL', 'RESET'].map((action) => `TEMPORAL_WORKFLOW_${action}_DISABLED`);
+    for (const name of ['TEMPORAL_DISABLE_WRITE_ACTIONS', ...switched])
+      expect(services['temporal-ui']?.environment, name).to.include({ [name]: 'true' });
+    for (const { watchedBy, name } of CHAINS)
+      expect(variablesOf('deploy/gateway.env.example'), name).to.include(watchedBy);
+  });
+
+  it('keeps the stores of Temporal and of the gateway apart', () => {
+    const script = read('deploy/postgres/databases.sh');
+    const owners = [
+      'gateway owner gateway_owner',
+      'temporal owner temporal',
+      'temporal_visibility owner temporal',
+    ];
+    for (const database of owners) expect(script).to.include(`create database ${database};`);
+    const names = { DBNAME: 'temporal', VISIBILITY_DBNAME: 'temporal_visibility' };
+    expect(services['temporal']?.environment).to.include(names);
+    expect(read('deploy/gateway.env.example')).to.match(
+      /^DATABASE_URL=postgres:\/\/gateway:[^@]*@postgres:5432\/gateway$/m,
+    );
+  });
+
+  it('runs a signer that alone has the seed, comes back, nobody can reach, and that reaches PostgreSQL alone', () => {
+    const { signer } = compose.services;
+    expect(signer).to.deep.include({
+      command: ['start', '--role', 'signer'],
+      restart: 'unless-stopped',
+      networks: ['internal'],
+      env_file: ['deploy/signer.env'],
+      volumes: ['journal:/var/lib/signer'],
+      secrets: ['wallet.json', 'wallet.passphrase'],
+    });
+    const open = ['profiles', 'ports', 'expose', 'network_mode', 'extra_hosts', 'links'] as const;
+    expect(signer).to.not.have.any.keys(...open);
+    expect(compose.networks.internal).to.deep.equal({ internal: true });
+    expect(Object.keys(signer.depends_on)).to.deep.equal(['migrate']);
+    for (const [name, service] of Object.entries(services))
+      if (name !== 'signer') {
+        expect(service.env_file ?? [], name).to.not.include('deploy/signer.env');
+        expect(service.secrets ?? [], name).to.deep.equal([]);
+      }
+  });
+
+  it('knows PostgreSQL in the signer under a role of its own, the key of the seals, and its limits', () => {
+    const example = read('deploy/signer.env.example');
+    expect(variablesOf('deploy/signer.env.example')).to.have.members([
+      'DATABASE_URL',
+      'SECRETS_KEY',
+      'SIGN_MAX_PER_HOUR',
+      'SIGN_MAX_PER_DAY',
+    ]);
+    const [, password] = /^DATABASE_URL=postgres:\/\/gateway_signer:([^@]+)@/m.exec(example) ?? [];
+    expect(read('deploy/postgres.env.example')).to.include(`GATEWAY_SIGNER_DB_PASSWORD=${password}`);
+    const script = read('deploy/postgres/databases.sh');
+    expect(script).to.match(/^create role gateway_signer login password :'signer_password';$/m);
+    expect(script).to.include('-v signer_password="$GATEWAY_SIGNER_DB_PASSWORD"');
+    expect(script).to.not.match(/default privileges .*gateway_signer/);
+  });
+
+  it('has the journal where the runbook takes up from it what a restored database has forgotten', () => {
+    const { signer } = compose.services;
+    const { SIGN_JOURNAL_FILE: journal } = signer.environment;
+    const [volume, folder] = signer.volumes[0].split(':');
+    expect(journal).to.equal(`${folder}/journal`);
+    const manual = read('docs/operations.md');
+    expect(manual).to.include(`-v ${compose.name}_${volume}:${folder}:ro -e SIGN_JOURNAL_FILE=${journal}`);
+    expect(manual).to.include(`docker compose cp signer:${journal} `);
   });
 });

@@ -5,27 +5,6 @@ import { expect } from 'chai';
 const ROOT = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-describe('the proxy that fits the compose file', () => {
-  it("closes what is the operators', believes no hop, and writes down no token", () => {
-    const file = read('deploy/Caddyfile');
-    const [closed] = /@closed path (.+)/.exec(file)?.slice(1) ?? [];
-    expect(closed?.split(' ')).to.have.members([
-      '/metrics',
-      '/metrics/*',
-      '/health/ready',
-      '/health/ready/*',
-    ]);
-    expect(file)
-      .to.match(/respond @closed 404/)
-      .and.match(/header_up X-Forwarded-For \{remote_host\}/);
-    expect(file).to.match(/reverse_proxy 127\.0\.0\.1:8080 \{/);
-    // Both the log of requests and the one of the proxy's own errors, which names requests too.
-    for (const field of ['request>uri', 'request>headers', 'resp_headers'])
-      expect(file.match(new RegExp(`${field} delete`, 'g')), field).to.have.length(2);
-    expect(file.split('{').length, 'braces').to.equal(file.split('}').length);
-  });
-});
-
 describe('the image', () => {
   it('holds every folder that the program runs from', () => {
     const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap((match) =>

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -70,19 +70,6 @@ describe('the proxy that is shipped, running', function () {
   after(async () => {
     proxy?.kill();
     await api?.stop();
-  });
-
-  it('is a file that the proxy takes as it is shipped', async () => {
-    const folder = await tempDir('proxy-validate');
-    const file = join(folder, 'Caddyfile');
-    writeFileSync(
-      file,
-      readFileSync(SHIPPED, 'utf8').replace('/var/log/caddy/gateway.log', join(folder, 'gateway.log')),
-    );
-    execFileSync(caddy(), ['validate', '--config', file, '--adapter', 'caddyfile'], {
-      stdio: 'pipe',
-      env: { ...process.env, HOME: folder },
-    });
   });
 
   it("closes what is the operators', in every spelling", async () => {

@@ -20,15 +20,6 @@ describe('the EVM node', () => {
     await node.stop();
   });
 
-  it('mines by the clock when asked to', async () => {
-    const node = await anvil({ blockTimeMs: 100 });
-    for (let tries = 0; (await heightOf(node)) < 3; tries++) {
-      expect(tries).to.be.lessThan(100);
-      await sleep(50);
-    }
-    await node.stop();
-  });
-
   it('comes back with the same chain on the same port', async () => {
     const statePath = join(await tempDir(), 'chain.json');
     const node = await anvil({ statePath });

@@ -96,7 +96,10 @@ describe('the example shop', function () {
 
   it('sells an order: link, page, payment, webhook, and an order that is paid and shipped once', async () => {
     expect((await go('/')).text).to.include('Buy for 25.50 USD');
+    // The first answer is lost; the order has one link all the same, which linkOf looks for.
+    proxy.play('lose');
     const order = await buy();
+    expect((await linkOf(order)).url).to.equal(order.pay_url);
     expect(await (await fetch(order.pay_url)).text())
       .to.include('25.50 USD')
       .and.include('My shop');
@@ -150,13 +153,6 @@ describe('the example shop', function () {
 
   const deliveryOf = async (linkId: string, id: string) =>
     (await client.endpoints.deliveries(linkId)).data.find((row) => row.id === id);
-
-  it('has one link for an order whose first answer was lost', async () => {
-    proxy.play('lose');
-    const order = await buy();
-    expect((await linkOf(order)).url).to.equal(order.pay_url);
-    expect((await go(`/orders/${order.id}/pay`)).location).to.equal(order.pay_url);
-  });
 
   it('takes the same event ten times at once and ships once; what is forged, or another order’s, changes nothing', async () => {
     const [order, other] = [await buy(), await buy()];

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Block, blocksOf, filled } from '../../dev/newcomer/blocks.ts';
 import { LANGUAGES, type Language, type Outcome, runSnippet } from '../../dev/newcomer/snippets.ts';
+import { FIRST_INTEGRATION } from '../../dev/newcomer/walk.ts';
 import { tempDir } from '../../dev/support/parts.ts';
 import { signTestEvent } from '../../packages/sdk/src/index.ts';
 import { call, startTestApi, type TestApi } from '../support/gateway.ts';
@@ -11,6 +12,12 @@ import { ROOT } from '../support/repository/files.ts';
 const GUIDES = readdirSync(join(ROOT, 'docs/guides')).map((file) => `docs/guides/${file}`);
 /** Shown, not run: an illustration, data, and a drawing, which has a test of its own. */
 const SHOWN = ['text', 'json', 'mermaid'];
+
+/** Blocks that are no step of the first integration, and what runs them. */
+const ELSEWHERE = {
+  'Two commands': 'test/dev/demo (the demo), and this very run',
+  Production: 'test/deploy (each service of the file is started by its own command)',
+};
 
 const isRun = ({ language }: Block): boolean => (LANGUAGES as readonly string[]).includes(language);
 /** Goes on until Ctrl-C, which it says first. */
@@ -51,6 +58,13 @@ describe('the examples in the guides', function () {
     const until = isFollowing(block) ? FOLLOWS : undefined;
     return await runSnippet(block.language as Language, filled(block.text, values), { folder, env, until });
   };
+
+  it('have no block in the README that nobody runs', () => {
+    const headings = blocksOf(ROOT, 'README.md')
+      .filter(({ language }) => language !== 'text')
+      .map(({ heading }) => heading);
+    expect([...new Set(headings)]).to.have.members([FIRST_INTEGRATION, ...Object.keys(ELSEWHERE)]);
+  });
 
   it('are each in a language that is run, or shown as text or data', () => {
     const blocks = [...GUIDES, 'README.md'].flatMap((document) => blocksOf(ROOT, document));

@@ -5,6 +5,7 @@ import { createLogger } from '../../base/log.ts';
 import { reasonOf } from '../../base/reason.ts';
 import { type Config, ConfigError, loadConfig } from '../../config/index.ts';
 import { needsOperatorPage } from '../links.ts';
+import { terminal } from '../terminal.ts';
 import { checkAlarms } from './alarms.ts';
 import { checkChains } from './chains.ts';
 import { checkDataDir, checkSecretsKey, checkWallet } from './files.ts';
@@ -25,9 +26,11 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
     if (!(error instanceof ConfigError)) throw error;
     return [bad('config', error.problems.join(' '), error.nextAction)];
   }
+  const { log: destination } = terminal();
   const log = createLogger({
     level: env['LOG_LEVEL'] ? config.logLevel : 'silent',
     format: config.logFormat,
+    ...(destination && { destination }),
   });
   const run = readRun(config.dataDir);
   const parts = await Promise.all([

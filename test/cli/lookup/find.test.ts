@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { startTestChain, type TestChain, USDT_UNIT } from '../../../dev/support/chain.ts';
 import { type FreshDatabase, migratedDatabase, tempDir } from '../../../dev/support/parts.ts';
-import { createCustomer } from '../../../dev/support/use-cases.ts';
+import { createCustomer, createEndpoint } from '../../../dev/support/use-cases.ts';
 import type { Gateway } from '../../../src/app/compose.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
 import { pay } from '../../support/payment-shop.ts';
@@ -178,15 +178,6 @@ describe('command line: a hash that nobody knows', function () {
     expect(await list('--customer', customer.id)).to.include(id);
     expect(await list('--address', customer.bsc.toLowerCase())).to.include(id);
     expect(await list('--merchant', merchantId, '--status', 'completed')).to.deep.equal([id]);
-    for (const [option, value] of [
-      ['--tx', '0x12'],
-      ['--address', 'T1'],
-      ['--customer', 'x'],
-    ] as const) {
-      const ran = await gateway(['deposit', 'list', option, value], env);
-      expect([ran.code, ran.stdout], option).to.deep.equal([1, '']);
-      expect(ran.stderr).to.match(/(Copy it again|"gateway find")/);
-    }
     const customers = await answer<{ customers: { id: string }[] }>(
       ['customer', 'list', '--email', 'LIVE@example.com'],
       env,
@@ -197,32 +188,18 @@ describe('command line: a hash that nobody knows', function () {
   });
 
   it('lets an operator disable and enable an endpoint, which is written down', async () => {
-    const url = 'https://shop.example/hooks';
-    const id =
-      (
-        await local.deps.orm.em.fork().execute<{ id: string }[]>(
-          `insert into webhook_endpoints (id, merchant_id, mode, url, events, enabled, secret_sealed, secret_hint, earlier_secrets,
-          consecutive_failures, gone_count, created_at, updated_at)
-         values (gen_random_uuid(), ?, 'live', ?, '{*}', true, '', 'abcd', '[]', 0, 0, now(), now()) returning id`,
-          [merchantId, url],
-        )
-      )[0]?.id ?? '';
-    const enabled = async () =>
-      (await answer<{ endpoints: { id: string; enabled: boolean }[] }>(['endpoint', 'list'], env))
-        .endpoints[0]?.enabled;
-    expect(await enabled()).to.equal(true);
+    const own = { merchantId, mode: 'live', url: 'https://shop.example/hooks', events: ['*'] } as const;
+    const { id } = await createEndpoint(local.deps, { ...own, description: null });
+    type Listed = { endpoints: { enabled: boolean }[] };
+    const enabled = async () => (await answer<Listed>(['endpoint', 'list'], env)).endpoints[0]?.enabled;
     await answer(['endpoint', 'disable', id, '--by', 'someone'], env);
     expect(await enabled()).to.equal(false);
     expect((await gateway(['endpoint', 'show', id], env)).stdout).to.match(/endpoint enable/);
     await answer(['endpoint', 'enable', id, '--by', 'someone'], env);
     expect(await enabled()).to.equal(true);
-    const { actions } = await answer<{ actions: { action: string; by: string; subject: string }[] }>(
-      ['audit', 'list'],
-      env,
-    );
-    expect(actions.map(({ action, by, subject }) => [action, by, subject])).to.deep.equal([
-      ['endpoint.change', 'someone', id],
-      ['endpoint.change', 'someone', id],
-    ]);
+    const { actions } = await answer<{ actions: Record<string, unknown>[] }>(['audit', 'list'], env);
+    expect(actions).to.have.length(2);
+    for (const action of actions)
+      expect(action).to.include({ action: 'endpoint.change', by: 'someone', subject: id });
   });
 });

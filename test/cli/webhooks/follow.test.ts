@@ -141,7 +141,7 @@ describe('following events by their list', function () {
         expect(new Set(got).size, 'none twice').to.equal(got.length);
         expect(got.toSorted()).to.deep.equal(wanted.toSorted());
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   });
 
@@ -160,7 +160,7 @@ describe('following events by their list', function () {
         const wanted = gateway.committed.filter(({ at }) => at >= from).map(({ id }) => id);
         expect(taken.map(({ id }) => id).toSorted()).to.deep.equal(wanted.toSorted());
       }),
-      { numRuns: 1_000 },
+      { numRuns: 300 },
     );
   });
 
@@ -176,21 +176,5 @@ describe('following events by their list', function () {
       expect(taken.filter((row) => row.subject_id === subject).map(({ sequence }) => sequence)).to.deep.equal(
         Array.from({ length: 15 }, (_, index) => index + 1),
       );
-  });
-
-  it('does not hold a long past that it was asked for', async () => {
-    const gateway = new Gateway(100);
-    for (let n = 0; n < 3_000; n += 1) {
-      gateway.write(1, n);
-      gateway.now += 1_000;
-      gateway.commit(1);
-    }
-    const feed = followEvents(gateway.read, new Date(BEGIN));
-    await feed.begin();
-    const taken: ListedEvent[] = [];
-    await looker(gateway, feed, taken)();
-    expect(taken.map(({ sequence, subject_id }) => `${subject_id} ${sequence}`)).to.deep.equal(
-      Array.from({ length: 3_000 }, (_, n) => `s${n} 1`),
-    );
   });
 });

@@ -3,7 +3,6 @@ import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
-import { pause } from '../../../src/base/async/pause.ts';
 import { txDeps } from '../../../src/services/deps.ts';
 import { createCustomer as create } from '../../../src/services/merchants/customers.ts';
 import { transact } from '../../../src/services/transact.ts';
@@ -11,7 +10,13 @@ import { call, startTestApi, type TestApi, type TestMerchant } from '../../suppo
 import { gateway, type Running, running } from '../support.ts';
 import { LocalShop } from './local-shop.ts';
 
-type Line = { event?: string; event_id?: string; answered?: number | null; outage?: string; state?: string };
+type Line = {
+  event?: string;
+  answered?: number | null;
+  error?: string | null;
+  outage?: string;
+  state?: string;
+};
 describe('command line: webhook listen --forward-to', function () {
   this.timeout(60_000);
   let api: TestApi;
@@ -130,11 +135,9 @@ describe('command line: webhook listen --forward-to', function () {
       const asking = new Promise((done) => hanging.once('request', done));
       await customer('one');
       await asking;
-      const begin = Date.now();
       expect(await listener.stop()).to.equal(0);
-      expect(Date.now() - begin).to.be.below(5_000);
-      expect(lines().map(({ event, answered }) => [event, answered])).to.deep.equal([
-        ['customer.created', null],
+      expect(lines().map(({ event, answered, error }) => [event, answered, error])).to.deep.equal([
+        ['customer.created', null, 'ended before the answer'],
       ]);
     } finally {
       hanging.closeAllConnections();
@@ -149,11 +152,13 @@ describe('command line: webhook listen --forward-to', function () {
     await customer('one');
     await got(1);
     shop.status = 200;
-    await customer('two');
-    await got(2);
-    await pause(1_500);
-    expect(names()).to.deep.equal(['one', 'two']);
-    expect(lines().map(({ answered }) => answered)).to.deep.equal([500, 200]);
+    for (const [index, name] of ['two', 'three'].entries()) {
+      await customer(name);
+      await got(2 + index);
+    }
+    expect(names()).to.deep.equal(['one', 'two', 'three']);
+    await eventually('three lines', () => lines().length === 3);
+    expect(lines().map(({ answered }) => answered)).to.deep.equal([500, 200, 200]);
   });
 
   it('goes on through outages of the shop, with a line when it begins and one when it ends', async () => {
@@ -161,7 +166,6 @@ describe('command line: webhook listen --forward-to', function () {
     await shop.close();
     for (const name of ['one', 'two', 'three']) await customer(name);
     await eventually('the outage', () => outages('shop').length === 1, 15_000);
-    await pause(2_000);
     await shop.open();
     await got(3);
     expect(names()).to.deep.equal(['one', 'two', 'three']);
@@ -188,14 +192,16 @@ describe('command line: webhook listen --forward-to', function () {
 
   it('misses none that was written before others and committed after them', async () => {
     await listen();
+    const [written, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const late = transact(api.deps, async (tx) => {
       const input = { merchantId: merchant.id, mode: 'test' as const, externalId: 'late', email: null };
       await create(tx, txDeps(api.deps), { ...input, name: null, metadata: {} });
-      await pause(4_000);
+      written.resolve();
+      await told.promise;
     });
-    await pause(500);
+    await written.promise;
     await customer('early');
-    await got(1);
+    await got(1).finally(told.resolve);
     await late;
     await got(2);
     expect(names()).to.deep.equal(['early', 'late']);
@@ -209,21 +215,9 @@ describe('command line: webhook listen --forward-to', function () {
     const begin = new Date().toISOString();
     shop.secret = secret;
     const start = async (...more: string[]) => {
-      const words = [
-        'webhook',
-        'listen',
-        '--api',
-        `${at()}/api/v1`,
-        '--forward-to',
-        shop.url,
-        '--json',
-        ...more,
-      ];
-      listener = await running(
-        [...words, '--secret-stdin'],
-        { GATEWAY_KEY: merchant.keys.test },
-        `${secret}\n`,
-      );
+      const words = ['webhook', 'listen', '--api', `${at()}/api/v1`, '--forward-to', shop.url, '--json'];
+      const env = { GATEWAY_KEY: merchant.keys.test };
+      listener = await running([...words, ...more, '--secret-stdin'], env, `${secret}\n`);
       expect(listener.ready).to.not.have.property('secret');
     };
     await start();
@@ -241,37 +235,27 @@ describe('command line: webhook listen --forward-to', function () {
     await listen('--events', 'payment.cancelled, webhook.test');
     const key = merchant.keys.test;
     const body = { email: 'ann@example.com', amount_usd: 10 };
-    const link = await call(`${api.url}/request-payment`, { key, method: 'POST', body });
-    await call(`${api.url}/payment-links/${link.body['id']}/cancel`, { key, method: 'POST' });
-    await got(1);
-    await pause(1_500);
-    expect(shop.got.map(({ event }) => event)).to.deep.equal(['payment.cancelled']);
+    for (const count of [1, 2]) {
+      const link = await call(`${api.url}/request-payment`, { key, method: 'POST', body });
+      await call(`${api.url}/payment-links/${link.body['id']}/cancel`, { key, method: 'POST' });
+      await got(count);
+    }
+    expect(shop.got.map(({ event }) => event)).to.deep.equal(['payment.cancelled', 'payment.cancelled']);
     expect(await listener?.stop()).to.equal(0);
   });
 
   it('refuses what cannot work, and says what to do', async () => {
-    const tries = async (words: string[], env: Record<string, string>) => {
-      const { code, stdout, stderr } = await gateway(['webhook', 'listen', ...words], env);
-      expect(stdout).to.equal('');
-      return [code, stderr] as const;
-    };
     const to = ['--forward-to', shop.url];
     const key = { GATEWAY_KEY: merchant.keys.test };
     for (const [words, env, code, says] of [
       [to, key, 2, /--api, or in GATEWAY_URL/],
-      [[...to, '--api', at()], {}, 2, /GATEWAY_KEY, or on stdin/],
       [[...to, '--api', at()], { GATEWAY_KEY: 'nonsense' }, 2, /sk_live_… or sk_test_…/],
       [[...to, '--api', at()], { GATEWAY_KEY: `sk_test_${'x'.repeat(43)}` }, 1, /401.*GATEWAY_KEY/],
       [[...to, '--api', `${api.origin}/docs`], key, 1, /no list of events.*--api/],
-      [[...to, '--api', at(), '--events', 'deposit.done'], key, 2, /no event "deposit\.done"/],
-      [[...to, '--port', '0'], key, 2, /--port has no meaning with --forward-to/],
-      [['--since', '5m'], key, 2, /--since needs --forward-to/],
-      [['--forward-to', 'localhost:3000'], key, 2, /http or https URL/],
     ] as const) {
-      const [ended, stderr] = await tries([...words], env);
-      expect([ended, stderr.replace(/\s+/g, ' ')], words.join(' ')).to.satisfy(
-        ([was, said]: [number, string]) => was === code && says.test(said),
-      );
+      const { code: ended, stdout, stderr } = await gateway(['webhook', 'listen', ...words], env);
+      expect([ended, stdout], stderr).to.deep.equal([code, '']);
+      expect(stderr.replace(/\s+/g, ' ')).to.match(says);
       expect(stderr).to.not.contain('sk_test_x');
     }
   });

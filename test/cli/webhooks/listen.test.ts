@@ -1,6 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { signTestEvent } from '../../../packages/sdk/src/index.ts';
@@ -19,10 +17,8 @@ describe('command line: webhook listen', function () {
     );
     const url = String(listener.ready['url']);
     const event = signTestEvent({ secret, event: 'deposit.completed', data: { id: '1' } });
-    const begin = performance.now();
     const right = await fetch(url, { method: 'POST', headers: event.headers, body: event.rawBody });
     expect(right.status).to.equal(503);
-    expect(performance.now() - begin).to.be.at.least(990);
     const wrong = await fetch(url, { method: 'POST', headers: event.headers, body: `${event.rawBody} ` });
     const large = await fetch(url, { method: 'POST', headers: event.headers, body: 'x'.repeat(2 ** 20 + 1) });
     const seen = await eventually('three lines', () => {
@@ -69,17 +65,5 @@ describe('command line: webhook listen', function () {
     );
     expect(String((error?.cause as { code?: string })?.code)).to.equal('ECONNRESET');
     expect(await listener.stop()).to.equal(0);
-  });
-
-  it('refuses a taken port', async () => {
-    const other = createServer();
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-    const { port } = other.address() as AddressInfo;
-    const ran = await gateway(['webhook', 'listen', '--port', String(port)], {});
-    other.close();
-    expect([ran.code, ran.stdout]).to.deep.equal([1, '']);
-    expect(ran.stderr).to.equal(
-      `Port ${port} is taken. Give another one with --port, or --port 0 for a free one.\n`,
-    );
   });
 });

@@ -1,5 +1,5 @@
 import { USDT_BSC } from '../../support/repository/config-samples.ts';
-import { NUMBERS_BAD, type Rows, URLS_BAD } from './samples.ts';
+import { address, type Rows, URLS_BAD, whole } from './samples.ts';
 
 export const CHAIN_ROWS = {
   BSC_RPC_URLS: {
@@ -27,11 +27,8 @@ export const CHAIN_ROWS = {
         .join(),
     ],
   },
-  BSC_RPC_REQUESTS_PER_SECOND: {
-    good: [['33', (c) => c.chains.bsc.rpcRequestsPerSecond, 33]],
-    bad: ['0', '10001', ...NUMBERS_BAD],
-  },
-  BSC_CHAIN_ID: { good: [['97', (c) => c.chains.bsc.chainId, 97]], bad: ['0', '4294967296', ...NUMBERS_BAD] },
+  BSC_RPC_REQUESTS_PER_SECOND: whole((c) => c.chains.bsc.rpcRequestsPerSecond, 1, 10_000),
+  BSC_CHAIN_ID: whole((c) => c.chains.bsc.chainId, 1, 4_294_967_295),
   BSC_USDT_CONTRACT: {
     good: [[USDT_BSC.toLowerCase(), (c) => c.chains.bsc.usdtContract, USDT_BSC]],
     bad: [
@@ -41,22 +38,13 @@ export const CHAIN_ROWS = {
       'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
     ],
   },
-  BSC_CONFIRMATIONS: {
-    good: [['1', (c) => c.chains.bsc.confirmations, 1]],
-    bad: ['0', '1001', ...NUMBERS_BAD],
-  },
+  BSC_CONFIRMATIONS: whole((c) => c.chains.bsc.confirmations, 1, 1_000),
   BSC_MAX_GAS_PRICE_GWEI: {
     good: [['0.05', (c) => c.chains.bsc.maxGasPriceWei, 50_000_000n]],
     bad: ['0', '-1', '1e9', '0.0000000001', '10001', '.5', '5.', '1,5'],
   },
-  BSC_EXPLORER_URL: {
-    good: [['https://explorer.example/', (c) => c.chains.bsc.explorerUrl, 'https://explorer.example']],
-    bad: [...URLS_BAD, 'https://h/?a=1'],
-  },
-  BSC_MAX_GAS_LIMIT: {
-    good: [['60000', (c) => c.chains.bsc.maxGasLimit, 60_000n]],
-    bad: ['20999', '10000001', ...NUMBERS_BAD],
-  },
+  BSC_EXPLORER_URL: address((c) => c.chains.bsc.explorerUrl),
+  BSC_MAX_GAS_LIMIT: whole((c) => c.chains.bsc.maxGasLimit, 21_000, 10_000_000),
   TRON_MAX_FEE_LIMIT: {
     good: [['12.5', (c) => c.chains.tron.maxFeeLimitSun, 12_500_000n]],
     bad: ['0', '0.9', '15001', '-1', '1e3', '1.0000001'],
@@ -69,20 +57,8 @@ export const CHAIN_ROWS = {
     good: [['https://h/key/', (c) => [c.chains.tron.enabled, c.chains.tron.urls], [false, []]]],
     bad: [...URLS_BAD, 'https://a,wss://b'],
   },
-  TRON_REQUESTS_PER_SECOND: {
-    good: [
-      ['30', (c) => c.chains.tron.requestsPerSecond, 30],
-      ['', (c) => c.chains.tron.requestsPerSecond, 15],
-    ],
-    bad: ['0', '10001', ...NUMBERS_BAD],
-  },
-  TRON_REQUESTS_PER_DAY: {
-    good: [
-      ['92000', (c) => c.chains.tron.requestsPerDay, 92_000],
-      ['', (c) => c.chains.tron.requestsPerDay, 100_000],
-    ],
-    bad: ['0', '1000000001', ...NUMBERS_BAD],
-  },
+  TRON_REQUESTS_PER_SECOND: whole((c) => c.chains.tron.requestsPerSecond, 1, 10_000),
+  TRON_REQUESTS_PER_DAY: whole((c) => c.chains.tron.requestsPerDay, 1, 1_000_000_000),
   TRON_API_KEY: {
     good: [['abc-DEF', (c) => c.chains.tron.apiKey, 'abc-DEF']],
     bad: ['hunter2 x', 'x'.repeat(513), 'clé'],
@@ -97,14 +73,8 @@ export const CHAIN_ROWS = {
     ],
     bad: ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u', USDT_BSC, 'T', '0'.repeat(34)],
   },
-  TRON_CONFIRMATIONS: {
-    good: [['19', (c) => c.chains.tron.confirmations, 19]],
-    bad: ['0', '1001', ...NUMBERS_BAD],
-  },
-  TRON_EXPLORER_URL: {
-    good: [['https://explorer.example/', (c) => c.chains.tron.explorerUrl, 'https://explorer.example']],
-    bad: [...URLS_BAD, 'https://h/?a=1', 'https://tronscan.org/#/'],
-  },
+  TRON_CONFIRMATIONS: whole((c) => c.chains.tron.confirmations, 1, 1_000),
+  TRON_EXPLORER_URL: address((c) => c.chains.tron.explorerUrl, 'https://tronscan.org/#/'),
   TRON_ENERGY: {
     good: [
       ['burn', (c) => c.chains.tron.energy, 'burn'],

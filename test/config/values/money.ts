@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { thresholdUnits } from '../../../src/config/index.ts';
 import { USDT_BSC } from '../../support/repository/config-samples.ts';
-import { AMOUNTS_BAD, CIDRS_BAD, folder, NUMBERS_BAD, notPem, pem, type Rows } from './samples.ts';
+import { AMOUNTS_BAD, CIDRS_BAD, duration, folder, notPem, pem, type Rows, whole } from './samples.ts';
 
 /** Chainlink's TRX/USD on Tron. */
 const FEED_TRON = 'TC6o8AakUg4Xz9nHY9qXpJNsgF7CQkwBqF';
@@ -88,12 +88,9 @@ export const MONEY_ROWS = {
       'TRX=41179b2feedc04a5d0f9d3b8a5e1c6b3f60d5e2a41',
     ],
   },
-  PRICE_MAX_AGE: { good: [['1h', (c) => c.prices.maxAgeMs, 3_600_000]], bad: ['1s', '8d', '3600'] },
-  WEBHOOK_RETENTION: {
-    good: [['30d', (c) => c.webhooks.retentionMs, 30 * 86_400_000]],
-    bad: ['6d', '3651d', '90', ...NUMBERS_BAD],
-  },
-  WEBHOOK_MAX_ATTEMPTS: { good: [['6', (c) => c.webhooks.maxAttempts, 6]], bad: ['0', '7', ...NUMBERS_BAD] },
+  PRICE_MAX_AGE: duration([['1h', 3_600_000]], (c) => c.prices.maxAgeMs, '1s', '8d'),
+  WEBHOOK_RETENTION: duration([['30d', 30 * 86_400_000]], (c) => c.webhooks.retentionMs, '6d', '3651d'),
+  WEBHOOK_MAX_ATTEMPTS: whole((c) => c.webhooks.maxAttempts, 1, 6),
   WEBHOOK_ALLOWED_CIDRS: {
     good: [['127.0.0.1', (c) => c.webhooks.target.allowedCidrs, ['127.0.0.1']]],
     bad: CIDRS_BAD,
@@ -117,35 +114,16 @@ export const MONEY_ROWS = {
     good: [[pem, (c) => c.webhooks.target.caPem, '-----BEGIN CERTIFICATE-----\n']],
     bad: [notPem, join(folder, 'absent'), folder],
   },
-  RATE_LIMIT_PER_SECOND: {
-    good: [['50', (c) => c.limits.requestsPerSecond, 50]],
-    bad: ['0', '100001', ...NUMBERS_BAD],
-  },
-  RATE_LIMIT_BURST: {
-    good: [['100', (c) => c.limits.requestsBurst, 100]],
-    bad: ['0', '1000001', ...NUMBERS_BAD],
-  },
-  RATE_LIMIT_TESTS_PER_SECOND: {
-    good: [['2', (c) => c.limits.testsPerSecond, 2]],
-    bad: ['0', '100001', ...NUMBERS_BAD],
-  },
-  RATE_LIMIT_BAD_CREDENTIALS: {
-    good: [['1', (c) => c.limits.badCredentialsPerMinute, 1]],
-    bad: ['0', '100001', ...NUMBERS_BAD],
-  },
-  WITHDRAW_CHANGE_DELAY: {
-    good: [
-      ['0', (c) => c.settlement.withdrawChangeDelayMs, 0],
-      ['2h', (c) => c.settlement.withdrawChangeDelayMs, 7_200_000],
-    ],
-    bad: ['-1', '0s', '31d', '24', 'never'],
-  },
-  SESSION_IDLE: {
-    good: [['15m', (c) => c.sessions.idleMs, 900_000]],
-    bad: ['0s', '8d', '30', '1.5h', '-1m'],
-  },
-  SESSION_MAX: {
-    good: [['24h', (c) => c.sessions.maxMs, 86_400_000]],
-    bad: ['0s', '91d', '12', '29m', 'never'],
-  },
+  RATE_LIMIT_PER_SECOND: whole((c) => c.limits.requestsPerSecond, 1, 100_000, [1, 200]),
+  RATE_LIMIT_BURST: whole((c) => c.limits.requestsBurst, 1, 1_000_000, [100, 1_000_000]),
+  RATE_LIMIT_TESTS_PER_SECOND: whole((c) => c.limits.testsPerSecond, 1, 100_000),
+  RATE_LIMIT_BAD_CREDENTIALS: whole((c) => c.limits.badCredentialsPerMinute, 1, 100_000),
+  WITHDRAW_CHANGE_DELAY: duration(
+    [['2h', 7_200_000]],
+    (c) => c.settlement.withdrawChangeDelayMs,
+    '0s',
+    '31d',
+  ),
+  SESSION_IDLE: duration([['15m', 900_000]], (c) => c.sessions.idleMs, '0s', '8d'),
+  SESSION_MAX: duration([['24h', 86_400_000]], (c) => c.sessions.maxMs, '0s', '91d', '29m'),
 } satisfies Rows;

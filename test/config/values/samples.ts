@@ -91,6 +91,42 @@ export const KEYS_BAD = [
 ];
 export const NAMES_BAD = ['Production', 'prod', 'x', '1', 'true '];
 
+/** The row of a whole number from `least` to `most`. */
+export const whole = (
+  read: (config: Config) => number | bigint | undefined,
+  least: number,
+  most: number,
+  good = [least, most],
+): Row => ({
+  good: good.map((value) => [`${value}`, (c) => Number(read(c)), value]),
+  bad: [`${least - 1}`, `${most + 1}`, ...NUMBERS_BAD],
+});
+
+/** The row of an address without a query, or without a fragment alone. */
+export const address = (read: (config: Config) => unknown, ...bad: string[]): Row => ({
+  good: [['https://pay.shop.test/', read, 'https://pay.shop.test']],
+  bad: [...URLS_BAD, 'https://h/?a=1', ...bad],
+});
+
+/** The row of the path of a file or folder. */
+export const path = (read: (config: Config) => unknown): Row => ({
+  good: [['/run/one', read, '/run/one']],
+  bad: ['x'.repeat(4097)],
+});
+
+/** The row of a public account key. */
+export const account = (given: string, read: (config: Config) => unknown): Row => ({
+  good: [[given, read, given]],
+  bad: XPUB_BAD,
+});
+
+/** The row of a duration: one that is taken, with its milliseconds. */
+export const duration = (
+  good: readonly (readonly [string, number])[],
+  read: (config: Config) => number,
+  ...bad: string[]
+): Row => ({ good: good.map(([text, ms]) => [text, read, ms]), bad: ['-1h', '1.5h', '24', 'never', ...bad] });
+
 /** Made for the tables; whoever reads their values writes the files, and removes the folder. */
 export const folder = mkdtempSync(join(tmpdir(), 'gateway-config-'));
 export const pem = join(folder, 'ca.pem');

@@ -1,4 +1,16 @@
-import { CIDRS_BAD, HOSTS_BAD, NAMES_BAD, NUMBERS_BAD, notPem, pem, type Rows, URLS_BAD } from './samples.ts';
+import {
+  address,
+  CIDRS_BAD,
+  duration,
+  HOSTS_BAD,
+  NAMES_BAD,
+  notPem,
+  path,
+  pem,
+  type Rows,
+  URLS_BAD,
+  whole,
+} from './samples.ts';
 
 export const SERVICE_ROWS = {
   NODE_ENV: { good: [['test', (c) => c.environment, 'test']], bad: NAMES_BAD },
@@ -9,13 +21,7 @@ export const SERVICE_ROWS = {
     ],
     bad: ['nile', 'bsc-testnet,', 'bsc-testnet,bsc-testnet', 'BSC-TESTNET', ...NAMES_BAD],
   },
-  PORT: {
-    good: [
-      ['0', (c) => c.http.port, 0],
-      ['65535', (c) => c.http.port, 65535],
-    ],
-    bad: ['70000', '65536', ...NUMBERS_BAD],
-  },
+  PORT: whole((c) => c.http.port, 0, 65_535),
   HOST: {
     good: [
       ['10.1.2.3', (c) => c.http.host, '10.1.2.3'],
@@ -23,20 +29,14 @@ export const SERVICE_ROWS = {
     ],
     bad: HOSTS_BAD,
   },
-  OPS_PORT: { good: [['0', (c) => c.ops.port, 0]], bad: ['65536', ...NUMBERS_BAD] },
+  OPS_PORT: whole((c) => c.ops.port, 0, 65_535, [0]),
   OPS_HOST: { good: [['10.1.2.3', (c) => c.ops.host, '10.1.2.3']], bad: HOSTS_BAD },
-  PUBLIC_URL: {
-    good: [['https://pay.example.com/', (c) => c.http.publicUrl, 'https://pay.example.com']],
-    bad: [...URLS_BAD, 'https://h/?a=1'],
-  },
+  PUBLIC_URL: address((c) => c.http.publicUrl),
   NOTIFY_URL: {
     good: [['http://10.0.0.7:3000/hooks/KEY?x=1', (c) => c.notify.url, 'http://10.0.0.7:3000/hooks/KEY?x=1']],
     bad: [...URLS_BAD, 'https://h/#a'],
   },
-  TEMPORAL_UI_URL: {
-    good: [['http://127.0.0.1:8233/', (c) => c.temporal.uiUrl, 'http://127.0.0.1:8233']],
-    bad: [...URLS_BAD, 'https://h/?a=1'],
-  },
+  TEMPORAL_UI_URL: address((c) => c.temporal.uiUrl),
   TRUSTED_PROXIES: {
     good: [
       ['10.0.0.0/8, fd00::/8,1.2.3.4', (c) => c.http.trustedProxies, ['10.0.0.0/8', 'fd00::/8', '1.2.3.4']],
@@ -46,13 +46,19 @@ export const SERVICE_ROWS = {
   DATA_DIR: { good: [['/tmp/x/../y', (c) => c.dataDir, '/tmp/y']], bad: ['x'.repeat(4097)] },
   LOG_LEVEL: { good: [['debug', (c) => c.logLevel, 'debug']], bad: ['INFO', 'verbose', '30'] },
   LOG_FORMAT: { good: [['pretty', (c) => c.logFormat, 'pretty']], bad: ['JSON', 'text', 'true'] },
-  STUCK_AFTER: {
-    good: [
-      ['90s', (c) => c.stuckAfterMs, 90_000],
-      ['7d', (c) => c.stuckAfterMs, 604_800_000],
+  STUCK_AFTER: duration(
+    [
+      ['90s', 90_000],
+      ['7d', 604_800_000],
     ],
-    bad: ['1', '9s', '31d', '-1h', '1.5h', '1h30m', '1H', '0h', '٣h', '99999999d'],
-  },
+    (c) => c.stuckAfterMs,
+    '9s',
+    '31d',
+    '1H',
+    '0h',
+    '٣h',
+    '1h30m',
+  ),
   DATABASE_URL: {
     good: [
       [
@@ -72,7 +78,7 @@ export const SERVICE_ROWS = {
       'postgres://u:hunter2@db/gateway?ssl=true',
     ],
   },
-  POSTGRES_BIN: { good: [['/opt/pg/bin', (c) => c.postgresBin, '/opt/pg/bin']], bad: ['x'.repeat(4097)] },
+  POSTGRES_BIN: path((c) => c.postgresBin),
   TEMPORAL_ADDRESS: {
     good: [
       [
@@ -122,8 +128,5 @@ export const SERVICE_ROWS = {
     good: [['Node-1, 10.1.2.3,[2001:db8::1]', (c) => c.production, false]],
     bad: ['http://node-1', 'node-1:8545', 'node-1/', 'a,,b', 'é', 'x'.repeat(64), `${'a.'.repeat(4_000)}!`],
   },
-  TEMPORAL_CLI: {
-    good: [['/opt/temporal', (c) => c.temporal.cliPath, '/opt/temporal']],
-    bad: ['x'.repeat(4097)],
-  },
+  TEMPORAL_CLI: path((c) => c.temporal.cliPath),
 } satisfies Rows;

@@ -1,4 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { parse } from 'yaml';
+
+type Rule = {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string; readonly action: string };
+};
+type Dashboard = {
+  readonly panels: readonly {
+    readonly title: string;
+    readonly targets: readonly { readonly expr: string; readonly legendFormat: string }[];
+  }[];
+};
+
+export const ROOT = join(import.meta.dirname, '../../..');
+export const RULES = 'deploy/prometheus/alerts.yml';
+export const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+/** The alerts and the dashboard that are shipped, and all that they ask Prometheus. */
+export const rules = (parse(read(RULES)) as { groups: { rules: Rule[] }[] }).groups.flatMap(
+  (group) => group.rules,
+);
+export const dashboard = JSON.parse(read('deploy/grafana/gateway.json')) as Dashboard;
+export const expressions = [
+  ...rules.map(({ expr }) => expr),
+  ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+];
+
+/** What Prometheus itself adds. */
+const OF_PROMETHEUS = ['job', 'instance', 'le'];
+
+/** Throws where rules or panels name a metric or a label that is not among these series. */
+export function expectNamed(known: ReadonlyMap<string, ReadonlySet<string>>): void {
+  for (const expr of expressions) {
+    const { series, grouped } = namesIn(expr);
+    expect(series, expr).to.not.have.length(0);
+    for (const { name, labels } of series) {
+      if (name === 'up') continue;
+      expect([...known.keys()], expr).to.include(name);
+      for (const label of [...labels, ...grouped])
+        expect([...(known.get(name) ?? []), ...OF_PROMETHEUS], `${label} in ${expr}`).to.include(label);
+    }
+  }
+}
 
 const WORDS = new Set(['sum', 'max', 'min', 'by', 'rate', 'increase', 'delta', 'histogram_quantile', 'time']);
 

@@ -1,11 +1,8 @@
 import { expect } from 'chai';
 import { type FreshDatabase, migratedDatabase, tempDir } from '../../../../dev/support/parts.ts';
-import { postgresPrograms } from '../../../../dev/support/postgres-programs.ts';
-import { testRun } from '../../../../dev/support/test-run.ts';
 import { openOrm } from '../../../../src/db/orm.ts';
-import { ask, askOne, emptyDatabases } from '../../../cli/care/databases.ts';
-import { answer, type Env, gatewayProcess, oneObject, type Ran } from '../../../cli/support.ts';
-import { killingPrograms } from './killing.ts';
+import { ask, askOne, emptyDatabases, findPrograms, killingPrograms, told } from '../../../cli/care/stage.ts';
+import { answer, type Env, gatewayProcess, oneObject } from '../../../cli/support.ts';
 
 /** What somebody else may have in the place of the tables, of every kind that has a name of its own way. */
 const AMONG = [
@@ -54,7 +51,6 @@ describe('a restore beside what is somebody else\u2019s', function () {
   let folder: string;
   let failing: string;
   const databases = emptyDatabases();
-  const told = ({ stderr }: Ran) => stderr.replace(/\s+/g, ' ');
   const call = ({ url }: Pick<FreshDatabase, 'url'>, args: readonly string[], more: Env = {}) =>
     gatewayProcess(args, { ...env, DATABASE_URL: url, ...more });
   const restore = (database: Pick<FreshDatabase, 'url'>, more: Env, ...args: string[]) =>
@@ -66,7 +62,7 @@ describe('a restore beside what is somebody else\u2019s', function () {
     });
 
   before(async () => {
-    const programs = await testRun.unlimited(async () => postgresPrograms(console.error, process.env));
+    const programs = await findPrograms();
     env = { POSTGRES_BIN: programs, LOG_LEVEL: 'error' };
     failing = await killingPrograms(programs, 'not at all, and fails before the marker');
     source = await migratedDatabase();

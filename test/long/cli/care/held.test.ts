@@ -1,13 +1,11 @@
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase, tempDir } from '../../../../dev/support/parts.ts';
-import { postgresPrograms } from '../../../../dev/support/postgres-programs.ts';
-import { testRun } from '../../../../dev/support/test-run.ts';
 import { MIGRATIONS } from '../../../../migrations/index.ts';
 import { type RestoreInput, restoreBackup } from '../../../../src/cli/backup/restore.ts';
 import { type Orm, openOrm } from '../../../../src/db/orm.ts';
 import { unknownSinceRestore } from '../../../../src/services/restores/hold.ts';
+import { findPrograms, killingPrograms } from '../../../cli/care/stage.ts';
 import { answer, type Env, gatewayProcess } from '../../../cli/support.ts';
-import { killingPrograms } from './killing.ts';
 
 const BEFORE_RESTORES =
   MIGRATIONS[MIGRATIONS.findIndex(({ name }) => name.endsWith('_restores')) - 1]?.name ?? '';
@@ -20,7 +18,7 @@ describe('payouts after a restore', function () {
   const open: { orm: Orm; database: FreshDatabase }[] = [];
   let programs = '';
   before(async () => {
-    programs = await testRun.unlimited(async () => postgresPrograms(console.error, process.env));
+    programs = await findPrograms();
   });
   after(async () => {
     for (const { orm, database } of open) {

@@ -1,11 +1,7 @@
 import { expect } from 'chai';
-import { type FreshDatabase, tempDir } from '../../../../dev/support/parts.ts';
-import { postgresPrograms } from '../../../../dev/support/postgres-programs.ts';
-import { testRun } from '../../../../dev/support/test-run.ts';
-import { ask, askOne, emptyDatabases } from '../../../cli/care/databases.ts';
-import { answer, type Env, gatewayProcess, oneObject, type Ran } from '../../../cli/support.ts';
-import { startTestApi, type TestApi } from '../../../support/gateway.ts';
-import { killingPrograms } from './killing.ts';
+import type { FreshDatabase } from '../../../../dev/support/parts.ts';
+import { ask, askOne, type Care, killingPrograms, startCare, told } from '../../../cli/care/stage.ts';
+import { type Env, gatewayProcess, oneObject, type Ran } from '../../../cli/support.ts';
 
 /** Everything of a gateway that a database holds, wherever it lies. */
 const HELD = `select count(*)::int as n, count(*) filter (where am.amname = 'gin')::int as searched
@@ -22,20 +18,15 @@ const PLACE = `select pg_get_userbyid(n.nspowner) as owner, n.nspacl::text as ri
 
 describe('a restore that does not come to its end', function () {
   this.timeout(120_000);
-  let api: TestApi;
-  let env: Env;
-  let folder: string;
+  let care: Care;
   let whole: Record<string, unknown>;
-  const databases = emptyDatabases();
   const held = (url: string, schema: string) => askOne(url, HELD.replace('$name', `'${schema}'`));
-  const call = (database: FreshDatabase, args: readonly string[], more: Env = {}) =>
-    gatewayProcess(args, { ...env, DATABASE_URL: database.url, ...more });
   const restore = (database: FreshDatabase, more: Env = {}, ...options: string[]) =>
-    call(database, ['restore', '--from', folder, '--by', 'Ann', '--reason', 'x', ...options], more);
+    care.restore(database, options, more);
 
   /** A database with a whole gateway in it. */
   const healthy = async (): Promise<FreshDatabase> => {
-    const database = await databases.make();
+    const database = await care.databases.make();
     const ran = await restore(database);
     expect(ran.code, ran.stderr).to.equal(0);
     whole = await held(database.url, 'public');
@@ -54,7 +45,6 @@ describe('a restore that does not come to its end', function () {
     );
   };
 
-  const told = ({ stderr }: Ran) => stderr.replace(/\s+/g, ' ');
   /** The statements that an error says are to be run. */
   const statementsOf = (ran: Ran) => /: "([^"]+)"/.exec(told(ran))?.[1] ?? '';
   /** The database's owner, who owns nothing else and may little, at the same database. */
@@ -66,17 +56,13 @@ describe('a restore that does not come to its end', function () {
   };
 
   before(async () => {
-    const programs = await testRun.unlimited(async () => postgresPrograms(console.error, process.env));
-    api = await startTestApi();
-    const url = api.deps.orm.config.get('clientUrl') ?? '';
-    await ask(url, `create role ${OWNER} login createdb password '${OWNER}'`);
-    env = { DATABASE_URL: url, POSTGRES_BIN: programs, LOG_LEVEL: 'error' };
-    ({ folder } = await answer<{ folder: string }>(['backup', '--to', await tempDir('backups')], env));
+    care = await startCare(gatewayProcess, ({ deps }) =>
+      ask(deps.orm.config.get('clientUrl') ?? '', `create role ${OWNER} login createdb password '${OWNER}'`),
+    );
   });
   after(async () => {
-    await api?.stop();
-    await databases.drop();
-    await ask(env.DATABASE_URL ?? '', `drop role ${OWNER}`).catch(() => undefined);
+    await care?.stop();
+    await ask(care.url, `drop role ${OWNER}`).catch(() => undefined);
   });
 
   it('leaves a database as it was where nothing of it could be put aside', async () => {
@@ -86,13 +72,12 @@ describe('a restore that does not come to its end', function () {
     expect(ran.code, ran.stderr).to.equal(1);
     expect(ran.stderr).to.contain('could not be put aside');
     expect(await held(database.url, 'public')).to.deep.equal(whole);
-    expect((await call(database, ['migrate'])).code, 'it may be used').to.equal(0);
+    expect((await care.call(database, ['migrate'])).code, 'it may be used').to.equal(0);
   });
 
   it('takes nothing from what lies aside since one that was killed, and names it in the end', async () => {
     const database = await healthy();
-    const killing = (when: Parameters<typeof killingPrograms>[1]) =>
-      killingPrograms(env.POSTGRES_BIN ?? '', when);
+    const killing = (when: Parameters<typeof killingPrograms>[1]) => killingPrograms(care.programs, when);
     const killed = await restore(database, { POSTGRES_BIN: await killing('before the rows') }, '--replace');
     expect(killed.code).to.equal(null);
     const schemas = await ask(
@@ -103,7 +88,7 @@ describe('a restore that does not come to its end', function () {
     for (const programs of ['/', await killing('not at all, and fails before the marker')]) {
       expect((await restore(database, { POSTGRES_BIN: programs })).code, programs).to.equal(1);
       expect(await held(database.url, aside), programs).to.deep.equal(whole);
-      expect((await call(database, ['migrate'])).code, 'still cut short').to.equal(1);
+      expect((await care.call(database, ['migrate'])).code, 'still cut short').to.equal(1);
     }
     const ran = await restore(database, {}, '--json');
     expect(ran.code, ran.stderr).to.equal(0);
@@ -114,24 +99,24 @@ describe('a restore that does not come to its end', function () {
   it('says why, and where everything lies, where it cannot be undone either', async () => {
     const database = await healthy();
     await refuse(database, 'DROP SCHEMA');
-    const programs = await killingPrograms(env.POSTGRES_BIN ?? '', 'not at all, and fails before the marker');
+    const programs = await killingPrograms(care.programs, 'not at all, and fails before the marker');
     const ran = await restore(database, { POSTGRES_BIN: programs }, '--replace');
     expect(ran.code).to.equal(1);
     expect(ran.stderr.replace(/\s+/g, ' ')).to.match(
       /pg_restore.*could not be put back: .*no DROP SCHEMA here.*lies in the schema before_restore_\d{14}, whole/,
     );
-    expect((await call(database, ['migrate'])).code).to.equal(1);
+    expect((await care.call(database, ['migrate'])).code).to.equal(1);
   });
 
   it('leaves an empty place its owner, its rights and an extension of somebody else', async () => {
-    const database = await databases.make();
+    const database = await care.databases.make();
     const owner = await byOwner(database);
     await ask(database.url, 'create extension pg_trgm');
     await ask(database.url, `grant create on schema public to pg_monitor`);
     await ask(database.url, 'alter default privileges in schema public grant select on tables to pg_monitor');
     const before = await askOne(database.url, PLACE);
     expect(before).to.include({ extensions: 'pg_trgm', later: 1, things: 0 });
-    const programs = await killingPrograms(env.POSTGRES_BIN ?? '', 'not at all, and fails before the marker');
+    const programs = await killingPrograms(care.programs, 'not at all, and fails before the marker');
     for (const who of [owner, database]) {
       const ran = await restore(who, { POSTGRES_BIN: programs });
       expect([ran.code, told(ran)]).to.deep.equal([1, told(ran)]);
@@ -143,7 +128,7 @@ describe('a restore that does not come to its end', function () {
   });
 
   it('takes nothing away that is no table: a place with such things is not empty', async () => {
-    const database = await databases.make();
+    const database = await care.databases.make();
     await ask(database.url, 'create collation german from "C"');
     await ask(database.url, 'create text search configuration words (copy = simple)');
     const ran = await restore(database);
@@ -152,7 +137,7 @@ describe('a restore that does not come to its end', function () {
   });
 
   it('is not begun by a role that could not end it, and what is said to be done helps', async () => {
-    const database = await databases.make();
+    const database = await care.databases.make();
     const owner = await byOwner(database);
     const refused = async (words: RegExp) => {
       const ran = await restore(owner);
@@ -165,15 +150,15 @@ describe('a restore that does not come to its end', function () {
     await ask(owner.url, await refused(/no schema "public"/));
     await ask(database.url, 'alter schema public owner to current_user');
     await ask(database.url, await refused(/"public" belongs to .* can make nothing/));
-    const programs = await killingPrograms(env.POSTGRES_BIN ?? '', 'before the rows');
+    const programs = await killingPrograms(care.programs, 'before the rows');
     expect((await restore(database, { POSTGRES_BIN: programs })).code, 'by a superuser').to.equal(null);
     await ask(database.url, await refused(/cannot be marked .*must be owner/));
-    expect((await call(owner, ['migrate'])).code, 'it is marked').to.equal(1);
+    expect((await care.call(owner, ['migrate'])).code, 'it is marked').to.equal(1);
     await ask(owner.url, 'create table gateway_in_restore.mine (what text)');
     await refused(/cannot be marked .*other objects depend.*Take what is in the schema/);
     await ask(owner.url, 'drop table gateway_in_restore.mine');
     const ran = await restore(owner);
     expect(ran.code, ran.stderr).to.equal(0);
-    expect((await call(owner, ['migrate'])).code).to.equal(0);
+    expect((await care.call(owner, ['migrate'])).code).to.equal(0);
   });
 });

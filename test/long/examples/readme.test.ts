@@ -3,29 +3,17 @@ import { cpSync, mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { blocksOf } from '../../dev/newcomer/blocks.ts';
-import { type NodeChoice, nodesOfNewcomers } from '../../dev/newcomer/terminal.ts';
-import { FIRST_INTEGRATION, walkReadme } from '../../dev/newcomer/walk.ts';
-import { tempDir } from '../../dev/support/parts.ts';
-import { closedPort } from '../../dev/support/receiver.ts';
-import { ROOT, trackedFiles } from '../support/repository/files.ts';
+import { blocksOf } from '../../../dev/newcomer/blocks.ts';
+import { type NodeChoice, nodesOfNewcomers } from '../../../dev/newcomer/terminal.ts';
+import { FIRST_INTEGRATION, walkReadme } from '../../../dev/newcomer/walk.ts';
+import { tempDir } from '../../../dev/support/parts.ts';
+import { closedPort } from '../../../dev/support/receiver.ts';
+import { ROOT, trackedFiles } from '../../support/repository/files.ts';
 
-/** Blocks that are no step of the first integration, and what runs them. */
-const ELSEWHERE = {
-  'Two commands': 'test/dev/demo (the demo), and this very run',
-  Production: 'test/deploy (each service of the file is started by its own command)',
-};
 const INSTALL_MS = 180_000;
 const WALK_MS = 240_000;
 
 describe('the README', () => {
-  it('has no block of code that nobody runs', () => {
-    const headings = blocksOf(ROOT, 'README.md')
-      .filter(({ language }) => language !== 'text')
-      .map(({ heading }) => heading);
-    expect([...new Set(headings)]).to.have.members([FIRST_INTEGRATION, ...Object.keys(ELSEWHERE)]);
-  });
-
   describe('in a fresh clone', () => {
     let clone: string;
     before(async () => {

@@ -3,13 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { eventually } from '../../dev/support/eventually.ts';
-import { tempDir } from '../../dev/support/parts.ts';
-import { type Receiver, startReceiver } from '../../dev/support/receiver.ts';
-import { processOwner } from '../support/compose/container.ts';
-import { productionSteps } from '../support/compose/file.ts';
-import { ComposeMachine, type Ended } from '../support/compose/machine.ts';
-import { call } from '../support/gateway.ts';
+import { eventually } from '../../../dev/support/eventually.ts';
+import { tempDir } from '../../../dev/support/parts.ts';
+import { type Receiver, startReceiver } from '../../../dev/support/receiver.ts';
+import { processOwner } from '../../support/compose/container.ts';
+import { productionSteps } from '../../support/compose/file.ts';
+import { ComposeMachine, type Ended } from '../../support/compose/machine.ts';
+import { call } from '../../support/gateway.ts';
 
 /** What an operator does by the README on a machine with Docker, done without it. */
 class Operator {

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { startTestChain, type TestChain } from '../../dev/support/chain.ts';
-import { eventually } from '../../dev/support/eventually.ts';
-import { type FaultProxy, startFaultProxy } from '../../dev/support/fault-proxy.ts';
-import { ownPostgres, ownTemporal } from '../../dev/support/parts.ts';
-import { migrate } from '../../src/app/migrate.ts';
-import { openOrm } from '../../src/db/orm.ts';
-import { type GatewayChild, startGatewayChild } from '../support/gateway-child.ts';
+import { startTestChain, type TestChain } from '../../../dev/support/chain.ts';
+import { eventually } from '../../../dev/support/eventually.ts';
+import { type FaultProxy, startFaultProxy } from '../../../dev/support/fault-proxy.ts';
+import { ownPostgres, ownTemporal } from '../../../dev/support/parts.ts';
+import { migrate } from '../../../src/app/migrate.ts';
+import { openOrm } from '../../../src/db/orm.ts';
+import { type GatewayChild, startGatewayChild } from '../../support/gateway-child.ts';
 
 const AWAY_MS = 22_000;
 type Line = { level: string; time: string; component?: string; msg: string; err?: unknown };
