@@ -82,18 +82,12 @@ describe('the doors of a process', function () {
     expect(ops).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect((await call(`${ops}/metrics`)).text).to.contain('gateway_');
     expect((await call(`${ops}/api/v1/balance`)).status, 'the API at the operators').to.equal(404);
-  });
-
-  it('tell both outside production', async () => {
-    const { api, ops } = await doors(serveApi, { NODE_ENV: 'development' });
-    for (const origin of [originOf(api), ops])
+    const development = await doors(serveApi, { NODE_ENV: 'development' });
+    for (const origin of [originOf(development.api), development.ops])
       expect((await statuses(origin)).filter((status) => status === 404)).to.deep.equal([]);
-  });
-
-  it('are there for a worker too', async () => {
-    const { api, ops } = await doors(serveWorker, { NODE_ENV: 'production' });
-    expect(api).to.equal(null);
-    expect((await statuses(ops)).filter((status) => status === 404)).to.deep.equal([]);
+    const worker = await doors(serveWorker, { NODE_ENV: 'production' });
+    expect([worker.api, await statuses(worker.ops)].flat()).to.not.include(404);
+    expect(worker.api).to.equal(null);
   });
 
   const reaches = async (api: string | null, host: string): Promise<boolean> =>

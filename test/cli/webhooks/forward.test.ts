@@ -7,7 +7,7 @@ import { txDeps } from '../../../src/services/deps.ts';
 import { createCustomer as create } from '../../../src/services/merchants/customers.ts';
 import { transact } from '../../../src/services/transact.ts';
 import { call, startTestApi, type TestApi, type TestMerchant } from '../../support/gateway.ts';
-import { gateway, type Running, running } from '../support.ts';
+import { gateway, type Running, running, sideBySide } from '../support.ts';
 import { LocalShop } from './local-shop.ts';
 
 type Line = {
@@ -247,16 +247,17 @@ describe('command line: webhook listen --forward-to', function () {
   it('refuses what cannot work, and says what to do', async () => {
     const to = ['--forward-to', shop.url];
     const key = { GATEWAY_KEY: merchant.keys.test };
-    for (const [words, env, code, says] of [
+    const refused: (readonly [string[], Record<string, string>, number, RegExp])[] = [
       [to, key, 2, /--api, or in GATEWAY_URL/],
       [[...to, '--api', at()], { GATEWAY_KEY: 'nonsense' }, 2, /sk_live_… or sk_test_…/],
       [[...to, '--api', at()], { GATEWAY_KEY: `sk_test_${'x'.repeat(43)}` }, 1, /401.*GATEWAY_KEY/],
       [[...to, '--api', `${api.origin}/docs`], key, 1, /no list of events.*--api/],
-    ] as const) {
+    ];
+    await sideBySide(refused, async ([words, env, code, says]) => {
       const { code: ended, stdout, stderr } = await gateway(['webhook', 'listen', ...words], env);
       expect([ended, stdout], stderr).to.deep.equal([code, '']);
       expect(stderr.replace(/\s+/g, ' ')).to.match(says);
       expect(stderr).to.not.contain('sk_test_x');
-    }
+    });
   });
 });
