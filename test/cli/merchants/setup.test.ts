@@ -95,7 +95,7 @@ describe('command line: an operator sets up merchants', function () {
     ]);
     for (const { from, merchant_id } of rows) expect([from, merchant_id]).to.deep.equal([hostname(), id]);
     expect(rows.find(({ action }) => action === 'merchant.set')).to.deep.include({
-      before: { monthly_limit_usd: '1000.50', withdraw_bsc: ADDRESS },
+      before: { monthly_limit_usd: '1000.5', withdraw_bsc: ADDRESS },
       after: { monthly_limit_usd: null, withdraw_bsc: null },
     });
     const text = JSON.stringify([rows, await answer(['key', 'list'], env)]);
@@ -107,6 +107,7 @@ describe('command line: an operator sets up merchants', function () {
   });
 
   it('lists fit a terminal, of all or of one merchant, since a time', async () => {
+    expect((await shown('merchant', 'list')).split('\n')[1]).to.match(new RegExp(`^${id}  Shop +active`));
     const other = await answer<Made>(
       ['merchant', 'create', '--name', 'x'.repeat(150), '--no-subscription'],
       env,
@@ -117,7 +118,6 @@ describe('command line: an operator sets up merchants', function () {
     expect(await actions('--since', '2099-01-01')).to.deep.equal([]);
     expect(await actions('--limit', '3')).to.have.length(3);
     expect(await shown('audit', 'list')).to.contain(`withdraw_bsc: ${ADDRESS} → –`);
-    expect((await shown('merchant', 'list')).split('\n')[1]).to.match(new RegExp(`^${id}  Shop +active`));
     const { merchants } = await answer<{ merchants: Record<string, string>[] }>(['merchant', 'list'], env);
     expect(merchants.map((row) => [row['id'], row['subscription']])).to.deep.equal([
       [id, 'active'],
@@ -129,9 +129,7 @@ describe('command line: an operator sets up merchants', function () {
     const silent = leavesOf(makeProgram()).filter(
       ({ command }) => !command.options.some(({ long }) => long === '--by'),
     );
-    expect(silent.map(({ path }) => path).filter((path) => !READING.test(path))).to.deep.equal([
-      'archive list',
-    ]);
+    expect(silent.map(({ path }) => path).filter((path) => !READING.test(path))).to.deep.equal([]);
   });
 
   it('what cannot be done is refused with one sentence and its next action, and changes nothing', async () => {
