@@ -1,6 +1,7 @@
 // A watcher and a chain on a clock of their own: blocks come when
 // a test says, and somebody announces them, or something else.
 import { BSC_PACE } from '../../../src/chains/bsc/pace.ts';
+import type { HeadPace } from '../../../src/chains/pace.ts';
 import {
   answered,
   type Known,
@@ -11,10 +12,16 @@ import { hear } from '../../../src/services/watcher/heads/hints.ts';
 
 export type Announcement = { readonly atMs: number; readonly number: number };
 export type Watched = {
-  /** When each block was found. */
-  readonly foundMs: readonly number[];
+  /** By how much later than it came each block was found. */
+  readonly lateMs: readonly number[];
   /** When each question was asked. */
   readonly askedMs: readonly number[];
+};
+type Options = {
+  readonly announcements?: readonly Announcement[];
+  readonly limits?: HeadPace;
+  /** How long an answer takes, where so many blocks were found. */
+  readonly answerMs?: (found: number) => number;
 };
 
 /**
@@ -23,15 +30,12 @@ export type Watched = {
  */
 export function watch(
   blocks: readonly number[],
-  announcements: readonly Announcement[],
-  answerMs = 5,
+  { announcements = [], limits = BSC_PACE.head, answerMs = () => 5 }: Options = {},
 ): Watched {
   const coming = announcements.toSorted((a, b) => a.atMs - b.atMs);
-  const [foundMs, askedMs]: [number[], number[]] = [[], []];
-  let known: Known = nothingKnown(BSC_PACE.head);
-  let nowMs = 0;
-  let height = 0;
-  let next = 0;
+  const [lateMs, askedMs]: [number[], number[]] = [[], []];
+  let known: Known = nothingKnown(limits);
+  let [nowMs, height, next] = [0, 0, 0];
   const passTo = (untilMs: number, isOver: () => boolean = () => false): void => {
     for (let one = coming[next]; one && one.atMs < untilMs && !isOver(); one = coming[next]) {
       next += 1;
@@ -39,19 +43,20 @@ export function watch(
       known = { ...known, hints: hear(known.hints, { ...one, known: known.pace.number }) };
     }
   };
-  while (foundMs.length < blocks.length) {
+  while (lateMs.length < blocks.length) {
     const askMs = nowMs;
+    const untilMs = askMs + answerMs(lateMs.length);
     askedMs.push(askMs);
     while ((blocks[height] ?? Number.POSITIVE_INFINITY) <= askMs) height += 1;
-    passTo(askMs + answerMs);
-    nowMs = askMs + answerMs;
+    passTo(untilMs);
+    nowMs = untilMs;
     known = answered(known, { atMs: askMs, number: height });
-    while (foundMs.length < height) foundMs.push(nowMs);
+    while (lateMs.length < height) lateMs.push(nowMs - (blocks[lateMs.length] ?? 0));
     const sinceMs = nowMs;
     passTo(Number.POSITIVE_INFINITY, () => (coming[next]?.atMs ?? 0) >= nextQuestion(known, sinceMs).atMs);
     const { atMs, cause } = nextQuestion(known, sinceMs);
     nowMs = Math.max(nowMs, atMs);
     known = { ...known, cause };
   }
-  return { foundMs, askedMs };
+  return { lateMs, askedMs };
 }

@@ -4,6 +4,8 @@ import { testContracts } from '../../../dev/support/chain-contracts.ts';
 import type { RpcCall } from '../../../dev/support/fault-proxy.ts';
 import { type AddressKey, hexAddress, keyOfHex } from '../../../src/chains/address-key.ts';
 import type { Mode, Network } from '../../../src/domain/assets.ts';
+import type { Deps } from '../../../src/services/deps.ts';
+import { advancedTo, cursorOf, depositOf } from './asked.ts';
 import { type Row, startTestWatcher } from './test-watcher.ts';
 import { startTronWatcher } from './tron/tron-watcher.ts';
 
@@ -11,13 +13,14 @@ import { startTronWatcher } from './tron/tron-watcher.ts';
 const FINAL_BEHIND = 32;
 /** Base units of USDT: below it is dust, above it is a deposit. */
 const FLOOR = 100n;
-const BACKLOG = 150;
+const BACKLOG = 80;
 
 /** Who sends: what `other` sent may be lost without holding up what is sent after it. */
 type Sender = 'payer' | 'other';
 
 /** A watched chain. Payments wait for a block, and are told by their hash. */
 type Side = {
+  readonly deps: Deps;
   newAddress(mode?: Mode): Promise<AddressKey>;
   /** Our USDT. */
   pay(to: AddressKey, units: bigint, from?: Sender): Promise<string>;
@@ -149,55 +152,87 @@ for (const [network, start] of Object.entries(SIDES))
     after(() => live?.stop());
     afterEach(() => live?.heal());
 
-    const cursor = async (): Promise<Row> => (await live.rows('select * from chain_cursors'))[0] ?? {};
-    const depositOf = async (hash: string): Promise<Row> =>
-      (await live.rows('select * from deposits where transaction_hash = ?', [hash]))[0] ?? {};
-    const aside = async (address: AddressKey): Promise<unknown[]> =>
-      (
-        await live.rows('select transaction_hash from unrecognised_transfers where address_key = ?', [
-          address,
-        ])
-      ).map((row) => row['transaction_hash']);
+    const rowOf = (hash: string): Promise<Row> => depositOf(live, hash);
+    const advanced = async (hash: string) => await advancedTo(live.deps, (await rowOf(hash))['id']);
     const pay = async (units: bigint, from?: Sender): Promise<string> =>
       await live.pay(await live.newAddress(), units, from);
     /** Every kept block is in the chain now, and each links to the one before. */
     async function expectOnChain(): Promise<void> {
-      expect((await cursor())['scanned_hash']).to.equal(await live.headHash());
+      expect(await cursorOf(live)).to.include({ scanned_hash: await live.headHash() });
       const kept = await live.rows(
         'select number, hash, parent_hash from chain_blocks order by number desc limit 60',
       );
-      for (const [index, { parent_hash: parent }] of kept.slice(0, -1).entries())
-        expect(parent).to.equal(kept[index + 1]?.['hash']);
+      expect(kept.slice(0, -1).map(({ parent_hash: parent }) => parent)).to.deep.equal(
+        kept.slice(1).map(({ hash }) => hash),
+      );
     }
 
-    for (const [what, { mode, units, foreign = false }] of Object.entries(ASIDE))
-      it(`take along what was set aside of them as ${what}, and bring back what is in a block again`, async () => {
+    it('take their payments along down to finality, bind what came back elsewhere, and keep what lies below', async () => {
+      const below = await pay(1_001n);
+      await live.mine(3);
+      const gone = await pay(1_002n, 'other');
+      await live.mine(10);
+      const moved = await pay(1_003n);
+      await live.mine(FINAL_BEHIND - 14);
+      await live.catchUp();
+      const [before, held] = [await rowOf(moved), await rowOf(below)];
+      await live.replace(FINAL_BEHIND - 3);
+      await live.catchUp();
+      for (const hash of [gone, moved])
+        expect(await rowOf(hash)).to.include({ block_hash: null, status: 'detected' });
+      expect(await rowOf(below), 'its block was not replaced').to.include({ block_hash: held['block_hash'] });
+      await expectOnChain();
+      await live.again(moved);
+      await live.finish();
+      const after = await rowOf(moved);
+      expect(after['block_hash']).to.be.a('string').and.not.equal(before['block_hash']);
+      expect(after['verified_at']).to.not.equal(null);
+      await expectOnChain();
+      expect([await advanced(moved), await advanced(gone)]).to.deep.equal(['completed', 'failed']);
+      expect(await rowOf(gone)).to.include({ block_hash: null, verified_at: null, failure_code: 'REORGED' });
+      // Long after it was given up: one deposit still, in its second life.
+      await live.again(gone);
+      await live.finish();
+      expect(await advanced(gone)).to.equal('completed');
+      expect(
+        await live.rows('select generation, amount_units from deposits where transaction_hash = ?', [gone]),
+      ).to.deep.equal([{ generation: 2, amount_units: '1002' }]);
+    });
+
+    it('take along what was set aside of them, and bring back what is in a block again', async () => {
+      const aside = async (address: AddressKey): Promise<unknown[]> =>
+        (
+          await live.rows('select transaction_hash from unrecognised_transfers where address_key = ?', [
+            address,
+          ])
+        ).map((row) => row['transaction_hash']);
+      const all: { what: string; address: AddressKey; gone: string; back: string }[] = [];
+      for (const [what, { mode, units, foreign = false }] of Object.entries(ASIDE)) {
         const address = await live.newAddress(mode);
         const send = foreign ? live.payForeign : live.pay;
         const gone = await send(address, units, 'other');
-        const back = await send(address, units + 1n);
-        await live.mine(2);
-        await live.catchUp();
-        expect(await aside(address)).to.have.members([gone, back]);
-        await live.replace(3);
-        await live.catchUp();
-        expect(await aside(address)).to.deep.equal([]);
-        await live.again(back);
-        await live.finish();
-        expect(await aside(address)).to.deep.equal([back]);
-        await live.reconcile();
-        expect(
-          await live.rows('select * from balance_differences where address_key = ?', [address]),
-        ).to.deep.equal([]);
-      });
+        all.push({ what, address, gone, back: await send(address, units + 1n) });
+      }
+      await live.mine(2);
+      await live.catchUp();
+      for (const { what, address, gone, back } of all)
+        expect(await aside(address), what).to.have.members([gone, back]);
+      await live.replace(3);
+      await live.catchUp();
+      for (const { what, address } of all) expect(await aside(address), what).to.deep.equal([]);
+      for (const { back } of all) await live.again(back);
+      await live.finish();
+      for (const { what, address, back } of all) expect(await aside(address), what).to.deep.equal([back]);
+      await live.reconcile();
+      expect(await live.rows('select * from balance_differences')).to.deep.equal([]);
+    });
 
     it('are followed where that happens while an outage is being caught up with', async () => {
       await live.catchUp();
       const early = await pay(4_000n);
       await live.mine(BACKLOG);
       const gone = await pay(5_000n, 'other');
-      await live.mine(10);
-      const head = await live.mine(10);
+      const head = await live.mine(20);
       let stays = '';
       live.whenRead(head - 18, async () => {
         await live.replace(25);
@@ -206,35 +241,34 @@ for (const [network, start] of Object.entries(SIDES))
       });
       for (let looks = 0; looks < 20; looks += 1) {
         await live.tryToCatchUp();
-        if (stays !== '' && (await cursor())['scanned_hash'] === (await live.headHash())) break;
+        if (stays !== '' && (await cursorOf(live))['scanned_hash'] === (await live.headHash())) break;
       }
       expect(stays, 'the blocks were replaced meanwhile').not.to.equal('');
       live.heal();
       await live.finish();
       await expectOnChain();
-      expect((await depositOf(early))['verified_at']).to.be.a('string');
-      expect((await depositOf(stays))['verified_at']).to.be.a('string');
-      const lost = await depositOf(gone);
-      expect(lost['block_hash'] ?? null, 'never bound to a block that is not in the chain').to.equal(null);
+      for (const hash of [early, stays]) expect((await rowOf(hash))['verified_at']).to.be.a('string');
+      const { block_hash: bound = null } = await rowOf(gone);
+      expect(bound, 'never bound to a block that is not in the chain').to.equal(null);
     });
 
     it('are noticed after a restart where no watcher ran, also when the new branch is shorter', async () => {
       const gone = await pay(7_000n, 'other');
       await live.mine(20);
       await live.catchUp();
-      const before = Number((await cursor())['scanned_number']);
-      expect((await depositOf(gone))['block_hash']).to.be.a('string');
+      const before = Number((await cursorOf(live))['scanned_number']);
+      expect((await rowOf(gone))['block_hash']).to.be.a('string');
       await live.shorten();
       const stays = await pay(8_000n);
       await live.mine(5);
       live.restart();
       await live.catchUp();
-      expect(await depositOf(gone)).to.include({ block_hash: null });
-      expect((await depositOf(stays))['block_hash']).to.be.a('string');
-      expect(Number((await cursor())['scanned_number'])).to.be.below(before);
+      expect(await rowOf(gone)).to.include({ block_hash: null });
+      expect((await rowOf(stays))['block_hash']).to.be.a('string');
+      expect(Number((await cursorOf(live))['scanned_number'])).to.be.below(before);
       await expectOnChain();
       await live.finish();
-      expect((await depositOf(stays))['verified_at']).to.be.a('string');
-      expect(await depositOf(gone)).to.include({ block_hash: null, verified_at: null });
+      expect((await rowOf(stays))['verified_at']).to.be.a('string');
+      expect(await rowOf(gone)).to.include({ block_hash: null, verified_at: null });
     });
   });

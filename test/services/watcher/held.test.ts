@@ -2,37 +2,22 @@ import { expect } from 'chai';
 import { testContracts } from '../../../dev/support/chain-contracts.ts';
 import { DecisionRefused } from '../../../src/services/deposits/decisions.ts';
 import { decideToFail, releaseDeposit } from '../../../src/services/deposits/operator.ts';
-import { type Row, startTestWatcher, type TestWatcher } from './test-watcher.ts';
-
-type Balances = Record<string, bigint>;
+import { bscStage, ledgerOf } from './asked.ts';
+import { lying } from './lies.ts';
+import type { Row } from './test-watcher.ts';
 
 /**
  * Failed deposits and their money while blocks are replaced:
  * what the ledger holds must be what lies on our addresses.
  */
-describe('the money of a failed deposit on a chain that replaces blocks', function () {
-  this.timeout(60_000);
-  let live: TestWatcher;
-
-  before(async () => {
-    live = await startTestWatcher();
-  });
-  after(() => live?.stop());
+describe('the money of a failed deposit on a chain that replaces blocks', () => {
+  const { live } = bscStage();
 
   const rowOf = async (address: string): Promise<Row> => (await live.deposits(address))[0] ?? {};
   const rawOf = async (hash: string) =>
     String(await live.chain.anvil.rpc('eth_getRawTransactionByHash', [hash]));
   const send = (raw: string) => live.chain.anvil.rpc('eth_sendRawTransaction', [raw]);
-  async function ledger(address: string): Promise<Balances> {
-    const rows = await live.rows(
-      `select e.account, sum(e.amount_units)::text as sum from ledger_entries e
-       join ledger_transactions t on t.id = e.transaction_id
-       join deposits d on d.id = t.deposit_id where d.address_key = ? group by e.account
-         having sum(e.amount_units) <> 0`,
-      [address.slice(2)],
-    );
-    return Object.fromEntries(rows.map((row) => [String(row['account']), BigInt(String(row['sum']))]));
-  }
+  const ledger = (address: string) => ledgerOf(live, address);
   const postings = async (address: string) =>
     (
       await live.rows(
@@ -153,18 +138,7 @@ describe('the money of a failed deposit on a chain that replaces blocks', functi
   it('is taken back when the final block does not hold it, though its first read showed it', async () => {
     const { address } = await rejected(12n);
     // The endpoint had shown a transfer that its block never held; from now on it shows the block as it is.
-    const { transaction_hash: lie } = await rowOf(address);
-    live.proxy.fault = async (call, forward) => {
-      if (call.method !== 'eth_getBlockByNumber' && call.method !== 'eth_getBlockReceipts') return undefined;
-      const answer = await forward();
-      if (!Array.isArray(answer.result))
-        return { json: { ...answer, result: { ...(answer.result as object), logsBloom: undefined } } };
-      const receipts = answer.result as { transactionHash: string }[];
-      const honest = receipts.map((receipt) =>
-        receipt.transactionHash === lie ? { ...receipt, logs: [], logsBloom: undefined } : receipt,
-      );
-      return { json: { ...answer, result: honest } };
-    };
+    live.proxy.fault = lying(address, { logs: () => [] });
     await live.finish();
     live.proxy.fault = undefined;
     expect(await rowOf(address)).to.include({ block_hash: null, status: 'failed' });

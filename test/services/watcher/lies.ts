@@ -78,6 +78,23 @@ export function lying(address: string, lie: Lie): Fault {
   };
 }
 
+type Forward = Parameters<Fault>[1];
+
+/** Several faults at once, of which each changes what the ones before it say. */
+export const together =
+  (faults: readonly Fault[]): Fault =>
+  async (call, forward) => {
+    const last = faults.reduce<Forward>(
+      (before, fault) => async () => {
+        const answer = await fault(call, before);
+        if (typeof answer !== 'object' || !('json' in answer)) return await before();
+        return answer.json as Awaited<ReturnType<Forward>>;
+      },
+      forward,
+    );
+    return { json: await last() };
+  };
+
 /** A fault that says of what is final what `change` makes of it. */
 export const finality =
   (change: (block: Row) => unknown): Fault =>

@@ -1,203 +1,130 @@
+// The second word on what is final, of endpoints and by a clock that the test moves: without a chain.
 import { expect } from 'chai';
-import { testContracts } from '../../../dev/support/chain-contracts.ts';
-import { eventually } from '../../../dev/support/eventually.ts';
-import type { Fault } from '../../../dev/support/fault-proxy.ts';
-import { advanceDeposit } from '../../../src/services/deposits/advance.ts';
-import { pollChain } from '../../../src/services/watcher/poll.ts';
-import { loadWatched } from '../../../src/services/watcher/watched-addresses.ts';
-import { frozenNode } from './branches.ts';
-import { finality } from './lies.ts';
-import { NO_TRACES, type Row, startTestWatcher, type TestWatcher, without } from './test-watcher.ts';
+import type { FinalBlock, NamedBlock } from '../../../src/chains/reader.ts';
+import { createSecondFinal } from '../../../src/chains/rpc/second-final.ts';
+import type { Pool, Session } from '../../../src/chains/rpc/types.ts';
 
 const { signal } = new AbortController();
-/**
- * For so long nothing is verified while another endpoint
- * is asked; a little less than the product's own number.
- */
-const PATIENCE_MS = 4_500;
-const away: Fault = () => ({ status: 503, body: '' });
-/**
- * With two endpoints that answer, the word of one about what
- * is final is not enough; with one that answers it has to be.
- */
-describe('what a single endpoint names as final', function () {
-  this.timeout(120_000);
-  let live: TestWatcher;
+/** So long nothing is verified while another endpoint has not told; then the first one's word is enough. */
+const PATIENCE_MS = 5_000;
+/** An answer before this is no witness any more. */
+const FRESH_MS = 10_000;
+const ABSURD = 1_000_000_000;
 
-  beforeEach(async () => {
-    live = await startTestWatcher({ others: 1 });
-    await live.chain.usdt.call('transfer', [live.chain.accounts[3], 1_000n]);
-    await live.newAddress();
-    await live.finish();
-    await settled();
-  });
-  afterEach(() => live?.stop());
-  const second = () => live.others[0] ?? live.proxy;
-  const cursor = async (): Promise<Row> => (await live.rows('select * from chain_cursors'))[0] ?? {};
-  const verified = async (): Promise<number> => Number((await cursor())['verified_number']);
-  const look = () => pollChain(live.deps, live.watchedChain, signal);
-  async function settled(): Promise<void> {
-    await eventually(
-      'the chain is followed to its end',
-      async () => {
-        const done = await look().catch(() => undefined);
-        return done?.cursor.verifiedNumber === (await live.chain.mine(0)) - 2;
-      },
-      60_000,
-    );
-  }
-  async function advanced(hash: string): Promise<string> {
-    const [row] = await live.rows('select id from deposits where transaction_hash = ?', [hash]);
-    if (!row) return 'not seen';
-    for (;;) {
-      const result = await advanceDeposit(live.deps, { depositId: String(row['id']), alarmed: false });
-      if (result.kind === 'wait') return 'waits';
-      if (result.state === 'completed' || result.state === 'failed') return result.state;
-    }
-  }
-  const pay = async (from: string | undefined) =>
-    await live.chain.usdt.call('transfer', [await live.newAddress(), 500n], { from: from ?? '' });
+/** What an endpoint calls final and what it has; undefined where it names none. */
+type Other = { final: () => Promise<number | undefined> | number | undefined; newest?: number };
 
-  it('completes no orphan: a whole branch that one of them alone has and calls final', async () => {
-    const orphan = await pay(live.chain.accounts[3]);
-    const from = await live.chain.mine();
-    const tip = await live.chain.mine(17);
-    // It hangs at its tip, and calls the tip itself final.
-    live.proxy.fault = await frozenNode(live.chain, from, 0);
-    await live.chain.anvil.rpc('anvil_rollback', [tip - from + 1]);
-    const good = await pay(live.chain.accounts[0]);
-    await live.chain.mine(tip - from);
-    for (let looks = 0; looks < 8; looks++) {
-      await look().catch(() => undefined);
-      expect(await advanced(orphan), `after look ${looks}`).to.not.equal('completed');
-    }
-    expect(await advanced(orphan), 'it was read').to.not.equal('not seen');
-    live.proxy.fault = undefined;
-    await live.chain.mine(3);
-    await settled();
-    expect([await advanced(orphan), await advanced(good)]).to.deep.equal(['failed', 'completed']);
-  });
+const blockOf = (host: string, number: number): NamedBlock => {
+  return { host, number, hash: `0x${number}`, parentHash: `0x${number - 1}`, timestampMs: 0 };
+};
 
-  it('verifies nothing that the other does not call final yet', async () => {
-    live.proxy.fault = finality(
-      async () => await live.chain.anvil.rpc('eth_getBlockByNumber', ['latest', false]),
-    );
-    const head = await live.chain.mine(12);
-    await live.catchUp();
-    expect(await verified()).to.equal(head - 2);
-    expect(Number((await cursor())['reread_number']), 'nor is it read for good').to.equal(head - 2);
-  });
-
-  for (const which of ['first', 'other'] as const)
-    it(`stops what is verified, and says why, where the ${which} one names a block that the chain does not have`, async () => {
-      const before = await verified();
-      const proxy = which === 'first' ? live.proxy : second();
-      proxy.fault = finality((block) => ({ ...block, hash: `0x${'7'.repeat(64)}` }));
-      const hash = await pay(live.chain.accounts[0]);
-      await live.chain.mine(20);
-      await look();
-      const refused = await look().then(
-        () => undefined,
-        (error: Error) => error,
-      );
-      expect(refused?.name).to.equal('FinalityContradiction');
-      expect(await verified()).to.equal(before);
-      const stops = (await cursor())['stops'] as Record<string, { reason: string; action: string }>;
-      expect(stops['roll-back']?.reason).to.match(
-        /^two endpoints of bsc contradict each other: .* names 0x.* as final at block \d+, /,
-      );
-      expect(stops['roll-back']?.reason).to.contain(new URL(proxy.url).host);
-      expect(stops['roll-back']?.action).to.match(/take the endpoint that is on the wrong branch out/);
-      expect(await advanced(hash), 'it is announced, and waits').to.equal('waits');
-      proxy.fault = undefined;
-      await settled();
-      expect((await cursor())['stops']).to.deep.equal({});
-      expect(await advanced(hash)).to.equal('completed');
-    });
-
-  for (const [name, fault] of [
-    ['does not answer', () => away],
-    ['hangs', (): Fault => () => 'hang'],
-    ['does not tell what is final', () => finality(() => null)],
-    ['hangs far behind', async () => await frozenNode(live.chain, await live.chain.mine(0))],
-    ['names a height far above the chain', () => finality((block) => ({ ...block, number: '0x3b9aca00' }))],
-  ] as readonly [string, () => Fault | Promise<Fault>][])
-    it(`is enough where the other one ${name}`, async () => {
-      second().fault = await fault();
-      const hash = await pay(live.chain.accounts[0]);
-      const head = await live.chain.mine(30);
-      for (let blocks = 0; blocks < 3; blocks++) {
-        await live.chain.mine();
-        const began = performance.now();
-        await live.reader.finalized(signal);
-        expect(performance.now() - began, 'nobody is waited for').to.be.below(4_000);
-        await look();
+function beside(...others: readonly Other[]) {
+  const said: string[] = [];
+  const clock = { nowMs: 0, asked: 0 };
+  const sessions = others.map((_, at) => ({ host: `other-${at}`, endpoint: at + 1 }));
+  const pool = {
+    name: 'bsc',
+    status: () => [{}, ...others],
+    elsewhere: async (_: number, work: (session: unknown) => Promise<unknown>) => {
+      for (const session of sessions) {
+        const found = await work(session).catch(() => undefined);
+        if (found !== undefined) return found;
       }
-      await eventually('it is verified', async () => {
-        await look();
-        return (await verified()) > head - 2;
-      });
-      expect(await advanced(hash)).to.equal('completed');
-      second().fault = undefined;
-    });
+      return undefined;
+    },
+  } as unknown as Pool<Session>;
+  const witness = createSecondFinal({
+    pool,
+    ask: async ({ host, endpoint }, which) => {
+      const other = others[endpoint - 1];
+      if (which === 'newest') return blockOf(host, other?.newest ?? 0);
+      clock.asked += 1;
+      const number = await other?.final();
+      return number === undefined ? undefined : blockOf(host, number);
+    },
+    now: () => clock.nowMs,
+    report: (text) => said.push(text),
+  });
+  const names = (number: number): Promise<FinalBlock> => witness.beside(blockOf('first', number), 0, signal);
+  return { names, clock, said };
+}
+/** The height that counts, and which other one stands beside it. */
+const heights = ({ number, second, isAwaited }: FinalBlock) =>
+  isAwaited ? 'awaited' : [number, second?.number];
 
-  it('verifies nothing while the other one is slow to tell, and all of it once that has told', async () => {
-    const gate = Promise.withResolvers<void>();
-    second().fault = finality(async (block) => {
-      await gate.promise;
-      return block;
-    });
-    const before = await verified();
-    const hash = await pay(live.chain.accounts[0]);
-    await live.chain.mine(30);
-    const began = performance.now();
-    for (let looks = 0; looks < 3; looks++) {
-      await look();
-      const [now, deposit] = [await verified(), await advanced(hash)];
-      // A busy machine may need longer for a look than one waits
-      // for the other endpoint, and is right to go on then.
-      if (performance.now() - began < PATIENCE_MS) expect([now, deposit]).to.deep.equal([before, 'waits']);
-    }
-    gate.resolve();
-    await settled();
-    expect(await advanced(hash)).to.equal('completed');
+describe('the second word on what is final', () => {
+  it('lets the lower of two count', async () => {
+    expect(heights(await beside({ final: () => 98 }).names(100))).to.deep.equal([98, 100]);
+    expect(heights(await beside({ final: () => 102 }).names(100))).to.deep.equal([100, 102]);
   });
 
-  it('is forgotten with the next answer, where it was absurdly high: blocks at the head do not wait for traces elsewhere', async () => {
-    const payer = await live.chain.deploy(testContracts().Payer);
-    await live.chain.send({ to: payer.address, valueUnits: 100n });
-    await live.chain.mine();
-    const address = await live.newAddress();
-    await loadWatched(live.deps, live.watchedChain.watched);
-    const reader = live.newReader();
-    const absurd = finality((block) => ({ ...block, number: '0x3b9aca00' }));
-    live.proxy.fault = async (call, forward) =>
-      (await absurd(call, forward)) ?? without(...NO_TRACES)(call, forward);
-    expect((await reader.finalized(signal)).number).to.equal(1_000_000_000);
-    live.proxy.fault = without(...NO_TRACES);
-    const { number } = await reader.finalized(signal);
-    await payer.call('payCoin', [address, 5n]);
-    const head = await live.chain.mine();
-    expect(number).to.be.below(head);
-    second().calls.length = 0;
-    expect((await reader.scan(head, live.watchedChain.watched.index, signal))?.untraced).to.not.equal(
-      undefined,
-    );
-    expect(second().calls.filter(({ method }) => method.startsWith('trace'))).to.deep.equal([]);
+  for (const [name, other] of Object.entries<Other>({
+    'does not answer': { final: () => Promise.reject(new Error('away')) },
+    'does not tell what is final': { final: () => undefined },
+    'hangs far behind': { final: () => 60, newest: 62 },
+    'names a height far above the chain': { final: () => ABSURD },
+  }))
+    it(`is not waited for where the other one ${name}`, async () => {
+      const { names, said } = beside(other);
+      expect(heights(await names(100))).to.deep.equal([100, undefined]);
+      expect(said).to.deep.equal([
+        'bsc: what is final is believed of first alone, because no second endpoint tells it in time',
+      ]);
+    });
+
+  it('is awaited where the other one is slow, for some seconds, and counts once it was told', async () => {
+    const told = Promise.withResolvers<number>();
+    const { names, clock } = beside({ final: () => told.promise });
+    expect(heights(await names(100))).to.equal('awaited');
+    clock.nowMs = PATIENCE_MS - 1;
+    expect(heights(await names(104))).to.equal('awaited');
+    clock.nowMs = PATIENCE_MS;
+    expect(heights(await names(104)), 'nobody waits for one that hangs').to.deep.equal([104, undefined]);
+    told.resolve(103);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(heights(await names(105))).to.deep.equal([103, 105]);
   });
 
-  it('costs no more than a question for several blocks at the second endpoint', async () => {
-    const reader = live.newReader();
-    await reader.finalized(signal);
-    second().calls.length = 0;
-    const asked = 12;
-    for (let times = 0; times < asked; times++) {
-      await live.chain.mine(2);
-      const { number, second: other } = await reader.finalized(signal);
-      expect(other?.number ?? 0, 'every answer has its witness').to.be.within(number, number + 4);
-    }
-    expect(second().calls.filter(({ params }) => params[0] === 'finalized').length / asked).to.be.at.most(
-      0.5,
+  it('holds up nobody while it is asked for again: the answer before counts meanwhile, as long as it is fresh', async () => {
+    const never = new Promise<number>(() => undefined);
+    let asked = 0;
+    const { names, clock } = beside({ final: () => (asked++ === 0 ? 100 : never) });
+    await names(100);
+    expect(heights(await names(105))).to.deep.equal([100, 105]);
+    clock.nowMs = FRESH_MS;
+    expect(heights(await names(105))).to.equal('awaited');
+  });
+
+  it('is that of the endpoint which is near, where another one stands still', async () => {
+    const { names, said } = beside({ final: () => 2, newest: 200 }, { final: () => 99 });
+    expect(heights(await names(100))).to.deep.equal([99, 100]);
+    expect(said).to.deep.equal([]);
+  });
+
+  it('stops what one names far above it, is told with both hosts and heights, and when that is over', async () => {
+    const other = { final: () => 2, newest: 200 };
+    const { names, clock, said } = beside(other);
+    expect(heights(await names(100))).to.deep.equal([2, 100]);
+    expect(said.splice(0).join()).to.match(
+      /^bsc: first names block 100 as final and other-0 block 2: nothing is completed above the lower one/,
     );
+    Object.assign(other, { final: () => 101 });
+    clock.nowMs = FRESH_MS;
+    await names(101);
+    expect(said).to.deep.equal(['bsc: what is final is confirmed by a second endpoint again']);
+  });
+
+  it('costs no more than a question for several blocks, and none where there is no other', async () => {
+    let height = 100;
+    const { names, clock } = beside({ final: () => height });
+    for (let blocks = 0; blocks < 24; blocks += 1) {
+      height += 1;
+      const { number, second } = await names(height);
+      expect(second?.number ?? 0, 'every answer has its witness').to.be.within(number, number + 4);
+    }
+    expect(clock.asked).to.be.at.most(12);
+    const alone = beside();
+    expect(heights(await alone.names(100))).to.deep.equal([100, undefined]);
+    expect(alone.clock.asked).to.equal(0);
   });
 });

@@ -1,45 +1,19 @@
 import { expect } from 'chai';
-import { type Contract, USDT_UNIT } from '../../../dev/support/chain.ts';
-import { testContracts } from '../../../dev/support/chain-contracts.ts';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { decideToFail } from '../../../src/services/deposits/operator.ts';
-import { rescan } from '../../../src/services/watcher/rescan.ts';
-import { type Lie, lying, onceMore } from './lies.ts';
-import { startTestWatcher, type TestWatcher } from './test-watcher.ts';
+import { bscStage, ledgerOf, readAgain } from './asked.ts';
+import { type Lie, lying, onceMore, together } from './lies.ts';
+import type { Row } from './test-watcher.ts';
 
-const { signal } = new AbortController();
+type Misread = { readonly name: string; readonly address: string; readonly hash: string };
 
 /** What an endpoint shows at the head is believed only until the block is final and read again. */
-describe('an amount that the first read showed wrongly', function () {
-  this.timeout(60_000);
-  let live: TestWatcher;
-  let payer: Contract;
+describe('an amount that the first read showed wrongly', () => {
+  let aheadMs = 0;
+  // Finality lies behind all of these payments.
+  const { live, payer } = bscStage({ now: () => new Date(Date.now() + aheadMs), slotsInAnEpoch: 6 });
 
-  before(async () => {
-    live = await startTestWatcher();
-    payer = await live.chain.deploy(testContracts().Payer);
-    await live.chain.send({ to: payer.address, valueUnits: 10n * USDT_UNIT });
-    await live.chain.usdt.call('transfer', [payer.address, 1_000n * USDT_UNIT]);
-    await live.finish();
-  });
-  after(() => live?.stop());
-  afterEach(() => {
-    live.proxy.fault = undefined;
-  });
-
-  const rowOf = async (address: string) => (await live.deposits(address))[0] ?? {};
-  async function ledger(address: string): Promise<Record<string, bigint>> {
-    const rows = await live.rows(
-      `select e.account, sum(e.amount_units)::text as sum from ledger_entries e
-       join ledger_transactions t on t.id = e.transaction_id
-       join deposits d on d.id = t.deposit_id where d.address_key = ? group by e.account
-         having sum(e.amount_units) <> 0`,
-      [address.slice(2)],
-    );
-    return Object.fromEntries(rows.map((row) => [String(row['account']), BigInt(String(row['sum']))]));
-  }
-  const again = async (from: number) =>
-    await rescan(live.deps, live.watchedChain, { from, to: from, signal, progress: () => undefined });
+  const rowOf = async (address: string): Promise<Row> => (await live.deposits(address))[0] ?? {};
 
   /** Each way to pay 40 to an address, and what can be shown wrongly of it. */
   const token = (address: string) => live.chain.usdt.call('transfer', [address, 40n]);
@@ -47,31 +21,90 @@ describe('an amount that the first read showed wrongly', function () {
     payer.call('pay', [live.chain.usdt.address, [address, address], [15n, 25n]]);
   const coin = (address: string) => live.chain.send({ to: address, valueUnits: 40n });
   const inside = (address: string) => payer.call('payCoin', [address, 40n]);
-  const CASES: readonly {
-    name: string;
-    pay: (address: string) => Promise<string>;
-    lie: Lie;
-    shown: string;
-  }[] = [
-    { name: 'USDT, too much', pay: token, lie: { logUnits: () => 90n }, shown: '90' },
-    { name: 'USDT, too little', pay: token, lie: { logUnits: () => 3n }, shown: '3' },
+  const WAYS: Readonly<Record<string, readonly [(address: string) => Promise<string>, Lie, shown: string]>> =
     {
-      name: 'USDT in two logs, one missing',
-      pay: split,
-      lie: { logs: (logs) => logs.slice(1) },
-      shown: '25',
-    },
-    {
-      name: 'USDT in two logs, one shown once more as another',
-      pay: split,
-      lie: { logs: onceMore },
-      shown: '55',
-    },
-    { name: 'BNB, too much', pay: coin, lie: { value: () => 90n }, shown: '90' },
-    { name: 'BNB, too little', pay: coin, lie: { value: () => 3n }, shown: '3' },
-    { name: 'BNB that a contract passed on, too much', pay: inside, lie: { traced: () => 90n }, shown: '90' },
-    { name: 'BNB that a contract passed on, too little', pay: inside, lie: { traced: () => 3n }, shown: '3' },
-  ];
+      'USDT, too much': [token, { logUnits: () => 90n }, '90'],
+      'USDT, too little': [token, { logUnits: () => 3n }, '3'],
+      'USDT in two logs, one missing': [split, { logs: (logs) => logs.slice(1) }, '25'],
+      'USDT in two logs, one shown once more as another': [split, { logs: onceMore }, '55'],
+      'BNB, too much': [coin, { value: () => 90n }, '90'],
+      'BNB, too little': [coin, { value: () => 3n }, '3'],
+      'BNB that a contract passed on, too much': [inside, { traced: () => 90n }, '90'],
+      'BNB that a contract passed on, too little': [inside, { traced: () => 3n }, '3'],
+    };
+
+  /** A payment of 40 in each way, in a block of its own, that the first read shows as something else. */
+  async function misread(): Promise<{ all: Misread[]; from: number; to: number }> {
+    const all: (Misread & { readonly shown: string })[] = [];
+    const lies = [];
+    const from = (await live.chain.mine(0)) + 1;
+    for (const [name, [pay, lie, shown]] of Object.entries(WAYS)) {
+      const address = await live.newAddress();
+      lies.push(lying(address, lie));
+      all.push({ name, address, shown, hash: await pay(address) });
+      await live.chain.mine();
+    }
+    live.proxy.fault = together(lies);
+    await live.catchUp();
+    for (const { name, address, shown } of all)
+      expect(await rowOf(address), name).to.include({ amount_units: shown, verified_at: null });
+    return { all, from, to: from + all.length - 1 };
+  }
+  async function expectTruth({ name, address }: Misread): Promise<void> {
+    const row = await rowOf(address);
+    expect(row, name).to.include({ amount_units: '40', status: 'detected' });
+    expect(row['verified_at'], name).to.not.equal(null);
+    expect(await ledgerOf(live, address), name).to.deep.equal({ chain: -40n, pending: 40n });
+  }
+
+  it('is put right by the second read', async () => {
+    const { all } = await misread();
+    live.proxy.fault = undefined;
+    await live.finish();
+    for (const one of all) await expectTruth(one);
+  });
+
+  it('is put right after its block was replaced', async () => {
+    const { all } = await misread();
+    live.proxy.fault = undefined;
+    const raws: unknown[] = [];
+    for (const { hash } of all) raws.push(await live.chain.anvil.rpc('eth_getRawTransactionByHash', [hash]));
+    await live.chain.reorg(all.length);
+    await live.catchUp();
+    for (const { name, address } of all) expect(await rowOf(address), name).to.include({ block_hash: null });
+    for (const raw of raws) await live.chain.anvil.rpc('eth_sendRawTransaction', [raw]);
+    await live.finish();
+    for (const one of all) await expectTruth(one);
+  });
+
+  it('is put right by a rescan where the second read was wrong too', async () => {
+    const { all, from, to } = await misread();
+    await live.finish();
+    live.proxy.fault = undefined;
+    await readAgain(live, from, to);
+    // What only a trace shows wants the balance, which had contradicted it: that is asked for again.
+    await eventually('every proof', async () => {
+      aheadMs += 400_000;
+      await live.catchUp();
+      const [open] = await live.rows('select 1 from deposits where verified_at is null');
+      return open === undefined;
+    });
+    for (const one of all) await expectTruth(one);
+  });
+
+  it('is put right while it is held for an operator', async () => {
+    const { all } = await misread();
+    for (const { address } of all) {
+      const { id } = await rowOf(address);
+      await decideToFail(live.deps, { depositId: String(id), by: 'Ann', reason: 'a sanctioned sender' });
+    }
+    live.proxy.fault = undefined;
+    await live.finish();
+    for (const { name, address } of all) {
+      expect(await rowOf(address), name).to.include({ amount_units: '40', status: 'failed' });
+      expect(await ledgerOf(live, address), name).to.deep.equal({ chain: -40n, held: 40n });
+    }
+  });
 
   it('gives its postings numbers that never fall', async () => {
     const address = await live.newAddress();
@@ -83,75 +116,8 @@ describe('an amount that the first read showed wrongly', function () {
         .rows(`update deposits set posting_count = posting_count ${change} where address_key = ?`, [
           address.slice(2),
         ])
-        .then(
-          () => 'it was changed',
-          (error: unknown) => String(error),
-        );
+        .then(() => 'it was changed', String);
     expect(await counted('+ 2')).to.equal('it was changed');
     expect(await counted('- 1')).to.contain('never falls');
   });
-
-  for (const { name, pay, lie, shown } of CASES) {
-    describe(name, () => {
-      /** A payment of 40 that the first read shows as something else. */
-      async function misread(): Promise<{ address: string; hash: string; number: number }> {
-        const address = await live.newAddress();
-        live.proxy.fault = lying(address, lie);
-        const hash = await pay(address);
-        const number = await live.chain.mine();
-        await live.catchUp();
-        expect((await rowOf(address))['amount_units']).to.equal(shown);
-        return { address, hash, number };
-      }
-      async function expectTruth(address: string): Promise<void> {
-        const row = await rowOf(address);
-        expect(row).to.include({ amount_units: '40', status: 'detected' });
-        expect(row['verified_at']).to.not.equal(null);
-        expect(await ledger(address)).to.deep.equal({ chain: -40n, pending: 40n });
-      }
-
-      it('is put right by the second read', async () => {
-        const { address } = await misread();
-        live.proxy.fault = undefined;
-        await live.finish();
-        await expectTruth(address);
-      });
-
-      it('is put right after its block was replaced', async () => {
-        const { address, hash } = await misread();
-        live.proxy.fault = undefined;
-        const raw = String(await live.chain.anvil.rpc('eth_getRawTransactionByHash', [hash]));
-        await live.chain.reorg(1);
-        await live.catchUp();
-        expect((await rowOf(address))['block_hash']).to.equal(null);
-        await live.chain.anvil.rpc('eth_sendRawTransaction', [raw]);
-        await live.finish();
-        await expectTruth(address);
-      });
-
-      it('is put right by a rescan where the second read was wrong too', async () => {
-        const { address, number } = await misread();
-        await live.finish();
-        live.proxy.fault = undefined;
-        await again(number);
-        // What only a trace shows wants the balance, which had
-        // contradicted it: it is asked for again within seconds.
-        await eventually('a proof', async () => {
-          await live.catchUp();
-          return (await rowOf(address))['verified_at'] !== null;
-        });
-        await expectTruth(address);
-      });
-
-      it('is put right while it is held for an operator', async () => {
-        const { address } = await misread();
-        const { id } = await rowOf(address);
-        await decideToFail(live.deps, { depositId: String(id), by: 'Ann', reason: 'a sanctioned sender' });
-        live.proxy.fault = undefined;
-        await live.finish();
-        expect(await rowOf(address)).to.include({ amount_units: '40', status: 'failed' });
-        expect(await ledger(address)).to.deep.equal({ chain: -40n, held: 40n });
-      });
-    });
-  }
 });

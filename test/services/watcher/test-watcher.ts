@@ -3,7 +3,7 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { HDNodeWallet } from 'ethers';
-import { startTestChain, TEST_CHAIN_ID, type TestChain } from '../../../dev/support/chain.ts';
+import { startTestChain, TEST_CHAIN_ID } from '../../../dev/support/chain.ts';
 import {
   type Fault,
   type FaultProxy,
@@ -26,31 +26,9 @@ import type { WatchedChain } from '../../../src/services/watcher/watched-chain.t
 import { startTestApi, type TestApi } from '../../support/gateway.ts';
 
 export type Row = Record<string, unknown>;
-export type TestWatcher = {
-  readonly chain: TestChain;
-  /** The endpoint that is preferred; `others` are the further ones. */
-  readonly proxy: FaultProxy;
-  readonly others: readonly FaultProxy[];
-  readonly api: TestApi;
-  readonly deps: Deps;
-  readonly watchedChain: WatchedChain;
-  readonly reader: ChainReader;
-  newReader(): ChainReader;
-  /** What a watcher that starts now has: nothing but the database. */
-  restart(): void;
-  readonly seen: { foundLate: number; differences: bigint[]; heights: number };
-  /** A customer's address on BNB Chain, lower-case. */
-  newAddress(mode?: Mode): Promise<string>;
-  /** Looks until nothing is behind; returns what the looks found together. */
-  catchUp(): Promise<Poll>;
-  /** Mines so many blocks that all before is final (five where finality is near), and follows them. */
-  finish(): Promise<void>;
-  /** One whole round of the reconciliation; the clock of the round is moved so that it is always due. */
-  reconcile(): Promise<PassStep>;
-  deposits(address: string): Promise<Row[]>;
-  rows(sql: string, params?: unknown[]): Promise<Row[]>;
-  stop(): Promise<void>;
-};
+export type TestWatcher = Awaited<ReturnType<typeof startTestWatcher>>;
+type Rows = (sql: string, params?: unknown[]) => Promise<Row[]>;
+type Seen = { foundLate: number; differences: bigint[]; heights: number };
 
 /** A node that does not have these methods. */
 export const without =
@@ -111,7 +89,7 @@ const nothingLoaded = (network: Network): WatchedChain['watched'] => ({
 });
 
 /** Notes what a watcher reports. */
-function noting(seen: TestWatcher['seen']): NonNullable<WatchedChain['report']> {
+function noting(seen: Seen): NonNullable<WatchedChain['report']> {
   return {
     foundLate: ({ deposits }) => {
       seen.foundLate += deposits;
@@ -129,7 +107,7 @@ export type Watched = { -readonly [K in keyof WatchedChain]: WatchedChain[K] };
 /** A watcher that has just started. A round of the reconciliation is always due. */
 export function watchedBy(
   reader: ChainReader,
-  seen: TestWatcher['seen'],
+  seen: Seen,
   { batchAddresses = 100, lookAgainMs }: { batchAddresses?: number; lookAgainMs?: number } = {},
 ): Watched {
   return {
@@ -149,12 +127,12 @@ export function startAnew(watched: Watched, reader: ChainReader): void {
 
 /** Asks the database. */
 export const rowsOf =
-  (deps: Deps): TestWatcher['rows'] =>
+  (deps: Deps): Rows =>
   async (sql, params = []) =>
     await deps.orm.em.fork().execute<Row[]>(sql, params);
 
 /** Makes a customer at each call, and tells that one's address as the chain shows it. */
-export function addressesOf(api: TestApi, deps: Deps, network: Network): TestWatcher['newAddress'] {
+export function addressesOf(api: TestApi, deps: Deps, network: Network): (mode?: Mode) => Promise<string> {
   let count = 0;
   return async (mode = 'live') => {
     count += 1;
@@ -217,11 +195,17 @@ export type TestWatcherOptions = {
   readonly others?: number;
   readonly settings?: Partial<Deps['settings']>;
   readonly now?: () => Date;
+  /** For how long an endpoint that fails is left alone at most; unset means as in production. */
+  readonly longestRestMs?: number;
 };
 
-/** The services over the chain's own token, with keys of its own. */
-function depsOf(api: TestApi, chain: TestChain, { settings, now }: TestWatcherOptions): Deps {
-  const contracts = { ...api.deps.settings.contracts, bsc: chain.usdt.address };
+/** The services over a chain's own token, with keys of its own. */
+export function depsOver(
+  api: TestApi,
+  token: Partial<Deps['settings']['contracts']>,
+  { settings, now }: Pick<TestWatcherOptions, 'settings' | 'now'>,
+): Deps {
+  const contracts = { ...api.deps.settings.contracts, ...token };
   return {
     ...api.deps,
     ...(now ? { now } : {}),
@@ -230,42 +214,43 @@ function depsOf(api: TestApi, chain: TestChain, { settings, now }: TestWatcherOp
   };
 }
 
-/** Makes readers over these endpoints, all of them with one pool. */
-function readersOver(proxies: readonly FaultProxy[], usdtContract: string): () => ChainReader {
-  const rpc = createRpcPool({
-    name: 'bsc',
-    urls: proxies.map(({ url }) => url),
-    chainId: TEST_CHAIN_ID,
-    timeoutMs: 3_000,
-  });
-  return () => createBscReader({ rpc, usdtContract });
+/** Makes readers over these endpoints, each with a pool of its own. */
+function readersOver(
+  proxies: readonly FaultProxy[],
+  usdtContract: string,
+  { longestRestMs }: TestWatcherOptions,
+): () => ChainReader {
+  const urls = proxies.map(({ url }) => url);
+  const settings = { name: 'bsc', urls, chainId: TEST_CHAIN_ID, timeoutMs: 3_000, longestRestMs };
+  return () => createBscReader({ rpc: createRpcPool(settings), usdtContract });
 }
 
 /**
  * Starts everything; `fault` is in place before the first
  * call. Finality is twice `slotsInAnEpoch` (1) below the head.
  */
-export async function startTestWatcher(options: TestWatcherOptions = {}): Promise<TestWatcher> {
+export async function startTestWatcher(options: TestWatcherOptions = {}) {
   const { slotsInAnEpoch = 1, others: further = 0 } = options;
   const chain = await startTestChain({ slotsInAnEpoch });
   const proxy = await startFaultProxy(chain.url);
   proxy.fault = options.fault;
   const others = await Promise.all(Array.from({ length: further }, () => startFaultProxy(chain.url)));
   const api = await startTestApi();
-  const deps = depsOf(api, chain, options);
+  const deps = depsOver(api, { bsc: chain.usdt.address }, options);
   await chain.mine(3);
-  const newReader = readersOver([proxy, ...others], chain.usdt.address);
+  const newReader = readersOver([proxy, ...others], chain.usdt.address, options);
   const reader = newReader();
-  const seen: TestWatcher['seen'] = { foundLate: 0, differences: [], heights: 0 };
+  const seen: Seen = { foundLate: 0, differences: [], heights: 0 };
   const watchedChain = watchedBy(reader, seen, options);
   const addressOf = addressesOf(api, deps, 'bsc');
   const rows = rowsOf(deps);
-  const follow = async (): Promise<Poll> => {
+  const catchUp = async (): Promise<Poll> => {
     await openCursor(deps, reader, firstBlockSince, signal);
     return await pollToHead(deps, watchedChain);
   };
   return {
     chain,
+    /** The endpoint that is preferred; `others` are the further ones. */
     proxy,
     others,
     api,
@@ -274,18 +259,23 @@ export async function startTestWatcher(options: TestWatcherOptions = {}): Promis
     reader,
     newReader,
     seen,
-    catchUp: follow,
+    /** Looks until nothing is behind; returns what the looks found together. */
+    catchUp,
     rows,
+    /** What a watcher that starts now has: nothing but the database. */
     restart: () => startAnew(watchedChain, newReader()),
-    newAddress: async (mode) => (await addressOf(mode)).toLowerCase(),
+    /** A customer's address on BNB Chain, lower-case. */
+    newAddress: async (mode?: Mode) => (await addressOf(mode)).toLowerCase(),
+    /** Mines so many blocks that all before is final (five where finality is near), and follows them. */
     finish: async () => {
       await chain.mine(3 + 2 * slotsInAnEpoch);
       const final = await chain.anvil.rpc('eth_getBlockByNumber', ['finalized', false]);
       const finalNumber = Number.parseInt((final as { number: string }).number, 16);
-      await pollToFinal({ catchUp: follow, finalNumber, endpoints: [proxy, ...others] });
+      await pollToFinal({ catchUp, finalNumber, endpoints: [proxy, ...others] });
     },
+    /** One whole round of the reconciliation; the clock of the round is moved so that it is always due. */
     reconcile: () => wholePass(deps, watchedChain),
-    deposits: (address) =>
+    deposits: (address: string) =>
       rows('select * from deposits where address_key = ? order by created_at, id', [address.slice(2)]),
     stop: async () => {
       await api.stop();

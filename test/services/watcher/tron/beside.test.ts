@@ -13,25 +13,21 @@ import { CursorMoved } from '../../../../src/services/watcher/cursor.ts';
 import { pollChain } from '../../../../src/services/watcher/poll.ts';
 import { RescanStopped, rescan } from '../../../../src/services/watcher/rescan.ts';
 import type { WatchedChain } from '../../../../src/services/watcher/watched-chain.ts';
-import { forgetDeposit } from '../../reconciliation/support.ts';
 import { watchedBy } from '../test-watcher.ts';
-import { advanced, paid, states } from './scenes.ts';
-import { startTronWatcher, type TronWatcher } from './tron-watcher.ts';
+import { advanced, states, tronStage } from './scenes.ts';
 
 const { signal } = new AbortController();
-const ROUNDS = 8;
+const ROUNDS = 4;
 
 describe('workers, rescans and claims beside each other on Tron', function () {
   this.timeout(120_000);
-  let live: TronWatcher;
+  const live = tronStage({ others: 1, solidDistance: 6 });
   let payer: TronContract;
   before(async () => {
-    live = await startTronWatcher({ others: 1, solidDistance: 6 });
     payer = await live.node.deploy(testContracts().Payer);
     await live.node.trigger({ contract: payer.key, data: '', valueSun: 1_000_000n });
     await live.finish();
   });
-  after(() => live?.stop());
 
   const another = (): WatchedChain =>
     watchedBy(live.newReader(), { foundLate: 0, differences: [], heights: 0 });
@@ -90,23 +86,5 @@ describe('workers, rescans and claims beside each other on Tron', function () {
       expect(await advanced(live, address)).to.deep.equal(['completed', 'completed']);
     const { total, differences } = await auditLedger(live.deps);
     expect(differences, `${total} differences`).to.deep.equal([]);
-  });
-
-  it('record once what no read had recorded, however many find it at the same moment', async () => {
-    const chains = Array.from({ length: 6 }, another);
-    for (const units of [101n, 102n, 103n]) {
-      const { address, txHash } = await paid(live, { currency: 'USDT', units });
-      await live.finish();
-      await forgetDeposit(live, txHash);
-      const done = await Promise.allSettled(
-        chains.map((chain, at) => (at % 2 === 0 ? claim(chain, txHash) : again(chain))),
-      );
-      const refused = done.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
-      expect(refused.filter((reason) => !isExpected(reason))).to.deep.equal([]);
-      expect(states(await live.deposits(address))).to.deep.equal([`${units} USDT verified`]);
-      await live.node.mine(25);
-      await live.catchUp();
-      expect(await advanced(live, address)).to.deep.equal(['completed']);
-    }
   });
 });

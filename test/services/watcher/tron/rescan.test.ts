@@ -1,28 +1,15 @@
 // Blocks of Tron that are read again because an operator says so.
 import { expect } from 'chai';
-import { INFOS, otherChain } from '../../../../dev/tron/faults.ts';
+import { always, INFOS } from '../../../../dev/tron/faults.ts';
 import type { AddressKey } from '../../../../src/chains/address-key.ts';
-import { rescan } from '../../../../src/services/watcher/rescan.ts';
+import { RescanStopped } from '../../../../src/services/watcher/rescan.ts';
 import { forgetDeposit } from '../../reconciliation/support.ts';
-import { heal, paid, STRANGER, secondOf, states } from './scenes.ts';
-import { startTronWatcher, type TronWatcher } from './tron-watcher.ts';
+import { readAgain } from '../asked.ts';
+import { paid, STRANGER, secondOf, states, tronStage } from './scenes.ts';
 
-const { signal } = new AbortController();
-
-describe('a rescan of Tron', function () {
-  this.timeout(60_000);
-  let live: TronWatcher;
-  before(async () => {
-    live = await startTronWatcher({ others: 1 });
-    await live.finish();
-  });
-  afterEach(() => {
-    heal(live);
-    live.restart();
-  });
-  after(() => live?.stop());
-  const again = (from: number, to = from) =>
-    rescan(live.deps, live.watchedChain, { from, to, signal, progress: () => undefined });
+describe('a rescan of Tron', () => {
+  const live = tronStage({ others: 1 });
+  const again = (from: number, to = from) => readAgain(live, from, to);
   const stateOf = async (address: AddressKey) => states(await live.deposits(address));
 
   it('finds what was missed, once, and verifies it where its block was read twice', async () => {
@@ -51,29 +38,6 @@ describe('a rescan of Tron', function () {
     expect(refusal).to.match(/was not read for the first time yet: tron was watched up to/);
   });
 
-  it('takes nothing back on the word of one of two, and does where both show less', async () => {
-    const { address, number } = await paid(live, { currency: 'USDT', units: 112n });
-    await live.finish();
-    live.endpoint.fault = INFOS.withoutLogs;
-    await again(number);
-    expect(await stateOf(address)).to.deep.equal(['112 USDT verified']);
-    secondOf(live).fault = INFOS.withoutLogs;
-    await again(number);
-    expect(await stateOf(address)).to.deep.equal([]);
-    heal(live);
-    await again(number);
-    expect(await stateOf(address)).to.deep.equal(['112 USDT verified']);
-  });
-
-  it('takes nothing back where the only one that answers shows less', async () => {
-    const { address, number } = await paid(live, { currency: 'USDT', units: 113n });
-    await live.finish();
-    secondOf(live).fault = () => 'reset';
-    live.endpoint.fault = INFOS.withoutLogs;
-    await again(number);
-    expect(await stateOf(address)).to.deep.equal(['113 USDT verified']);
-  });
-
   it('does not believe infos of another block, and has the patience to ask again', async () => {
     await live.node.pay({ to: STRANGER, currency: 'USDT', units: 1n });
     const { address, txHash, number } = await paid(live, { currency: 'USDT', units: 114n });
@@ -91,11 +55,18 @@ describe('a rescan of Tron', function () {
     expect(await stateOf(address)).to.deep.equal(['114 USDT verified']);
   });
 
-  it('reads no other chain', async () => {
-    for (const one of [live.endpoint, secondOf(live)]) one.fault = otherChain;
+  it('asks five times for a block, and no sixth time', async () => {
+    let scans = 0;
     const { reader } = live.watchedChain;
-    const [known] = await live.rows('select identity from chain_cursors');
-    const refusal = await reader.checkIdentity(signal, String(known?.['identity'])).catch(String);
-    expect(refusal).to.match(/ChainMismatch/);
+    const scan: typeof reader.scan = (...asked) => {
+      scans += 1;
+      return reader.scan(...asked);
+    };
+    for (const one of [live.endpoint, secondOf(live)]) one.fault = always('reset');
+    const { deps, rows } = live;
+    const counting = { deps, rows, watchedChain: { ...live.watchedChain, reader: { ...reader, scan } } };
+    const failure = await readAgain(counting, 3).catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(RescanStopped);
+    expect(scans).to.equal(5);
   });
 });

@@ -5,8 +5,28 @@ import type { Gateway } from '../../../../src/app/compose.ts';
 import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts';
 import { advanceDeposit } from '../../../../src/services/deposits/advance.ts';
 import { priced } from '../../reconciliation/support.ts';
+import { standIn } from '../asked.ts';
 import type { Row } from '../test-watcher.ts';
-import type { TronWatcher } from './tron-watcher.ts';
+import { startTronWatcher, type TronWatcher, type TronWatcherOptions } from './tron-watcher.ts';
+
+/**
+ * A watcher for the tests of the block in which it is called: started and caught up before the first of them,
+ * healed and restarted before each, stopped after the last.
+ */
+export function tronStage(options?: TronWatcherOptions): TronWatcher {
+  let live: TronWatcher | undefined;
+  before(async () => {
+    live = await startTronWatcher(options);
+    await live.catchUp();
+  });
+  beforeEach(() => {
+    if (!live) return;
+    heal(live);
+    live.restart();
+  });
+  after(() => live?.stop());
+  return standIn(() => live);
+}
 
 /** An address that nobody watches. */
 export const STRANGER = keyOfHex('5e'.repeat(20));

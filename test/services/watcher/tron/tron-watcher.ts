@@ -1,7 +1,7 @@
 // A chain of Tron that is watched without Temporal: a node, addresses of it that can misbehave, a real
 // database, and polls that a test takes one by one.
 import type { TronEndpoint } from '../../../../dev/tron/http/endpoint.ts';
-import { startTronNode, type TronNode, type TronNodeOptions } from '../../../../dev/tron/node.ts';
+import { startTronNode, type TronNodeOptions } from '../../../../dev/tron/node.ts';
 import type { AddressKey } from '../../../../src/chains/address-key.ts';
 import { firstBlockSince } from '../../../../src/chains/first-block.ts';
 import type { ChainReader } from '../../../../src/chains/reader.ts';
@@ -18,17 +18,15 @@ import {
 } from '../../../../src/chains/tron/spending/spending.ts';
 import type { Mode } from '../../../../src/domain/assets.ts';
 import type { Deps } from '../../../../src/services/deps.ts';
-import type { PassStep } from '../../../../src/services/reconciliation/pass.ts';
 import { noteFault, openCursor } from '../../../../src/services/watcher/cursor.ts';
 import { type Poll, pollChain } from '../../../../src/services/watcher/poll.ts';
 import type { WatchedChain } from '../../../../src/services/watcher/watched-chain.ts';
-import { startTestApi, type TestApi } from '../../../support/gateway.ts';
+import { startTestApi } from '../../../support/gateway.ts';
 import {
   addressesOf,
-  ownXpubs,
+  depsOver,
   pollToFinal,
   pollToHead,
-  type Row,
   rowsOf,
   startAnew,
   type TestWatcher,
@@ -36,42 +34,7 @@ import {
   wholePass,
 } from '../test-watcher.ts';
 
-export type TronWatcher = {
-  readonly node: TronNode;
-  /** The address of the node that is preferred; `others` are the further ones. */
-  readonly endpoint: TronEndpoint;
-  readonly others: readonly TronEndpoint[];
-  readonly api: TestApi;
-  readonly deps: Deps;
-  readonly watchedChain: WatchedChain;
-  readonly seen: TestWatcher['seen'];
-  /** What the reader and its endpoints reported. */
-  readonly reports: readonly string[];
-  newReader(): ChainReader;
-  /** The sending side over the same addresses, with a pool of its own. */
-  newSpending(change?: Partial<TronSpendingOptions>): Spending;
-  /** What a watcher that starts now has: nothing but the database. */
-  restart(): void;
-  /** The key of a new customer's address. */
-  newAddress(mode?: Mode): Promise<AddressKey>;
-  /** Polls until nothing is behind. */
-  catchUp(): Promise<Poll>;
-  /**
-   * The same as a worker does it that meets faults: it notes each and goes on when the endpoints have rested.
-   * At most so many times; returns why it failed each time, or that there was nothing to read yet.
-   */
-  tryToCatchUp(tries?: number): Promise<string[]>;
-  /** Mines so many blocks that all before is final, and polls. */
-  finish(): Promise<void>;
-  reconcile(): Promise<PassStep>;
-  deposits(addressKey: AddressKey): Promise<Row[]>;
-  rows(sql: string, params?: unknown[]): Promise<Row[]>;
-  /** How often this was asked of the preferred address since the last call. */
-  asked(): Readonly<Record<string, number>>;
-  /** Lets time pass for whoever leaves an endpoint alone. */
-  later(ms: number): void;
-  stop(): Promise<void>;
-};
+export type TronWatcher = Awaited<ReturnType<typeof startTronWatcher>>;
 
 export type TronWatcherOptions = TronNodeOptions & {
   readonly others?: number;
@@ -94,14 +57,14 @@ const { signal } = new AbortController();
 const RESTED_MS = 61_000;
 
 /** Starts everything. Finality is `solidDistance` (4) blocks below the head. */
-export async function startTronWatcher(options: TronWatcherOptions = {}): Promise<TronWatcher> {
+export async function startTronWatcher(options: TronWatcherOptions = {}) {
   const { solidDistance = 4 } = options;
   const node = await startTronNode({ ...options, solidDistance });
   const endpoint = await node.endpoint();
   const others = await Promise.all(Array.from({ length: options.others ?? 0 }, () => node.endpoint()));
   const api = await startTestApi();
   const usdtContract = TRON_ADDRESSES.format(node.usdt.key);
-  const deps = depsOf(api, usdtContract, options);
+  const deps = depsOver(api, { tron: usdtContract }, options);
   await node.mine(solidDistance + 1);
   const { newReader, newSpending, reports, later } = readersOver(
     [endpoint, ...others],
@@ -118,31 +81,42 @@ export async function startTronWatcher(options: TronWatcherOptions = {}): Promis
   const addressOf = addressesOf(api, deps, 'tron');
   return {
     node,
+    /** The address of the node that is preferred; `others` are the further ones. */
     endpoint,
     others,
     api,
     deps,
     watchedChain,
     seen,
+    /** What the reader and its endpoints reported. */
     reports,
     newReader,
+    /** The sending side over the same addresses, with a pool of its own. */
     newSpending,
+    /** What a watcher that starts now has: nothing but the database. */
     restart: () => startAnew(watchedChain, newReader()),
-    newAddress: async (mode) => TRON_ADDRESSES.key(await addressOf(mode)),
+    /** The key of a new customer's address. */
+    newAddress: async (mode?: Mode): Promise<AddressKey> => TRON_ADDRESSES.key(await addressOf(mode)),
+    /** Polls until nothing is behind. */
     catchUp,
-    tryToCatchUp: (tries) => persistently(deps, watchedChain, later, tries),
+    /**
+     * The same as a worker does it that meets faults: it notes each and goes on when the endpoints have
+     * rested. At most so many times; returns why it failed each time, or that there was nothing to read yet.
+     */
+    tryToCatchUp: (tries?: number) => persistently(deps, watchedChain, later, tries),
+    /** Mines so many blocks that all before is final, and polls. */
     finish: async () => {
       await node.mine(solidDistance + 1);
       const finalNumber = node.solidHeight();
       await pollToFinal({ catchUp, finalNumber, endpoints: [endpoint, ...others] });
     },
     reconcile: () => wholePass(deps, watchedChain),
-    deposits: (addressKey) =>
-      rows('select * from deposits where address_key = ? and network = ? order by created_at, id', [
+    deposits: (addressKey: AddressKey) =>
+      rows(`select * from deposits where address_key = ? and network = 'tron' order by created_at, id`, [
         addressKey,
-        'tron',
       ]),
     rows,
+    /** How often this was asked of the preferred address since the last call. */
     asked: countingOf(endpoint),
     later,
     stop: async () => {
@@ -152,25 +126,12 @@ export async function startTronWatcher(options: TronWatcherOptions = {}): Promis
   };
 }
 
-/** The services over the chain's own token, with keys of its own. */
-function depsOf(api: TestApi, usdtContract: string, { settings, now }: TronWatcherOptions): Deps {
-  const contracts = { ...api.deps.settings.contracts, tron: usdtContract };
-  return {
-    ...api.deps,
-    ...(now ? { now } : {}),
-    settings: { ...api.deps.settings, ...settings, contracts },
-    xpubs: ownXpubs(),
-  };
-}
-
-type Readers = Pick<TronWatcher, 'newReader' | 'newSpending' | 'reports' | 'later'>;
-
 /** Makes readers over these endpoints, each with a pool of its own. */
 function readersOver(
   endpoints: readonly TronEndpoint[],
   usdtContract: string,
   { readsAllAgain = true, apiKey, timeoutMs = 3_000, ...options }: TronWatcherOptions,
-): Readers {
+) {
   const reports: string[] = [];
   const report = (message: string): void => void reports.push(message);
   let aheadMs = 0;
@@ -197,7 +158,7 @@ function readersOver(
     const pool = newPool(genesis);
     return createTronReader({ pool, genesis, usdtContract, readsAllAgain, spareRequests, now, report });
   };
-  const newSpending: TronWatcher['newSpending'] = (change) =>
+  const newSpending = (change?: Partial<TronSpendingOptions>): Spending =>
     createTronSpending({
       pool: newPool(createGenesis({ usdtContract })),
       limits: { usdtContract, maxFeeLimitSun: 50_000_000n },
@@ -205,6 +166,7 @@ function readersOver(
       shortLookMs: 1_000,
       ...change,
     });
+  /** Lets time pass for whoever leaves an endpoint alone. */
   const later = (ms: number): void => {
     aheadMs += ms;
   };
@@ -214,7 +176,7 @@ function readersOver(
 async function persistently(
   deps: Deps,
   watchedChain: WatchedChain,
-  later: TronWatcher['later'],
+  later: (ms: number) => void,
   tries = 3,
 ): Promise<string[]> {
   const failures: string[] = [];
@@ -237,7 +199,7 @@ async function persistently(
   return failures;
 }
 
-function countingOf(endpoint: TronEndpoint): TronWatcher['asked'] {
+function countingOf(endpoint: TronEndpoint): () => Readonly<Record<string, number>> {
   let counted = 0;
   return () => {
     const news = endpoint.requests.slice(counted);
