@@ -11,19 +11,21 @@ const BATCH = 2;
 const PACE = { everyMs: 0, batchAddresses: BATCH, lookAgainMs: 50 };
 const ADDRESSES = 7;
 
-describe('a pass over the balances of Tron', function () {
-  this.timeout(60_000);
+describe('a pass over the balances of Tron', () => {
   let live: TronWatcher;
   let addresses: readonly AddressKey[];
-  beforeEach(async () => {
+  before(async () => {
     live = await startTronWatcher();
     const made: AddressKey[] = [];
     for (let count = 0; count < ADDRESSES; count += 1) made.push(await live.newAddress());
     addresses = made.sort();
+  });
+  beforeEach(async () => {
+    heal(live);
     await live.finish();
     await wholePass();
   });
-  afterEach(() => live?.stop());
+  after(() => live?.stop());
 
   const step = (): Promise<PassStep> => reconcileStep(live.deps, live.watchedChain, PACE, signal);
   /** Whose balances a step asked for, in the order of the first request. */

@@ -1,18 +1,16 @@
 import { expect } from 'chai';
 import type { Contract } from '../../../dev/support/chain.ts';
 import { type Fault, firstOf } from '../../../dev/support/fault-proxy.ts';
-import { advanceDeposit } from '../../../src/services/deposits/advance.ts';
 import { claimTransaction } from '../../../src/services/reconciliation/claim.ts';
 import type { Word } from '../../../src/services/reconciliation/claim-unshown.ts';
 import { listMisattributed } from '../../../src/services/reconciliation/explained.ts';
-import { rescan } from '../../../src/services/watcher/rescan.ts';
+import { advancedTo, readAgain, verifiedOf } from '../watcher/asked.ts';
 import { NO_TRACES, startTestWatcher, type TestWatcher, without } from '../watcher/test-watcher.ts';
-import { forgetful, fundedPayer, halvingTraces, priced } from './support.ts';
+import { differencesAt, forgetful, fundedPayer, halvingTraces, priced } from './support.ts';
 
 const { signal } = new AbortController();
 
-describe('a claim', function () {
-  this.timeout(60_000);
+describe('a claim', () => {
   let live: TestWatcher;
   let payer: Contract;
   let keepsOldBalances = false;
@@ -52,37 +50,31 @@ describe('a claim', function () {
     live.restart();
   });
 
+  const said = async (address: string) =>
+    (await live.deposits(address)).map((row) => [row['transaction_hash'], row['amount_units']]);
   const credited = async (address: string) =>
     (await live.deposits(address))
       .filter((row) => row['status'] !== 'failed')
       .reduce((sum, row) => sum + BigInt(String(row['amount_units'])), 0n);
+  /** The amounts that were recorded, or why it was refused. */
   const claim = (txHash: string, word?: Word) =>
-    claimTransaction(live.deps, live.watchedChain, { txHash, word, signal });
-  const refusal = (txHash: string, word?: Word) =>
-    claim(txHash, word).then(
-      () => 'nothing was refused',
+    claimTransaction(live.deps, live.watchedChain, { txHash, word, signal }).then(
+      ({ deposits }) => deposits.map((deposit) => deposit.amountUnits),
       (error: Error) => error.message,
     );
   const complete = async (address: string) => {
-    for (const row of await live.deposits(address))
-      for (let steps = 0; steps < 3; steps++)
-        await advanceDeposit(priced(live.deps), { depositId: String(row['id']), alarmed: false });
+    for (const { id } of await live.deposits(address)) await advancedTo(priced(live.deps), id);
   };
-  const readAgain = async (from: number) => {
-    const [cursor] = await live.rows('select verified_number from chain_cursors');
-    const to = Number(cursor?.['verified_number']);
-    await rescan(live.deps, live.watchedChain, { from, to, signal, progress: () => undefined });
-  };
-
+  const rescanned = async (from: number) => await readAgain(live, from, await verifiedOf(live));
   /** An endpoint that traces is put first, and the operator reads the blocks again. */
   const traced = async (from: number) => {
     traces = 'all';
     live.restart();
-    await readAgain(from);
+    await rescanned(from);
   };
-  const said = (row: Record<string, unknown>) => [row['transaction_hash'], row['amount_units']];
-  const by = { by: 'Ann', reason: 'seen in an explorer' };
-  const word = (carriedUnits: bigint): Word => ({ carriedUnits, decider: by });
+  const word = (carriedUnits: bigint): Word => {
+    return { carriedUnits, decider: { by: 'Ann', reason: 'seen in an explorer' } };
+  };
   /** 300 and 200 in one window, which is all that the endpoints can tell. */
   const twoPayments = async () => {
     const address = await live.newAddress();
@@ -96,8 +88,7 @@ describe('a claim', function () {
     await live.reconcile();
     return { address, first, second: other, from };
   };
-  const open = async (address: string) =>
-    await live.rows('select * from balance_differences where address_key = ?', [address.slice(2)]);
+  const open = (address: string) => differencesAt(live, address);
   const reasons = async (address: string) =>
     await live.rows(
       'select basis, before_units, carried_units, by_name, reason from deposit_attributions where address_key = ? order by at',
@@ -106,15 +97,15 @@ describe('a claim', function () {
 
   it('never credits 300 with the 200 of another transaction, nor the 200 twice when a trace shows them', async () => {
     const { address, first, second: other, from } = await twoPayments();
-    const refused = await refusal(first);
+    const refused = await claim(first);
     await complete(address);
-    expect((await live.deposits(address)).map((row) => row['amount_units'])).to.deep.equal([]);
+    expect(await said(address)).to.deep.equal([]);
     expect(refused).to.match(
       /nothing proves what transaction 0x\w+ brought .* 2 transactions of blocks \d+ to \d+ name that address; .*--amount AMOUNT --by NAME --reason TEXT/,
     );
     await traced(from);
     expect(await credited(address)).to.equal(500n);
-    expect((await live.deposits(address)).map(said)).to.have.deep.members([
+    expect(await said(address)).to.have.deep.members([
       [first, '300'],
       [other, '200'],
     ]);
@@ -129,10 +120,10 @@ describe('a claim', function () {
       if (where === 'the first endpoint') traces = 'of transactions';
       else second = 'the same';
       live.restart();
-      expect((await claim(first)).deposits.map((deposit) => deposit.amountUnits)).to.deep.equal([300n]);
-      expect(await refusal(first)).to.match(/is recorded already; look at it with "deposit show/);
+      expect(await claim(first)).to.deep.equal([300n]);
+      expect(await claim(first)).to.match(/is recorded already; look at it with "deposit show/);
       await claim(other);
-      expect((await live.deposits(address)).map(said)).to.have.deep.members([
+      expect(await said(address)).to.have.deep.members([
         [first, '300'],
         [other, '200'],
       ]);
@@ -146,14 +137,14 @@ describe('a claim', function () {
     traces = 'of transactions';
     second = 'half';
     live.restart();
-    expect(await refusal(first)).to.match(
+    expect(await claim(first)).to.match(
       /trace transaction 0x\w+ differently; take the wrong one out of the RPC URLs and run it again/,
     );
     [traces, second] = ['none', 'the same'];
     live.restart();
     await live.chain.anvil.rpc('anvil_setBalance', [address, '0x64']);
     await live.finish();
-    expect(await refusal(first)).to.match(
+    expect(await claim(first)).to.match(
       /shows more than the balance of the address has room for; compare both with an explorer/,
     );
     expect(await live.deposits(address)).to.deep.equal([]);
@@ -164,7 +155,7 @@ describe('a claim', function () {
     const { address, first } = await twoPayments();
     keepsOldBalances = true;
     await claim(first);
-    expect((await live.deposits(address)).map(said)).to.deep.equal([[first, '300']]);
+    expect(await said(address)).to.deep.equal([[first, '300']]);
     expect((await reasons(address))[0]).to.include({
       basis: 'balance',
       before_units: '0',
@@ -174,17 +165,17 @@ describe('a claim', function () {
 
   it("takes an operator's word for an amount, never above what is missing, and keeps who said so and why", async () => {
     const { address, first, second: other } = await twoPayments();
-    expect(await refusal(first, word(501n))).to.match(
+    expect(await claim(first, word(501n))).to.match(
       /only 0\.0+5 BNB are missing on the address: name at most/,
     );
     await claim(first, word(300n));
-    expect(await refusal(first, word(300n))).to.match(
+    expect(await claim(first, word(300n))).to.match(
       /are recorded already; --amount is the whole that it brought/,
     );
-    expect(await refusal(other, word(201n))).to.match(/only 0\.0+2 BNB are missing/);
-    expect(await refusal(other)).to.match(/nothing proves what transaction/);
+    expect(await claim(other, word(201n))).to.match(/only 0\.0+2 BNB are missing/);
+    expect(await claim(other)).to.match(/nothing proves what transaction/);
     await claim(other, word(200n));
-    expect((await live.deposits(address)).map(said)).to.have.deep.members([
+    expect(await said(address)).to.have.deep.members([
       [first, '300'],
       [other, '200'],
     ]);
@@ -215,8 +206,8 @@ describe('a claim', function () {
       claim(first, word(400n)),
       live.reconcile(),
     ];
-    const outcomes = await Promise.allSettled(all);
-    expect(outcomes.some(({ status }) => status === 'fulfilled')).to.equal(true);
+    const outcomes = await Promise.all(all);
+    expect(outcomes.slice(0, 3).some(Array.isArray), outcomes.join()).to.equal(true);
     expect(await credited(address)).to.equal(500n);
   });
 
@@ -224,7 +215,7 @@ describe('a claim', function () {
     const { address, first, second: other, from } = await twoPayments();
     await claim(other, word(500n));
     await traced(from);
-    expect((await live.deposits(address)).map(said)).to.have.deep.members([
+    expect(await said(address)).to.have.deep.members([
       [first, '300'],
       [other, '200'],
     ]);
@@ -238,7 +229,7 @@ describe('a claim', function () {
     await complete(address);
     await traced(from);
     await complete(address);
-    expect((await live.deposits(address)).map(said)).to.have.deep.members([
+    expect(await said(address)).to.have.deep.members([
       [first, '400'],
       [other, '100'],
     ]);
@@ -255,7 +246,7 @@ describe('a claim', function () {
     expect(await open(address)).to.deep.equal([]);
     const [shown] = (await listMisattributed(live.deps)).filter((row) => row.addressKey === address.slice(2));
     expect(shown).to.include({ transactionHash: first, creditedUnits: 400n, provenUnits: 300n });
-    await readAgain(from);
+    await rescanned(from);
     expect(await credited(address)).to.equal(500n);
   });
 

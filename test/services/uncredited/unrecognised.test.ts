@@ -1,28 +1,52 @@
 import { expect } from 'chai';
-import type { ScannedBlock, UnrecognisedTransfer } from '../../../src/chains/reader.ts';
+import type { UnrecognisedTransfer } from '../../../src/chains/reader.ts';
 import { listLeftOut, purgeStrangers } from '../../../src/services/uncredited/strangers.ts';
 import { recordUnrecognised } from '../../../src/services/uncredited/unrecognised.ts';
-import { recordAgain } from '../../../src/services/watcher/rescan.ts';
+import { type Shop, startShop } from '../../support/payment-shop.ts';
 import { statementsOf } from '../../support/statements.ts';
-import { startTestWatcher, type TestWatcher } from '../watcher/test-watcher.ts';
 
 const DAY_MS = 24 * 3_600_000;
+
+type Sent = { readonly text: string; readonly values: unknown[] };
+type Client = {
+  query(text: string, values: unknown[]): Promise<{ rows: Record<string, string>[] }>;
+  release(): void;
+};
+type Pool = { on(event: 'acquire', heard: (client: Client) => void): void; connect(): Promise<Client> };
+
+const hex = (count: number, digits: number, fill: string): string =>
+  `0x${count.toString(16).padStart(digits, fill)}`;
 
 /**
  * Tokens of strangers cost their sender nearly nothing: what they cost
  * us is bounded, and nothing of ours is ever among what is left out.
  */
-describe('what reaches our addresses and is never credited', function () {
-  this.timeout(60_000);
-  let live: TestWatcher;
+describe('what reaches our addresses and is never credited', () => {
+  let shop: Shop;
 
   before(async () => {
-    live = await startTestWatcher();
-    await live.finish();
+    shop = await startShop({ statementTimeoutMs: 15_000 });
   });
-  after(() => live?.stop());
+  after(() => shop?.stop());
+  /** The text and values of what reads the rows of a block, once it is listened to. */
+  async function listen() {
+    const sent: Sent[] = [];
+    const pool: Pool = await shop.deps.orm.em.getConnection().getNativeClient();
+    const heard = new WeakSet<Client>();
+    pool.on('acquire', (client) => {
+      if (heard.has(client)) return;
+      heard.add(client);
+      const query = client.query.bind(client);
+      client.query = (text, values) => {
+        if (`${text}`.includes('corrected as')) sent.push({ text, values });
+        return query(text, values);
+      };
+    });
+    return { sent, pool };
+  }
 
   let count = 0;
+  const newAddress = (): string => `0x${(++count).toString(16).padStart(40, 'e')}`;
   const hash = (): string => `0x${(++count).toString(16).padStart(64, '0')}`;
   const contract = (): string => `0x${(++count).toString(16).padStart(40, 'c')}`;
   const spam = (address: string, token: string | null, times: number): UnrecognisedTransfer[] =>
@@ -34,8 +58,8 @@ describe('what reaches our addresses and is never credited', function () {
       reason: 'another token',
     }));
   const record = (transfers: readonly UnrecognisedTransfer[], more: { again?: boolean; at?: Date } = {}) => {
-    const deps = more.at ? { ...live.deps, now: () => more.at as Date } : live.deps;
-    return recordUnrecognised(live.deps.orm.em.fork(), deps, {
+    const deps = more.at ? { ...shop.deps, now: () => more.at as Date } : shop.deps;
+    return recordUnrecognised(shop.deps.orm.em.fork(), deps, {
       network: 'bsc',
       blockNumber: 7,
       transfers,
@@ -45,25 +69,23 @@ describe('what reaches our addresses and is never credited', function () {
   const kept = async (token: string): Promise<number> =>
     Number(
       (
-        await live.rows('select count(*) as n from unrecognised_transfers where contract_address = ?', [
-          token,
-        ])
+        await shop.sql('select count(*) as n from unrecognised_transfers where contract_address = ?', [token])
       )[0]?.['n'],
     );
 
   it('is kept in one statement, a thousand of them too', async () => {
-    const address = await live.newAddress();
+    const address = newAddress();
     const [token, warm] = [contract(), contract()];
     await record(spam(address, warm, 1));
     const transfers = spam(address, token, 1_000);
-    const sent = await statementsOf(live.deps.orm);
+    const sent = await statementsOf(shop.deps.orm);
     await record(transfers);
     expect(sent).to.have.length(1);
     expect(await kept(token)).to.equal(1_000);
   });
 
   it('is kept up to a thousand of one token a day, says so once, and counts the rest', async () => {
-    const address = await live.newAddress();
+    const address = newAddress();
     const [flood, rare] = [contract(), contract()];
     await record([...spam(address, flood, 900), ...spam(address, rare, 2)]);
     await record(spam(address, flood, 150));
@@ -72,24 +94,24 @@ describe('what reaches our addresses and is never credited', function () {
     await record(late, { again: true });
     expect(await kept(flood)).to.equal(1_000);
     expect(await kept(rare)).to.equal(2);
-    const day = new Date().toISOString().slice(0, 10);
-    const listed = await listLeftOut(live.deps, { limit: 10 });
+    const day = shop.clock.now.toISOString().slice(0, 10);
+    const listed = await listLeftOut(shop.deps, { limit: 10 });
     expect(listed).to.deep.equal([{ network: 'bsc', contract_address: flood, day, left_out: 80 }]);
-    const said = live.api.lines.filter((line) => line.text.startsWith('a token floods our addresses'));
+    const said = shop.api.lines.filter((line) => line.text.startsWith('a token floods our addresses'));
     expect(said).to.have.length(1);
-    await record(spam(address, flood, 5), { at: new Date(Date.now() + DAY_MS) });
+    await record(spam(address, flood, 5), { at: new Date(shop.clock.now.getTime() + DAY_MS) });
     expect(await kept(flood), 'another day').to.equal(1_005);
   });
 
   it('is kept whole where it is in our own assets', async () => {
-    const address = await live.newAddress();
-    const usdt = live.chain.usdt.address;
+    const address = newAddress();
+    const usdt = shop.deps.settings.contracts.bsc;
     await record([...spam(address, usdt, 1_100), ...spam(address, null, 1_100)]);
     expect([await kept(usdt), await kept('')]).to.deep.equal([1_100, 1_100]);
   });
 
   it('is one row for each transaction, address and contract, however often it is read', async () => {
-    const address = await live.newAddress();
+    const address = newAddress();
     const token = contract();
     const [one] = spam(address, token, 1);
     if (!one) throw new Error('no transfer');
@@ -100,10 +122,10 @@ describe('what reaches our addresses and is never credited', function () {
 
   it('is of the amount that the second read shows, where the first had shown another', async () => {
     const token = contract();
-    const transfers = spam(await live.newAddress(), token, 2);
+    const transfers = spam(newAddress(), token, 2);
     const shown = async () =>
       (
-        await live.rows(
+        await shop.sql(
           'select amount_units::text as units from unrecognised_transfers where contract_address = ?',
           [token],
         )
@@ -116,31 +138,56 @@ describe('what reaches our addresses and is never credited', function () {
   });
 
   it('is removed after 90 days, but never what is in our own assets', async () => {
-    const address = await live.newAddress();
-    const [old, young, usdt] = [contract(), contract(), live.chain.usdt.address];
+    const address = newAddress();
+    const [old, young, usdt] = [contract(), contract(), shop.deps.settings.contracts.bsc];
     const before = await kept(usdt);
-    const at = new Date(Date.now() - 91 * DAY_MS);
+    const at = new Date(shop.clock.now.getTime() - 91 * DAY_MS);
     await record([...spam(address, old, 1_010), ...spam(address, usdt, 3)], { at });
-    await record(spam(address, young, 3), { at: new Date(Date.now() - 89 * DAY_MS) });
+    await record(spam(address, young, 3), { at: new Date(shop.clock.now.getTime() - 89 * DAY_MS) });
     await record(spam(address, old, 3));
-    expect(await purgeStrangers(live.deps)).to.equal(1_000);
+    expect(await purgeStrangers(shop.deps)).to.equal(1_000);
     expect([await kept(old), await kept(young), await kept(usdt)]).to.deep.equal([3, 3, before + 3]);
     expect(
-      (await listLeftOut(live.deps, { limit: 10 })).some((day) => day.contract_address === old),
+      (await listLeftOut(shop.deps, { limit: 10 })).some((day) => day.contract_address === old),
     ).to.equal(false);
   });
 
-  it('is kept when the block is read once more by a command', async () => {
-    const address = await live.newAddress();
-    const token = contract();
-    const number = await live.chain.mine();
-    await live.finish();
-    const block = (await live.reader.scan(
-      number,
-      live.watchedChain.watched.index,
-      new AbortController().signal,
-    )) as ScannedBlock;
-    await recordAgain(live.deps, live.reader, { ...block, unrecognised: spam(address, token, 2) });
-    expect(await kept(token)).to.equal(2);
+  const flooded = hex(1, 40, 'a');
+  /** Rows of as many transactions: to an address each, or all to the flooded one. */
+  const keep = async (from: number, to: number, address: string | null) =>
+    await shop.sql(
+      `insert into unrecognised_transfers (id, network, transaction_hash, address, address_key,
+         contract_address, amount_units, block_number, reason, foreign_token, created_at)
+       select gen_random_uuid(), 'bsc', '0x' || lpad(to_hex(n), 64, 'f'), a, substr(a, 3),
+         '0x' || lpad(to_hex(n % 50), 40, 'c'), 1, n / 50, 'another token', true, now()
+       from (select n, coalesce(?, '0x' || lpad(to_hex(n), 40, 'b')) as a
+         from generate_series(?::int, ?::int) n) x`,
+      [address, from, to],
+    );
+
+  it('is read again by the key of each transfer, however many lie on the address and whatever is known of the table', async () => {
+    const { sent, pool } = await listen();
+    await shop.sql('alter table unrecognised_transfers set (autovacuum_enabled = false)');
+    await keep(1, 300, null);
+    await shop.sql('vacuum analyze unrecognised_transfers');
+    await keep(301, 5_000, flooded);
+    const transfers: UnrecognisedTransfer[] = Array.from({ length: 200 }, (_, index) => ({
+      txHash: hex(index, 64, 'd'),
+      to: flooded,
+      contract: hex(7, 40, 'd'),
+      amountUnits: 1n,
+      reason: 'another token',
+    }));
+    const block = { network: 'bsc', blockNumber: 9_000, transfers } as const;
+    for (const again of [false, true])
+      await recordUnrecognised(shop.deps.orm.em.fork(), shop.deps, { ...block, again });
+    expect(sent).to.have.length(2);
+    for (const { text, values } of sent.splice(0)) {
+      const client = await pool.connect();
+      const { rows } = await client.query(`explain ${text}`, values).finally(() => client.release());
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      expect(plan).to.include('unrecognised_transfers_unique');
+      expect(plan).to.not.include('unrecognised_transfers_address_index');
+    }
   });
 });
