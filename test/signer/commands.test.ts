@@ -1,9 +1,10 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { eventually } from '../../dev/support/eventually.ts';
 import { openWallet } from '../../src/signer/wallet-file.ts';
 import { gateway } from '../cli/support.ts';
-import { DESTINATIONS, PASSPHRASE, type SignerStage, startSignerStage } from './pull/stage.ts';
+import { DESTINATIONS } from './pull/asking.ts';
+import { PASSPHRASE } from './pull/running.ts';
+import { type SignerStage, startSignerStage } from './pull/stage.ts';
 
 describe('command line: the signer', function () {
   this.timeout(120_000);
@@ -22,16 +23,11 @@ describe('command line: the signer', function () {
 
   it('approves of a withdraw address, for the signer that runs', async () => {
     await the.signer({ newDestinationAfterMs: 86_400_000 });
-    const asked = async () => {
-      const place = await the.place('tron');
-      await the.deposit(place, 'USDT', 5n);
-      return await the.ask(await the.plan(place, 'USDT'));
-    };
-    const first = await asked();
-    await eventually('the first destination', async () => (await the.row(first))['state'] === 'signed');
+    const asked = async () => await the.ask(await the.planned('tron', 'USDT', 5n));
+    await the.signed(await asked());
     await the.setDestination('tron', DESTINATIONS.tron[1]);
     const id = await asked();
-    expect((await the.decided(id))['refused']).to.match(/approve-destination/);
+    await the.refused(id, /approve-destination/);
     const args = [
       'payout',
       'approve-destination',
@@ -49,7 +45,7 @@ describe('command line: the signer', function () {
       network: 'tron',
       address: DESTINATIONS.tron[1],
     });
-    await eventually('the signature', async () => (await the.row(id))['state'] === 'signed');
+    await the.signed(id);
     expect(readFileSync(the.files.journalFile, 'utf8')).to.match(/"kind":"approved".*"by_name":"Ann"/);
   });
 

@@ -13,7 +13,6 @@ describe('development keys', () => {
   let lines: string[];
   const log = createLogger({ level: 'info', destination: { write: (line: string) => lines.push(line) } });
   const ensure = () => ensureDevelopmentWallet({ dataDir, log });
-  const none = { bsc: undefined, tron: undefined };
 
   beforeEach(() => {
     dataDir = mkdtempSync(join(tmpdir(), 'gateway-keys-'));
@@ -21,14 +20,11 @@ describe('development keys', () => {
   });
   afterEach(() => rmSync(dataDir, { recursive: true }));
 
-  async function refusal(work: Promise<unknown>): Promise<string> {
-    const error = await work.then(
-      () => undefined,
-      (thrown: unknown) => thrown,
-    );
+  const isRefused = async (work: Promise<unknown>, says: RegExp): Promise<void> => {
+    const error = await work.catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(OperatorError);
-    return String(error);
-  }
+    expect(String(error)).to.match(says);
+  };
 
   it('makes a wallet that opens with the passphrase beside it, says so once, and keeps it', async () => {
     const made = await ensure();
@@ -49,13 +45,17 @@ describe('development keys', () => {
     ]);
   });
 
-  it('goes on after a crash between passphrase and seed', async () => {
+  it('goes on after a crash between passphrase and seed, and never replaces a wallet whose passphrase is gone', async () => {
     const { passphraseFile, seedFile } = await ensure();
     const passphrase = readFileSync(passphraseFile, 'utf8');
     unlinkSync(seedFile);
     writeFileSync(`${seedFile}.left-over.tmp`, 'half');
     expect((await ensure()).created).to.equal(true);
     expect(readFileSync(passphraseFile, 'utf8')).to.equal(passphrase);
+    const before = readFileSync(seedFile, 'utf8');
+    unlinkSync(passphraseFile);
+    await isRefused(ensure(), /no passphrase at .*Put its passphrase there/);
+    expect(readFileSync(seedFile, 'utf8')).to.equal(before);
   });
 
   it('makes one wallet and one key when several processes start at once', async () => {
@@ -71,38 +71,36 @@ describe('development keys', () => {
     });
   });
 
-  it('never replaces a wallet whose passphrase is gone', async () => {
-    const { passphraseFile, seedFile } = await ensure();
-    const before = readFileSync(seedFile, 'utf8');
-    unlinkSync(passphraseFile);
-    expect(await refusal(ensure())).to.match(/no passphrase at .*Put its passphrase there/);
-    expect(readFileSync(seedFile, 'utf8')).to.equal(before);
-  });
-
   it('keeps the secrets key, and refuses a damaged one instead of making another', async () => {
     const key = await ensureSecretsKey({ dataDir, log });
     expect(await ensureSecretsKey({ dataDir, log })).to.deep.equal(key);
     expect(key.length).to.equal(32);
     expect(statSync(join(dataDir, 'secrets.key')).mode & 0o777).to.equal(0o600);
     writeFileSync(join(dataDir, 'secrets.key'), 'AAAA');
-    expect(await refusal(ensureSecretsKey({ dataDir, log }))).to.match(/32 bytes/);
+    await isRefused(ensureSecretsKey({ dataDir, log }), /32 bytes/);
   });
 
   it('takes account keys from the environment first, then from the wallet, and refuses a stranger', async () => {
     const { seedFile, publicParts } = await ensure();
     const { live, test } = publicParts.xpub;
+    const absent = join(dataDir, 'absent');
+    const none = { bsc: undefined, tron: undefined };
     expect(await resolveAccountXpubs({ xpubs: { live: none, test: none }, seedFile })).to.deep.equal({
       live,
       test,
     });
-    expect(
-      await resolveAccountXpubs({ xpubs: { live, test }, seedFile: join(dataDir, 'absent') }),
-    ).to.deep.equal({ live, test });
-    expect(
-      await refusal(resolveAccountXpubs({ xpubs: { live: { ...live, bsc: test.bsc }, test }, seedFile })),
-    ).to.match(/WALLET_XPUB_BSC does not belong to the wallet/);
-    expect(
-      await refusal(resolveAccountXpubs({ xpubs: { live, test: none }, seedFile: join(dataDir, 'absent') })),
-    ).to.match(/WALLET_XPUB_TEST_BSC is not set.*gateway wallet xpub/);
+    expect(await resolveAccountXpubs({ xpubs: { live, test }, seedFile: absent })).to.deep.equal({
+      live,
+      test,
+    });
+    const strange = { live: { ...live, bsc: test.bsc }, test };
+    await isRefused(
+      resolveAccountXpubs({ xpubs: strange, seedFile }),
+      /WALLET_XPUB_BSC does not belong to the wallet/,
+    );
+    await isRefused(
+      resolveAccountXpubs({ xpubs: { live, test: none }, seedFile: absent }),
+      /WALLET_XPUB_TEST_BSC is not set.*gateway wallet xpub/,
+    );
   });
 });

@@ -37,14 +37,11 @@ const signed = (change: Partial<Signed> = {}): Signed => {
   };
 };
 
-async function thrown(work: Promise<unknown>): Promise<Error> {
-  try {
-    await work;
-  } catch (error) {
-    return error as Error;
-  }
-  throw new Error('it did not throw');
-}
+const thrown = (work: Promise<unknown>): Promise<Error> =>
+  work.then(
+    () => expect.fail('it did not throw'),
+    (error: Error) => error,
+  );
 
 describe("the signer's journal", () => {
   let file: string;
@@ -101,13 +98,9 @@ describe("the signer's journal", () => {
     );
   });
 
-  it('is readable by its owner alone', async () => {
-    await open();
-    expect(statSync(file).mode & 0o777).to.equal(0o600);
-  });
-
   it('takes away a last line that was not written to its end, whatever is left of it, and nothing else', async () => {
     const first = await open();
+    expect(statSync(file).mode & 0o777, 'its owner alone').to.equal(0o600);
     const kept = signed();
     await first.append(kept, NOW);
     const whole = statSync(file).size;
@@ -136,18 +129,18 @@ describe("the signer's journal", () => {
     for (let n = 0; n < 4; n += 1) await journal.append(signed(), NOW);
     await journal.close();
     const lines = readFileSync(file, 'utf8').split('\n');
-    const changes: Record<string, (all: string[]) => string[]> = {
-      changed: (all) =>
-        all.map((line, n) => (n === 2 ? line.replace('"amount":"1000"', '"amount":"1001"') : line)),
-      missing: (all) => all.toSpliced(2, 1),
-      'missing at the start': (all) => all.slice(1),
-      doubled: (all) => all.toSpliced(2, 0, all[2] ?? ''),
-      swapped: (all) => all.map((line, n) => all[n === 1 ? 2 : n === 2 ? 1 : n] ?? line),
-      strange: (all) => all.toSpliced(5, 0, '{}'),
-      empty: (all) => all.toSpliced(3, 0, ''),
+    const [, one = '', two = ''] = lines;
+    const changes: Record<string, string[]> = {
+      changed: lines.with(2, two.replace('"amount":"1000"', '"amount":"1001"')),
+      missing: lines.toSpliced(2, 1),
+      'missing at the start': lines.slice(1),
+      doubled: lines.toSpliced(2, 0, two),
+      swapped: lines.with(1, two).with(2, one),
+      strange: lines.toSpliced(5, 0, '{}'),
+      empty: lines.toSpliced(3, 0, ''),
     };
-    for (const [name, change] of Object.entries(changes)) {
-      writeFileSync(file, change(lines).join('\n'));
+    for (const [name, changed] of Object.entries(changes)) {
+      writeFileSync(file, changed.join('\n'));
       const error = await thrown(open());
       expect(error, name).to.be.instanceOf(JournalBroken);
       expect(error.message, name).to.match(/^Line \d+ of .*Restore the journal from its backup/);
@@ -163,34 +156,28 @@ describe("the signer's journal", () => {
     expect((await open()).index.id).to.equal(first.index.id);
   });
 
-  it('writes no line that it could not read again, and is broken where somebody else wrote', async () => {
+  it('writes no line that it could not read again, and is broken where somebody else wrote, or nobody can', async () => {
     const journal = await open();
     await journal.append(signed(), NOW);
     const size = statSync(file).size;
     const wrong = { ...signed(), raw: 'not hex' } as Signed;
     expect((await thrown(journal.append(wrong, NOW))).message).to.contain('could not be read again');
     expect(statSync(file).size).to.equal(size);
-    await journal.append(signed(), NOW);
     appendFileSync(file, 'somebody else wrote here\n');
     await journal.append(signed(), NOW);
     await journal.close();
     expect(await thrown(open())).to.be.instanceOf(JournalBroken);
-  });
-
-  it('that cannot be opened or written says where, and what to do', async () => {
-    const journal = await open();
-    await journal.close();
-    expect(await thrown(journal.append(signed(), NOW)))
-      .to.be.instanceOf(JournalBroken)
-      .with.property('message')
-      .that.matches(/^The signer's journal .*journal could not be written \(.*See that its disk has room/);
+    const closed = await thrown(journal.append(signed(), NOW));
+    expect(closed).to.be.instanceOf(JournalBroken);
+    expect(closed.message).to.match(
+      /^The signer's journal .*could not be written \(.*See that its disk has room/,
+    );
     file = join(file, 'journal');
-    expect(await thrown(open()))
-      .to.be.instanceOf(JournalBroken)
-      .with.property('message')
-      .that.matches(
-        /cannot be opened for writing \(E[A-Z]+.*Let the signer write to the file and its folder/,
-      );
+    const nowhere = await thrown(open());
+    expect(nowhere).to.be.instanceOf(JournalBroken);
+    expect(nowhere.message).to.match(
+      /cannot be opened for writing \(E[A-Z]+.*Let the signer write to the file and its folder/,
+    );
   });
 
   it('tells the newest destination and approval, and the highest nonce', async () => {

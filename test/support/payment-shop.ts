@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createCustomer, createPaymentLink } from '../../dev/support/use-cases.ts';
 import { Deposit, DepositAddress, PaymentLink } from '../../src/db/entities/index.ts';
-import { assetOf, type Mode, type Network } from '../../src/domain/assets.ts';
+import { assetOf, type Currency, type Mode, type Network } from '../../src/domain/assets.ts';
 import { type DepositState, type FailureCode, happyPath } from '../../src/domain/deposit.ts';
 import { parseUnits } from '../../src/domain/money.ts';
 import { recordDeposit } from '../../src/services/deposits/record.ts';
@@ -17,6 +17,7 @@ import { payOut } from './payout-rows.ts';
 export type Pay = {
   coins: string;
   network?: Network;
+  currency?: Currency;
   at?: Date;
   state?: DepositState;
   hash?: string;
@@ -87,13 +88,14 @@ export type Shop = Awaited<ReturnType<typeof startShop>>;
 let blocks = 1_000;
 
 /**
- * USDT arrives at a customer's address in a block of its own,
+ * Money, USDT unless told otherwise, arrives at a customer's address in a block of its own,
  * as the watcher would record it, and goes on to a state.
  */
 export async function pay(deps: Deps, customerId: string, money: Pay): Promise<string> {
   const {
     coins,
     network = 'bsc',
+    currency = 'USDT',
     at = deps.now(),
     state = 'completed',
     hash = `0x${randomBytes(32).toString('hex')}`,
@@ -108,12 +110,12 @@ export async function pay(deps: Deps, customerId: string, money: Pay): Promise<s
         merchantId: address.merchantId,
         customerId,
         network,
-        currency: 'USDT' as const,
+        currency,
         address: address.address,
         addressKey: address.addressKey,
         fromAddress: null,
         transactionHash: hash,
-        amountUnits: parseUnits(coins, assetOf(network, 'USDT').decimals),
+        amountUnits: parseUnits(coins, assetOf(network, currency).decimals),
         blockNumber: money.block ?? blocks,
         minedAt: at,
         blockHash: `0x${randomBytes(32).toString('hex')}`,

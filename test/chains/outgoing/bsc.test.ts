@@ -1,7 +1,7 @@
 // What our own wallets send on BNB Chain, in blocks of a real node. What left a wallet is counted by its
 // balances, before and after.
 import { expect } from 'chai';
-import { getAddress, HDNodeWallet, type TransactionLike } from 'ethers';
+import { HDNodeWallet, type TransactionLike } from 'ethers';
 import { type Contract, startTestChain, TEST_CHAIN_ID, type TestChain } from '../../../dev/support/chain.ts';
 import { testContracts } from '../../../dev/support/chain-contracts.ts';
 import { type Fault, type FaultProxy, firstOf, startFaultProxy } from '../../../dev/support/fault-proxy.ts';
@@ -29,7 +29,7 @@ describe('what our wallets send on BNB Chain', function () {
   let batch: Contract;
   let reader: ChainReader;
   const watched = new AddressSet();
-  const keys = [1, 2].map((at) => HDNodeWallet.fromPhrase(TEST_PHRASE, '', `m/44'/60'/0'/0/${at}`));
+  const keys = [1, 2, 3].map((at) => HDNodeWallet.fromPhrase(TEST_PHRASE, '', `m/44'/60'/0'/0/${at}`));
   const [wallet = '', gas = ''] = keys.map(({ address }) => address.toLowerCase());
 
   before(async () => {
@@ -39,8 +39,7 @@ describe('what our wallets send on BNB Chain', function () {
     watched.add(wallet);
     watched.add(alice);
     watched.add(gas, 'gas');
-    const rpc = createRpcPool({ name: 'bsc', urls: [proxy.url], chainId: TEST_CHAIN_ID });
-    reader = createBscReader({ rpc, usdtContract: chain.usdt.address });
+    reader = readerOver(proxy.url);
     await chain.usdt.call('transfer', [wallet, 1_000n]);
     await chain.mine();
   });
@@ -52,6 +51,11 @@ describe('what our wallets send on BNB Chain', function () {
     await chain.stop();
   });
 
+  const readerOver = (url: string): ChainReader =>
+    createBscReader({
+      rpc: createRpcPool({ name: 'bsc', urls: [url], chainId: TEST_CHAIN_ID }),
+      usdtContract: chain.usdt.address,
+    });
   async function scanned(): Promise<ScannedBlock> {
     return there(await reader.scan(await chain.mine(), watched, signal));
   }
@@ -141,21 +145,6 @@ describe('what our wallets send on BNB Chain', function () {
     expect((await sentIn()).moves).to.deep.equal([]);
   });
 
-  it('is told where it made a contract: what it brought along lies there', async () => {
-    const heir = testContracts().Heir;
-    const args = `${'0'.repeat(24)}${shop.slice(2)}${'0'.repeat(64)}${'0'.repeat(24)}${shop.slice(2)}`;
-    const sending = { from: wallet, to: null, data: `${heir.bytecode}${args}`, valueUnits: 77n };
-    const txHash = await chain.send(sending);
-    const { moves } = await sentIn();
-    const receipt = (await chain.anvil.rpc('eth_getTransactionReceipt', [txHash])) as {
-      contractAddress: string;
-    };
-    const to = receipt.contractAddress.toLowerCase();
-    expect([moves, await coinsOf(to)]).to.deep.equal([[{ to, currency: 'BNB', units: 77n }], 77n]);
-    await chain.send({ ...sending, valueUnits: 0n });
-    expect((await sentIn()).moves).to.deep.equal([]);
-  });
-
   it('is no deposit where it reaches a customer, and is told both ways', async () => {
     const top = await chain.send({ from: gas, to: wallet, valueUnits: 500n });
     const block = await scanned();
@@ -191,18 +180,37 @@ describe('what our wallets send on BNB Chain', function () {
     expect(both.taken?.map(({ from, units }) => [from, units])).to.deep.equal([[wallet, 8n]]);
   });
 
-  it('is told in the order of the block, and nothing of others is', async () => {
-    await chain.send({ to: shop, valueUnits: 1n });
-    const first = await chain.send({ from: wallet, to: shop, valueUnits: 2n });
-    const second = await chain.send({ from: wallet, to: shop, valueUnits: 3n });
-    const { sent = [] } = await scanned();
-    expect(sent.map(({ txHash, nonce }) => [txHash, nonce])).to.have.deep.members([
-      [first, (await nonceOf(wallet)) - 2],
-      [second, (await nonceOf(wallet)) - 1],
+  /** Code of a contract that runs at the wallet's address (EIP-7702): whoever calls it moves its coins. */
+  it('is told as taken, or as nothing, where a thief runs code at the wallet, which itself sends nothing', async () => {
+    const permit = await there(keys[0]).authorize({
+      address: batch.address,
+      chainId: TEST_CHAIN_ID,
+      nonce: await nonceOf(wallet),
+    });
+    const fees = { maxFeePerGas: 9n * GWEI, maxPriorityFeePerGas: GWEI, to: wallet };
+    const stolen = (transaction: TransactionLike) => signed(2, { type: 2, ...fees, ...transaction });
+    await stolen({
+      type: 4,
+      authorizationList: [permit],
+      data: batch.data('payCoin', [shop, 5n]),
+    });
+    await scanned();
+    const taken = async (method: string, args: unknown[]) => {
+      const txHash = await stolen({ data: batch.data(method, args) });
+      const block = await scanned();
+      expect([block.sent, block.transfers]).to.deep.equal([undefined, []]);
+      return { ...block, one: { txHash, from: wallet, currency: 'BNB' } };
+    };
+    const away = await taken('payCoins', [
+      [shop, shop, shop],
+      [7n, 0n, 8n],
     ]);
-    await chain.usdt.call('transfer', [alice, 1n]);
-    const theirs = await scanned();
-    expect([theirs.transfers.length, 'sent' in theirs, 'taken' in theirs]).to.deep.equal([1, false, false]);
+    expect(away.taken).to.deep.equal([{ ...away.one, to: shop, units: 15n }]);
+    const paid = await taken('payCoin', [alice, 9n]);
+    expect(paid.own?.map(({ to, amountUnits }) => [to, amountUnits])).to.deep.equal([[alice, 9n]]);
+    expect(paid.taken).to.deep.equal([{ ...paid.one, to: alice, units: 9n }]);
+    for (const fails of ['payCoinAndFail', 'payCoinAndSwallow'])
+      expect((await taken(fails, [shop, 9n])).taken).to.equal(undefined);
   });
 
   const both = (transactions: (one: Json) => Json, receipts: (one: Json) => Json): Fault =>
@@ -218,58 +226,48 @@ describe('what our wallets send on BNB Chain', function () {
   const same = (one: Json): Json => one;
 
   it('is known whatever case its endpoint writes the sender in', async () => {
-    const cases: readonly ((address: string) => string)[] = [
-      getAddress,
-      (address) => `0x${address.slice(2).toUpperCase()}`,
-    ];
-    for (const spell of cases) {
-      const spelled = (one: Json) => ({ ...one, from: spell(String(one['from'])) });
-      proxy.fault = both(spelled, spelled);
-      const txHash = await chain.usdt.call('transfer', [shop, 1n], { from: wallet });
-      const moves = [{ to: shop, currency: 'USDT', units: 1n }];
-      expect(await sentIn()).to.deep.include({ txHash, from: wallet, moves });
-    }
+    const spelled = (one: Json) => ({ ...one, from: `0x${String(one['from']).slice(2).toUpperCase()}` });
+    proxy.fault = both(spelled, spelled);
+    const txHash = await chain.usdt.call('transfer', [shop, 1n], { from: wallet });
+    const moves = [{ to: shop, currency: 'USDT', units: 1n }];
+    expect(await sentIn()).to.deep.include({ txHash, from: wallet, moves });
   });
 
+  const body = (change: Json): Fault => both((one) => ({ ...one, ...change }), same);
+  const receipt = (change: Json): Fault => both(same, (one) => ({ ...one, ...change }));
   const noHash = (hash: unknown): string => `${String(hash).slice(0, -1)}\u0000`;
   const WRONG: Readonly<Record<string, Fault>> = {
-    'no gas': both(same, ({ gasUsed: _, ...one }) => one),
-    'no price': both(same, ({ effectiveGasPrice: _, ...one }) => one),
-    'a price that is none': both(same, (one) => ({ ...one, effectiveGasPrice: 7 })),
-    'a fee beyond all money': both(same, (one) => ({ ...one, effectiveGasPrice: `0x${'f'.repeat(64)}` })),
+    'no gas': receipt({ gasUsed: undefined }),
+    'no price': receipt({ effectiveGasPrice: undefined }),
+    'a fee beyond all money': receipt({ effectiveGasPrice: `0x${'f'.repeat(64)}` }),
+    'another sender in its receipt': receipt({ from: other }),
+    'no sender in its receipt': receipt({ from: undefined }),
+    'the receipt of another block': receipt({ blockHash: `0x${'ee'.repeat(32)}` }),
+    'a status that is none': receipt({ status: '0x2' }),
+    'no nonce': body({ nonce: undefined }),
+    'a value that is none': body({ value: '0x' }),
+    'no receiver': body({ to: undefined }),
+    'the price of blobs alone': body({ type: '0x3' }),
+    'a sender without its prefix': body({ from: wallet.slice(2) }),
+    'no sender at all': body({ from: undefined }),
     'a hash that is none': both(
       (one) => ({ ...one, hash: noHash(one['hash']) }),
       (one) => ({ ...one, transactionHash: noHash(one['transactionHash']) }),
     ),
-    'a price below zero': both(same, (one) => ({ ...one, effectiveGasPrice: '-0x1' })),
-    'gas that is null': both(same, (one) => ({ ...one, gasUsed: null })),
-    'no nonce': both(({ nonce: _, ...one }) => one, same),
-    'a nonce in decimal digits': both((one) => ({ ...one, nonce: '12' }), same),
-    'a value that is none': both((one) => ({ ...one, value: '0x' }), same),
-    'no receiver': both(({ to: _, ...one }) => one, same),
-    'another sender in its receipt': both(same, (one) => ({ ...one, from: other })),
-    'no sender in its receipt': both(same, ({ from: _, ...one }) => one),
-    'the receipt of another block': both(same, (one) => ({ ...one, blockHash: `0x${'ee'.repeat(32)}` })),
-    'a status that is none': both(same, (one) => ({ ...one, status: '0x2' })),
-    'the price of blobs alone': both((one) => ({ ...one, type: '0x3' }), same),
-    'a sender without its prefix': both((one) => ({ ...one, from: String(one['from']).slice(2) }), same),
-    'no sender at all': both(({ from: _, ...one }) => one, same),
   };
-  for (const [wrong, fault] of Object.entries(WRONG))
-    it(`is not taken from an endpoint that shows ${wrong}`, async () => {
-      const txHash = await chain.send({ from: wallet, to: shop, valueUnits: 4n });
-      const height = await chain.mine();
+  it('is not taken from an endpoint that shows what cannot be', async () => {
+    const txHash = await chain.send({ from: wallet, to: shop, valueUnits: 4n });
+    const height = await chain.mine();
+    for (const [wrong, fault] of Object.entries(WRONG)) {
       proxy.fault = fault;
-      const failure = await reader.scan(height, watched, signal).catch((error: unknown) => error);
-      expect(failure).to.be.instanceOf(RpcUnavailable);
-      proxy.fault = undefined;
-      const alone = createBscReader({
-        rpc: createRpcPool({ name: 'bsc', urls: [chain.url], chainId: TEST_CHAIN_ID }),
-        usdtContract: chain.usdt.address,
-      });
-      const { sent } = there(await alone.scan(height, watched, signal));
-      expect(sent?.map((one) => one.txHash)).to.deep.equal([txHash]);
-    });
+      const failure = await readerOver(proxy.url)
+        .scan(height, watched, signal)
+        .catch((error: unknown) => error);
+      expect(failure, wrong).to.be.instanceOf(RpcUnavailable);
+    }
+    const { sent } = there(await readerOver(chain.url).scan(height, watched, signal));
+    expect(sent?.map((one) => one.txHash)).to.deep.equal([txHash]);
+  });
 });
 
 function there<T>(value: T | undefined): T {

@@ -5,7 +5,7 @@ import type { Anvil } from '../../../dev/anvil.ts';
 import type { AddressKey } from '../../../src/chains/address-key.ts';
 import { keyOfHex } from '../../../src/chains/address-key.ts';
 import { chainOf } from '../../../src/chains/index.ts';
-import { type Currency, NATIVE_CURRENCY, type Network } from '../../../src/domain/assets.ts';
+import { NATIVE_CURRENCY, type Network } from '../../../src/domain/assets.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import type { WatchedChain } from '../../../src/services/watcher/watched-chain.ts';
 import { commitAll, emptyPayout } from '../../support/payout-rows.ts';
@@ -23,13 +23,10 @@ export type SendingStage = {
   /** The private key of an address that this stage made, hex. */
   secretOf(key: AddressKey): string;
   newAddress(): Promise<AddressKey>;
-  /** A stranger pays; coins unless told otherwise. */
-  pay(to: AddressKey, units: bigint, asset?: 'coin' | 'token'): Promise<string>;
-  /** Whoever has the key sends; it waits for a block. Throws where the node would not take it. */
-  send(secret: string, to: AddressKey, units: bigint, asset?: 'coin' | 'token'): Promise<string>;
-  /** What lies on an address at the head. */
-  held(address: AddressKey): Promise<{ readonly coin: bigint; readonly token: bigint }>;
-  height(): Promise<number>;
+  /** A stranger pays coins. */
+  pay(to: AddressKey, units: bigint): Promise<string>;
+  /** Whoever has the key sends coins; it waits for a block. */
+  send(secret: string, to: AddressKey, units: bigint): Promise<string>;
   /** Sends once more, with the same bytes, what `send` sent. */
   again(hash: string): Promise<unknown>;
   mine(blocks?: number): Promise<unknown>;
@@ -55,30 +52,13 @@ async function bscStage(): Promise<SendingStage> {
     network: 'bsc',
     secretOf: (key) => ownKey('bsc', key),
     newAddress: async () => keyOfHex(await live.newAddress(), 2),
-    pay: (to, units, asset) =>
-      asset === 'token'
-        ? live.chain.usdt.call('transfer', [`0x${to}`, units])
-        : live.chain.send({ to: `0x${to}`, valueUnits: units }),
-    held: async (address) => ({
-      coin: BigInt(String(await anvil.rpc('eth_getBalance', [`0x${address}`, 'latest']))),
-      token: await tokensOf(anvil, live.chain.usdt.address, address),
-    }),
-    height: async () => Number(await anvil.rpc('eth_blockNumber')),
-    send: async (secret, to, units, asset) => {
+    pay: (to, units) => live.chain.send({ to: `0x${to}`, valueUnits: units }),
+    send: async (secret, to, units) => {
       const wallet = new Wallet(`0x${secret}`);
       const count = await anvil.rpc('eth_getTransactionCount', [wallet.address, 'pending']);
-      const raw = await wallet.signTransaction({
-        chainId: CHAIN_ID,
-        nonce: Number(count),
-        gasPrice: GAS_PRICE,
-        ...(asset === 'token'
-          ? {
-              gasLimit: 100_000n,
-              to: live.chain.usdt.address,
-              data: live.chain.usdt.data('transfer', [`0x${to}`, units]),
-            }
-          : { gasLimit: 21_000n, to: `0x${to}`, value: units }),
-      });
+      const nonce = Number(count);
+      const fees = { chainId: CHAIN_ID, gasPrice: GAS_PRICE, gasLimit: 21_000n };
+      const raw = await wallet.signTransaction({ ...fees, nonce, to: `0x${to}`, value: units });
       const hash = String(await anvil.rpc('eth_sendRawTransaction', [raw]));
       raws.set(hash, raw);
       return hash;
@@ -95,19 +75,11 @@ async function tronStage(): Promise<SendingStage> {
     ...live,
     network: 'tron',
     secretOf: (key) => ownKey('tron', key),
-    pay: (to, units, asset) => live.node.pay({ to, currency: asset === 'token' ? 'USDT' : 'TRX', units }),
-    held: async (address) => {
-      const account = await live.node.ask('wallet/getaccount', { address: `41${address}` });
-      return {
-        coin: BigInt((account as { balance?: number }).balance ?? 0),
-        token: await tokensOf(live.node.anvil, `0x${live.node.usdt.key}`, address),
-      };
-    },
-    height: async () => live.node.head().header.number,
-    send: (secret, to, units, asset) =>
+    pay: (to, units) => live.node.pay({ to, currency: 'TRX', units }),
+    send: (secret, to, units) =>
       live.node.pay({
         to,
-        currency: asset === 'token' ? 'USDT' : 'TRX',
+        currency: 'TRX',
         units,
         from: { address: keyOfHex(new Wallet(`0x${secret}`).address, 2), privateKey: secret },
       }),
@@ -117,7 +89,8 @@ async function tronStage(): Promise<SendingStage> {
   };
 }
 
-async function tokensOf(anvil: Anvil, token: string, address: AddressKey): Promise<bigint> {
+/** The tokens that lie on an address at the head. */
+export async function tokensOf(anvil: Anvil, token: string, address: string): Promise<bigint> {
   const data = `0x70a08231${address.padStart(64, '0')}`;
   return BigInt(String(await anvil.rpc('eth_call', [{ to: token, data }, 'latest'])));
 }
@@ -131,7 +104,6 @@ export async function noteSigned(
     readonly from: AddressKey;
     readonly to: AddressKey;
     readonly units: bigint;
-    readonly currency?: Currency;
   },
 ): Promise<void> {
   const payoutId = randomUUID();
@@ -149,7 +121,7 @@ export async function noteSigned(
       row.from,
       shown(network, row.to),
       row.to,
-      row.currency ?? NATIVE_CURRENCY[network],
+      NATIVE_CURRENCY[network],
       row.units.toString(),
     ],
   };

@@ -27,18 +27,8 @@ describe('payouts that do not go on by themselves', function () {
     await shop.sql(
       `insert into settlement_waits (network, address_key, merchant_id, payout_id, address, currency, code,
         reason, needs_units, needs_address, since, updated_at)
-       values ('bsc', ?, ?, ?, ?, 'USDT', ?, 'why', ?, ?, ?, ?)`,
-      [
-        addressKey,
-        shop.merchantId,
-        payoutId,
-        address,
-        code,
-        needs,
-        needs && DESTINATION,
-        shop.clock.now,
-        shop.clock.now,
-      ],
+       select 'bsc', ?, ?::uuid, ?::uuid, ?, 'USDT', ?, 'why', ?, ?, at, at from (values (?::timestamptz)) v (at)`,
+      [addressKey, shop.merchantId, payoutId, address, code, needs, needs && DESTINATION, shop.clock.now],
     );
   };
 

@@ -1,177 +1,107 @@
 // What may be wrong with a row that asks to be signed, and what the signer says of it.
-import { addressKeyOf } from '../../../src/chains/addresses.ts';
-import type { DepositAddress } from '../../../src/db/entities/index.ts';
 import type { Currency, Network } from '../../../src/domain/assets.ts';
-import { type Asking, DESTINATIONS, GAS_PRICE, type SignerStage, termsOf } from './stage.ts';
+import { type Asking, DESTINATIONS, GAS_PRICE, termsOf, to } from './asking.ts';
+import type { SignerStage } from './stage.ts';
 
 type Payout = Awaited<ReturnType<SignerStage['plan']>>;
 type Case = {
-  /** What the row of a refusal says. */
-  readonly says: RegExp;
-  readonly network?: Network;
-  readonly currency?: Currency;
+  readonly on?: readonly [Network, Currency];
   readonly asking?: Asking | ((payout: Payout) => Asking);
   /** Written past every guard, after the payout was planned and before anything is asked for. */
-  readonly force?: (payout: Payout, place: DepositAddress) => readonly [string, unknown[]];
+  readonly force?: string;
 };
+/** What it is, how its row differs, and what the row of a refusal says. */
+type Refusal = readonly [name: string, differs: Case, says: RegExp];
 
-const ofDeposits =
-  (set: string): Case['force'] =>
-  ({ id }) => [`update deposits set ${set} where payout_id = ?`, [id]];
-const ofPayout =
-  (set: string): Case['force'] =>
-  ({ id }) => [`update payouts set ${set} where id = ?`, [id]];
-const to = (address: string): Asking => ({
-  change: { to_address: address, to_key: addressKeyOf('bsc', address) },
-});
 const OTHER = DESTINATIONS.bsc[1];
+const NOBODY = 'ab'.repeat(20);
+const TRX = 10n ** 6n;
+const BNB = ['bsc', 'BNB'] as const;
+const TRON = ['tron', 'USDT'] as const;
+const COIN = ['tron', 'TRX'] as const;
 
-export const CASES: Readonly<Record<string, Case>> = {
-  'a payout of test mode': {
-    says: /^payout: .*test mode/,
-    force: ofPayout("mode = 'test', simulated = true"),
-  },
-  'a payout that is given up': {
-    says: /^payout: the payout is cancelled/,
-    force: ofPayout("state = 'cancelled', reason = 'x'"),
-  },
-  'a payout that is settled': {
-    says: /^payout: the payout is settled/,
-    force: ofPayout(
-      "state = 'settled', net_units = gross_units, fee_units = 0, transaction_hash = 'x', settled_at = now()",
-    ),
-  },
-  'a payout of more than its deposits': {
-    says: /^payout: .*its deposits are/,
-    force: ofPayout('gross_units = gross_units + 1'),
-  },
-  'a deposit that is not completed': {
-    says: /^payout: deposit .* is not one/,
-    force: ofDeposits("status = 'confirming'"),
-  },
-  'a deposit of test mode': { says: /^payout: deposit .* is not one/, force: ofDeposits("mode = 'test'") },
-  'a simulated deposit': { says: /^payout: deposit .* is not one/, force: ofDeposits('simulated = true') },
-  'a deposit in no block': { says: /^payout: deposit .* is not one/, force: ofDeposits('block_hash = null') },
-  'a deposit that was read once': {
-    says: /^payout: deposit .* is not one/,
-    force: ofDeposits('verified_at = null'),
-  },
-  'a deposit of another address': {
-    says: /^payout: deposit .* is not one/,
-    force: ofDeposits(`address_key = '${'ab'.repeat(20)}'`),
-  },
-  'a deposit of another asset': {
-    says: /^payout: deposit .* is not one/,
-    force: ofDeposits("currency = 'BNB'"),
-  },
-  'a deposit of another token': {
-    says: /^payout: deposit .* is not one/,
-    force: ofDeposits(`contract_address = '0x${'cd'.repeat(20)}'`),
-  },
-  'a deposit of no token': {
-    says: /^payout: deposit .* is not one/,
-    force: ofDeposits('contract_address = null'),
-  },
-  'a payout of another token': {
-    says: /^payout: the payout names another token/,
-    force: ofPayout(`contract_address = '0x${'cd'.repeat(20)}'`),
-  },
-  'a deposit of another merchant': {
-    says: /^payout: deposit .* is not one/,
-    force: ofDeposits('merchant_id = gen_random_uuid()'),
-  },
-  'a deposit on another chain': {
-    says: /^payout: deposit .* is not one/,
-    force: ofDeposits("network = 'tron'"),
-  },
-  'a payout on another chain': {
-    says: /^payout: the payout is on another chain/,
-    asking: { change: { network: 'tron' } },
-  },
-  'a payout of another merchant': {
-    says: /^payout: the address belongs to another merchant or to test mode/,
-    force: ofPayout('merchant_id = gen_random_uuid()'),
-  },
-  'a payout from another wallet than its address': {
-    says: /^payout: what was asked for is not the transfer of its payout/,
-    asking: { change: { from_key: 'ab'.repeat(20) } },
-  },
-  'a payout in another asset than its deposits': {
-    says: /^payout: what was asked for is not the transfer of its payout/,
-    asking: { change: { currency: 'BNB' } },
-  },
-  'a payout without deposits': {
-    says: /^payout: the payout covers no deposit/,
-    force: ofDeposits('payout_id = null'),
-  },
-  'a payout from an address of nobody': {
-    says: /^payout: no customer has the address/,
-    force: ofPayout(`address_key = '${'ab'.repeat(20)}'`),
-  },
-  'another destination than planned': {
-    says: /^destination: the merchant's withdraw address is .* by now/,
-    force: ofPayout(`destination = '${OTHER}'`),
-  },
-  'another receiver than the destination': {
-    says: /^destination: what was asked for goes elsewhere/,
-    asking: to(OTHER),
-  },
-  'less than the deposits of a token': {
-    says: /^payout: it would keep 1 units/,
-    asking: ({ grossUnits }) => ({ units: grossUnits - 1n }),
-  },
-  'more than the deposits of a token': {
-    says: /^payout: it would keep -1 units/,
-    asking: ({ grossUnits }) => ({ units: grossUnits + 1n }),
-  },
-  'a coin that keeps back more than its fee': {
-    currency: 'BNB',
-    says: /^payout: it would keep 21000000000001 units/,
-    asking: ({ grossUnits }) => ({ units: grossUnits - 21_000n * GAS_PRICE - 1n }),
-  },
-  'a coin that leaves nothing for its fee': {
-    currency: 'BNB',
-    says: /^payout: it would keep 0 units/,
-    asking: ({ grossUnits }) => ({ units: grossUnits }),
-  },
-  'a coin of Tron that keeps back too much': {
-    network: 'tron',
-    currency: 'TRX',
-    says: /^payout: it would keep 3000001 units/,
-    asking: ({ grossUnits }) => ({ units: grossUnits - 3_000_001n }),
-  },
-  'a price above the cap': {
-    says: /^terms: the gas price in wei is 5000000001, and may be from 1 to 5000000000/,
-    asking: { terms: termsOf('bsc', 'USDT', { gas_price: '5000000001' }) },
-  },
-  'more gas than the cap': {
-    says: /^terms: the gas limit is 9000000/,
-    asking: { terms: termsOf('bsc', 'USDT', { gas_limit: '9000000' }) },
-  },
-  'terms for another chain': {
-    says: /^terms: its terms say what nobody knows/,
-    asking: { terms: { ...termsOf('bsc', 'USDT'), chain_id: 97 } },
-  },
-  'no terms': { says: /^terms: it was asked for without terms/, asking: { change: { terms: null } } },
-  'terms of a hostile kind': {
-    says: /^terms: the gas price in wei is not a whole number/,
-    asking: { terms: termsOf('bsc', 'USDT', { gas_price: '１０' }) },
-  },
-  'a top-up for a coin that pays its own fee': {
-    currency: 'BNB',
-    says: /^payout: a payout of the coin pays its own fee/,
-    asking: { purpose: 'gas' },
-  },
-  'a top-up of more than a transfer can cost': {
-    says: /^terms: a top-up of 1000000000000001 units is more/,
-    asking: { purpose: 'gas', units: 1_000_000_000_000_001n },
-  },
-  'a top-up of somebody else': {
-    says: /^payout: a top-up goes from the gas wallet/,
-    asking: { ...to(OTHER), purpose: 'gas' },
-  },
-  'a top-up from another address than the gas wallet': {
-    says: /^payout: a top-up goes from the gas wallet/,
-    asking: { purpose: 'gas', change: { from_key: 'ab'.repeat(20) } },
-  },
-};
+const payout = (set: string): Case => ({ force: `update payouts set ${set} where id = ?` });
+const deposit = (set: string): Case => ({ force: `update deposits set ${set} where payout_id = ?` });
+const asking = (one: Case['asking'], on?: Case['on']): Case => ({ asking: one, ...(on && { on }) });
+const changed = (change: Asking['change'], more: Asking = {}): Case => asking({ ...more, change });
+const terms = (change: Record<string, unknown>): Case => asking({ terms: termsOf('bsc', 'USDT', change) });
+/** So much more than all of it, or less. */
+const units = (more: bigint, on?: Case['on']): Case =>
+  asking(({ grossUnits }) => ({ units: grossUnits + more }), on);
+
+/** More than any limit allows to sign away: no money moves. */
+export const LOAN = { purpose: 'delegate', units: 8_000n * TRX } as const;
+export const BACK = { ...LOAN, purpose: 'reclaim' } as const;
+const BURNING = { ...termsOf('tron', 'TRX'), fee_limit: '1' };
+
+const NO_DEPOSIT_OF_IT: readonly (readonly [name: string, set: string])[] = [
+  ['that is not completed', "status = 'confirming'"],
+  ['of test mode', "mode = 'test'"],
+  ['that was simulated', 'simulated = true'],
+  ['in no block', 'block_hash = null'],
+  ['that was read once', 'verified_at = null'],
+  ['of another address', `address_key = '${NOBODY}'`],
+  ['of another asset', "currency = 'BNB'"],
+  ['of another token', `contract_address = '0x${'cd'.repeat(20)}'`],
+  ['of no token', 'contract_address = null'],
+  ['of another merchant', 'merchant_id = gen_random_uuid()'],
+  ['on another chain', "network = 'tron'"],
+];
+const OVER =
+  "state = 'settled', net_units = gross_units, fee_units = 0, transaction_hash = 'x', settled_at = now()";
+
+const gas = (more: Asking = {}): Asking => ({ ...more, purpose: 'gas' });
+const elsewhere = { from_key: NOBODY };
+const MUCH = 1_000_000_000_000_001n;
+const TRANSFER = /^payout: .* not the transfer of its payout/;
+
+export const CASES: readonly Refusal[] = [
+  ...NO_DEPOSIT_OF_IT.map(
+    ([name, set]) => [`a deposit ${name}`, deposit(set), /^payout: deposit .* is not one/] as const,
+  ),
+  ['a payout of test mode', payout("mode = 'test', simulated = true"), /^payout: .*test mode/],
+  ['one that is given up', payout("state = 'cancelled', reason = 'x'"), /^payout: .* is cancelled/],
+  ['one that is settled', payout(OVER), /^payout: the payout is settled/],
+  ['one of more than its deposits', payout('gross_units = gross_units + 1'), /^payout: .*its deposits are/],
+  ['one without deposits', deposit('payout_id = null'), /^payout: the payout covers no deposit/],
+  ['one of another token', payout(`contract_address = '0x${'cd'.repeat(20)}'`), /^payout: .* another token/],
+  ['one on another chain', changed({ network: 'tron' }), /^payout: the payout is on another chain/],
+  ['one of another merchant', payout('merchant_id = gen_random_uuid()'), /^payout: .* another merchant/],
+  ['one from an address of nobody', payout(`address_key = '${NOBODY}'`), /^payout: no customer has the/],
+  ['another wallet than its address', changed(elsewhere), TRANSFER],
+  ['another asset than its deposits', changed({ currency: 'BNB' }), TRANSFER],
+  ['another destination than planned', payout(`destination = '${OTHER}'`), /^destination: .* by now/],
+  ['another receiver than the destination', asking(to(OTHER)), /^destination: .* goes elsewhere/],
+  ['less than the deposits of a token', units(-1n), /^payout: it would keep 1 units/],
+  ['more than the deposits of a token', units(1n), /^payout: it would keep -1 units/],
+  ['a coin that keeps back too much', units(-21_000n * GAS_PRICE - 1n, BNB), /^payout: .* 21000000000001 /],
+  ['a coin that leaves nothing for its fee', units(0n, BNB), /^payout: it would keep 0 units/],
+  ['TRX that keeps back too much', units(-3_000_001n, COIN), /^payout: it would keep 3000001 units/],
+  ['a price above the cap', terms({ gas_price: '5000000001' }), /^terms: .* 5000000001, .* 1 to 5000000000/],
+  ['more gas than the cap', terms({ gas_limit: '9000000' }), /^terms: the gas limit is 9000000/],
+  ['terms for another chain', terms({ chain_id: 97 }), /^terms: its terms say what nobody knows/],
+  ['no terms', changed({ terms: null }), /^terms: it was asked for without terms/],
+  ['terms of a hostile kind', terms({ gas_price: '１０' }), /^terms: the gas price .* is not a whole number/],
+  ['a top-up for a coin', asking(gas(), BNB), /^payout: a payout of the coin pays its own fee/],
+  [
+    'a top-up of too much',
+    asking(gas({ units: MUCH })),
+    /^terms: a top-up of 1000000000000001 units is more/,
+  ],
+  ['a top-up of somebody else', asking(gas(to(OTHER))), /^payout: a top-up goes from the gas/],
+  ['a top-up from elsewhere', changed(elsewhere, gas()), /^payout: a top-up goes from the gas/],
+  ['a loan for a coin', asking(LOAN, COIN), /^payout: a payout of the coin runs no contract/],
+  ['a loan on a chain without', asking(LOAN), /^payout: nothing can be lent on bsc/],
+  [
+    'a loan to another address',
+    asking({ ...LOAN, change: { to_key: NOBODY } }, TRON),
+    /^payout: energy is lent/,
+  ],
+  ['a loan from another wallet', asking({ ...LOAN, change: elsewhere }, TRON), /^payout: energy is lent/],
+  [
+    'a loan that may burn',
+    asking({ ...LOAN, terms: BURNING }, TRON),
+    /^terms: .* is 1, and may be from 0 to 0/,
+  ],
+  ['energy back while its payout is planned', asking(BACK, TRON), /^payout: the payout is planned, and/],
+];

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { eventually } from '../../../dev/support/eventually.ts';
 import { createCustomer } from '../../../dev/support/use-cases.ts';
 import { DepositAddress } from '../../../src/db/entities/index.ts';
-import type { Currency, Network } from '../../../src/domain/assets.ts';
 import { sealDirection } from '../../../src/domain/payouts/direction.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
+import { setPaused } from '../../../src/services/payouts/pauses.ts';
+import { DESTINATIONS } from './asking.ts';
 import { CASES } from './cases.ts';
-import { DESTINATIONS, type SignerStage, startSignerStage } from './stage.ts';
+import { type SignerStage, startSignerStage } from './stage.ts';
 
 describe('the signer refuses', function () {
   this.timeout(120_000);
@@ -19,24 +19,16 @@ describe('the signer refuses', function () {
     await the.signer();
   });
   after(() => the?.stop());
+  // It goes as soon as nobody asks any more, as the worker will have it.
+  afterEach(() => the.sql("update sent_transactions set state = 'dead' where state = 'asked'"));
 
-  const planned = async (network: Network = 'bsc', currency: Currency = 'USDT') => {
-    const place = await the.place(network);
-    await the.deposit(place, currency, 10n ** 18n);
-    return { place, payout: await the.plan(place, currency) };
-  };
-
-  for (const [name, { says, network, currency, asking, force }] of Object.entries(CASES))
+  for (const [name, { on, asking, force }, says] of CASES)
     it(`${name}: it stays asked, with a sentence, and unsigned`, async () => {
-      const { place, payout } = await planned(network, currency);
-      if (force) await the.force(...(force(payout, place) as [string, unknown[]]));
+      const payout = on ? await the.planned(...on) : await the.planned();
+      if (force) await the.force(force, [payout.id]);
       const id = await the.ask(payout, typeof asking === 'function' ? asking(payout) : asking);
-      const row = await the.decided(id);
-      expect(row).to.include({ state: 'asked', raw: null, hash: null, signed_at: null, nonce: null });
-      expect(row['refused']).to.match(says);
-      expect(await the.sql('select sealed_code from signer_state')).to.deep.equal([{ sealed_code: null }]);
-      // It goes as soon as nobody asks any more, as the worker will have it.
-      await the.sql("update sent_transactions set state = 'dead' where id = ?", [id]);
+      expect(await the.refused(id, says)).to.include({ nonce: null });
+      expect(await the.state()).to.include({ sealed_code: null });
     });
 
   it('a destination that is ours, the token or nobody’s, however it came to be set', async () => {
@@ -48,9 +40,8 @@ describe('the signer refuses', function () {
       '0x0000000000000000000000000000000000000000': /^destination: .* is the address zero/,
     };
     for (const [address, says] of Object.entries(wrong)) {
-      await forceDestination(the, 'bsc', address);
-      const { payout } = await planned();
-      expect((await the.decided(await the.ask(payout)))['refused']).to.match(says);
+      await forceDestination(the, address);
+      await the.refused(await the.ask(await the.planned()), says);
     }
     await the.setDestination('bsc', DESTINATIONS.bsc[0]);
   });
@@ -59,19 +50,14 @@ describe('the signer refuses', function () {
     const { merchantId } = await createMerchant(the.deps, { name: 'None', subscriptionActive: true });
     const place = await the.place('bsc', merchantId);
     await the.deposit(place, 'USDT', 5n);
-    const payout = await the.plan(place, 'USDT', merchantId, DESTINATIONS.bsc[0]);
-    const id = await the.ask(payout);
-    expect((await the.decided(id))['refused']).to.match(/^destination: merchant .* has no withdraw address/);
+    const id = await the.ask(await the.plan(place, 'USDT', merchantId, DESTINATIONS.bsc[0]));
+    await the.refused(id, /^destination: merchant .* has no withdraw address/);
     await the.setDestination('bsc', DESTINATIONS.bsc[0], merchantId);
-    const row = await eventually('the signature', async () => {
-      const now = await the.row(id);
-      return now['state'] === 'signed' ? now : undefined;
-    });
-    expect(row['refused']).to.equal(null);
+    await the.signed(id);
   });
 
   it('an address of test mode, whoever says that it is paid out', async () => {
-    const { payout } = await planned();
+    const payout = await the.planned();
     const names = { externalId: 'test', email: null, name: null, metadata: {} };
     const { merchantId } = the;
     const { id: customerId } = await createCustomer(the.deps, { merchantId, mode: 'test', ...names });
@@ -81,60 +67,76 @@ describe('the signer refuses', function () {
       place.address,
       payout.id,
     ]);
-    const row = await the.decided(await the.ask(payout, { change: { from_key: place.addressKey } }));
-    expect(row['refused']).to.match(/^payout: the address belongs to another merchant or to test mode/);
+    const id = await the.ask(payout, { change: { from_key: place.addressKey } });
+    await the.refused(id, /^payout: the address belongs to another merchant or to test mode/);
   });
 
   it('what a wallet sends that somebody else has used, until an operator accepted it', async () => {
-    const { place, payout } = await planned();
+    const payout = await the.planned();
     const foreign = randomUUID();
     await the.sql(
       `insert into sent_transactions (id, network, hash, state, from_address, from_key, nonce, created_at, updated_at)
        values (?, 'bsc', ?, 'foreign', ?, ?, 4, now(), now())`,
-      [foreign, `0x${'f0'.repeat(32)}`, place.address, place.addressKey],
+      [foreign, `0x${'f0'.repeat(32)}`, payout.address, payout.addressKey],
     );
     const id = await the.ask(payout);
-    expect((await the.decided(id))['refused']).to.match(/^wallet: the wallet sent 0xf0f0.*payout accept/);
+    await the.refused(id, /^wallet: the wallet sent 0xf0f0.*payout accept/);
     await the.sql(
       "update sent_transactions set decided_at = now(), decided_by = 'x', decided_reason = 'x' where id = ?",
       [foreign],
     );
-    const row = await eventually('the signature', async () => {
-      const now = await the.row(id);
-      return now['state'] === 'signed' ? now : undefined;
-    });
-    expect(Number(row['nonce'])).to.equal(5);
+    expect(Number((await the.signed(id))['nonce'])).to.equal(5);
   });
 
-  it('top-ups from a gas wallet that no watcher has noted, and more than three for a payout', async () => {
-    const { payout } = await planned('tron');
+  it('top-ups from a gas wallet that no watcher has noted, and more than three for an address', async () => {
+    const place = await the.place('tron');
+    await the.deposit(place, 'USDT', 10n ** 18n);
+    const first = await the.plan(place, 'USDT');
     await the.sql('update gas_wallets set noted_at = null');
-    const id = await the.ask(payout, { purpose: 'gas' });
-    expect((await the.decided(id))['refused']).to.match(/^wallet: no watcher counts the gas wallet/);
+    const id = await the.ask(first, { purpose: 'gas' });
+    await the.refused(id, /^wallet: no watcher counts the gas wallet/);
     await the.sql('update gas_wallets set noted_at = now()');
-    await eventually('the signature', async () => (await the.row(id))['state'] === 'signed');
-    for (const attempt of [2, 3, 4]) {
-      await the.force(
-        `update sent_transactions set state = 'final', ok = true, fee_units = 0, block_number = 1, block_hash = 'b',
-          moves = '[]' where payout_id = ? and state = 'signed'`,
-        [payout.id],
-      );
-      const next = await the.decided(await the.ask(payout, { purpose: 'gas', attempt }));
-      if (attempt < 4) expect(next, `${next['refused']}`).to.include({ state: 'signed' });
-      else expect(next['refused']).to.match(/^payout: the address was given coins 3 times/);
-    }
+    await the.signed(id);
+    const landed = `update sent_transactions set state = 'final', ok = true, fee_units = 0, block_number = 1,
+      block_hash = 'b', moves = '[]' where state = 'signed'`;
+    await the.force(landed);
+    await the.signed(await the.ask(first, { purpose: 'gas', attempt: 2 }));
+    await the.force(landed);
+    // Whatever payouts they are for.
+    await the.force('update deposits set payout_id = null where payout_id = ?', [first.id]);
+    await the.force("update payouts set state = 'cancelled', reason = 'x' where id = ?", [first.id]);
+    const second = await the.plan(place, 'USDT');
+    await the.signed(await the.ask(second, { purpose: 'gas' }));
+    await the.force(landed);
+    const fourth = await the.ask(second, { purpose: 'gas', attempt: 2 });
+    await the.refused(fourth, /^payout: the address was given coins 3 times and has paid nothing out/);
+  });
+
+  for (const whose of ['all', 'one'] as const)
+    it(`while payouts are paused (${whose}), and signs once they go on`, async () => {
+      const merchantId = whose === 'one' ? the.merchantId : null;
+      const payout = await the.planned();
+      await setPaused(the.deps, { merchantId, paused: true });
+      const ids = [await the.ask(payout, { purpose: 'gas' }), await the.ask(payout)];
+      for (const id of ids) await the.refused(id, /^paused: payouts are paused since .*"payout resume"/);
+      await setPaused(the.deps, { merchantId, paused: false });
+      for (const id of ids) await the.signed(id);
+    });
+
+  it('nothing of others while one merchant is paused', async () => {
+    const { merchantId } = await createMerchant(the.deps, { name: 'Other', subscriptionActive: true });
+    await setPaused(the.deps, { merchantId, paused: true });
+    await the.signed(await the.ask(await the.planned()));
   });
 });
 
 /** Sets a withdraw address that no use case takes, with a seal as one that was always there. */
-async function forceDestination(the: SignerStage, network: Network, address: string): Promise<void> {
-  const { merchantId } = the;
-  const direction = { kind: 'destination', network, merchantId, address } as const;
-  const seal = sealDirection(the.deps.secretBox, direction, { at: new Date(), found: false });
-  await the.sql('update withdraw_addresses set address = ?, seal = ? where merchant_id = ? and network = ?', [
+async function forceDestination({ deps, merchantId, sql }: SignerStage, address: string): Promise<void> {
+  const direction = { kind: 'destination', network: 'bsc', merchantId, address } as const;
+  const seal = sealDirection(deps.secretBox, direction, { at: new Date(), found: false });
+  await sql("update withdraw_addresses set address = ?, seal = ? where merchant_id = ? and network = 'bsc'", [
     address,
     seal,
     merchantId,
-    network,
   ]);
 }

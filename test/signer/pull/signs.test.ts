@@ -3,14 +3,9 @@ import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { addressKeyOf } from '../../../src/chains/addresses.ts';
 import { ASSETS, NETWORKS } from '../../../src/domain/assets.ts';
-import {
-  DESTINATIONS,
-  GAS_PRICE,
-  type SignerStage,
-  startSignerStage,
-  termsOf,
-  testTransfers,
-} from './stage.ts';
+import { DESTINATIONS, GAS_PRICE, termsOf } from './asking.ts';
+import { testTransfers } from './running.ts';
+import { type SignerStage, startSignerStage } from './stage.ts';
 
 describe('the signer', function () {
   this.timeout(60_000);
@@ -22,7 +17,6 @@ describe('the signer', function () {
   });
   after(() => the?.stop());
 
-  const settled = (id: string) => the.decided(id);
   const bytesOf = (row: Record<string, unknown>): Buffer => row['raw'] as Buffer;
 
   it('signs payouts of every asset, and stores the bytes that its journal holds', async () => {
@@ -31,27 +25,21 @@ describe('the signer', function () {
       const place = await the.place(network);
       const units = [5n, 7n].map((some) => some * 10n ** 17n);
       for (const one of units) await the.deposit(place, currency, one);
-      const payout = await the.plan(place, currency);
-      const id = await the.ask(payout);
-      const row = await settled(id);
-      expect(row, currency).to.include({ state: 'signed', refused: null });
-      const read = transfers[network].read(bytesOf(row));
-      expect(read.hash).to.equal(row['hash']);
-      expect(read.transfer).to.include({
+      const row = await the.signed(await the.ask(await the.plan(place, currency)));
+      const { hash, transfer } = transfers[network].read(bytesOf(row));
+      const gross = units.reduce((sum, one) => sum + one, 0n);
+      const fee = network === 'bsc' ? 21_000n * GAS_PRICE : 300_000n;
+      expect(transfer).to.deep.equal({
         from: place.addressKey,
         to: addressKeyOf(network, DESTINATIONS[network][0]),
         kind,
-        units: BigInt(String(row['amount_units'])),
+        units: kind === 'token' ? gross : gross - fee,
+        nonce: network === 'bsc' ? 0 : null,
       });
-      expect(read.transfer.nonce).to.equal(network === 'bsc' ? 0 : null);
+      expect([row['hash'], BigInt(String(row['amount_units']))]).to.deep.equal([hash, transfer.units]);
       expect(row['nonce'] === null).to.equal(network === 'tron');
       expect(row['expires_at'] === null).to.equal(network === 'bsc');
-      const journal = readFileSync(the.files.journalFile, 'utf8');
-      expect(journal).to.contain(bytesOf(row).toString('hex'));
-      const gross = units.reduce((sum, one) => sum + one, 0n);
-      expect(read.transfer.units).to.equal(
-        kind === 'token' ? gross : network === 'bsc' ? gross - 21_000n * GAS_PRICE : gross - 300_000n,
-      );
+      expect(readFileSync(the.files.journalFile, 'utf8')).to.contain(bytesOf(row).toString('hex'));
     }
   });
 
@@ -59,15 +47,12 @@ describe('the signer', function () {
     for (const network of NETWORKS) {
       const nonces: unknown[] = [];
       for (let n = 0; n < 2; n += 1) {
-        const place = await the.place(network);
-        await the.deposit(place, 'USDT', 10n ** 18n);
-        const payout = await the.plan(place, 'USDT');
-        const row = await settled(await the.ask(payout, { purpose: 'gas' }));
-        expect(row, `${network} ${row['refused']}`).to.include({ state: 'signed' });
+        const payout = await the.planned(network);
+        const row = await the.signed(await the.ask(payout, { purpose: 'gas' }));
         const { transfer } = (await testTransfers())[network].read(bytesOf(row));
         expect(transfer).to.include({
           from: addressKeyOf(network, the.gas[network]),
-          to: place.addressKey,
+          to: payout.addressKey,
           units: 1_000_000n,
           kind: 'native',
         });
@@ -77,53 +62,124 @@ describe('the signer', function () {
     }
   });
 
-  it('replaces an attempt in its place, for a tenth more, and never beside it', async () => {
-    const place = await the.place('bsc');
-    await the.deposit(place, 'BNB', 10n ** 18n);
-    const payout = await the.plan(place, 'BNB');
-    const first = await settled(await the.ask(payout));
+  it('replaces an attempt in its place, for a tenth more, and never beside it or before a later one', async () => {
+    const payout = await the.planned('bsc', 'BNB');
+    const first = await the.signed(await the.ask(payout));
     const at = (price: bigint) => ({
       terms: termsOf('bsc', 'BNB', { gas_price: price.toString() }),
       units: payout.grossUnits - 21_000n * price,
     });
-    const cheap = await settled(await the.ask(payout, { attempt: 2, ...at(GAS_PRICE + GAS_PRICE / 11n) }));
-    expect(cheap['refused']).to.match(
-      /^terms: it replaces 0x[0-9a-f]{64} and has to pay at least 1100000000 for gas/,
-    );
-    const second = await settled(await the.ask(payout, { attempt: 3, ...at((GAS_PRICE * 11n) / 10n) }));
-    expect(second).to.include({ state: 'signed', nonce: first['nonce'] });
+    const cheap = await the.ask(payout, { attempt: 2, ...at(GAS_PRICE + GAS_PRICE / 11n) });
+    await the.refused(cheap, /^terms: it replaces 0x[0-9a-f]{64} and has to pay at least 1100000000 for gas/);
+    const second = await the.signed(await the.ask(payout, { attempt: 4, ...at((GAS_PRICE * 11n) / 10n) }));
+    expect(second).to.include({ nonce: first['nonce'] });
     expect(second['hash']).not.to.equal(first['hash']);
+    const late = await the.ask(payout, { attempt: 3, ...at(GAS_PRICE * 3n) });
+    await the.refused(late, /^backup: attempt 4 of it was signed as 0x[0-9a-f]{64}: was a backup restored\?/);
   });
 
   it('signs on Tron nothing more for a payout before what it signed can land no more', async () => {
-    const place = await the.place('tron');
-    await the.deposit(place, 'TRX', 10n ** 9n);
-    const payout = await the.plan(place, 'TRX');
+    const payout = await the.planned('tron', 'TRX', 10n ** 9n);
     const id = await the.ask(payout);
-    await settled(id);
+    await the.signed(id);
     const later = { expiration: Date.now() + 1_200_000 };
     const second = await the.ask(payout, { attempt: 2, terms: termsOf('tron', 'TRX', later) });
-    expect((await settled(second))['refused']).to.match(
-      /^earlier: [0-9a-f]{64} of payout .* is signed: wait until final blocks/,
-    );
+    await the.refused(second, /^earlier: [0-9a-f]{64} of payout .* is signed: wait until final blocks/);
     await the.sql("update sent_transactions set state = 'dead' where id = ?", [id]);
-    await eventually('the time of the first', async () =>
-      /^earlier: [0-9a-f]{64} can land until 20/.test(String((await the.row(second))['refused'])),
-    );
+    await the.refused(second, /^earlier: [0-9a-f]{64} can land until 20/);
     await signer.stop();
     signer = await the.signer({ now: () => new Date(Date.now() + 700_000) });
-    await eventually('the signature after it', async () => (await the.row(second))['state'] === 'signed');
+    await the.signed(second);
   });
 
-  it('is woken by what is asked for, and says how it is', async () => {
+  it('takes no place so far ahead that its wallet could never send again', async () => {
+    const payout = await the.planned();
+    const nonce = 2 ** 31 - 1;
+    const first = await the.ask(payout, { terms: termsOf('bsc', 'USDT', { nonce }) });
+    await the.refused(
+      first,
+      /^wallet: its nonce would be 2147483647, and this signer knows the wallet up to -1/,
+    );
+    await the.force("update sent_transactions set state = 'dead', nonce = ? where id = ?", [
+      nonce - 1,
+      first,
+    ]);
+    const second = await the.ask(payout, { attempt: 2 });
+    await the.refused(second, /^wallet: its nonce would be 2147483647/);
+    await the.force('update sent_transactions set nonce = null where id = ?', [first]);
+    expect(Number((await the.signed(second))['nonce'])).to.equal(0);
+    const used = await the.ask(await the.planned(), { terms: termsOf('bsc', 'USDT', { nonce: 7 }) });
+    expect(Number((await the.signed(used))['nonce'])).to.equal(7);
+  });
+
+  it('replaces nothing of another wallet, whatever a payout is said to be by now', async () => {
+    const payout = await the.planned();
+    await the.signed(await the.ask(payout));
+    const other = await the.planned();
+    await the.force('update deposits set payout_id = null where payout_id = ?', [payout.id]);
+    await the.force('update deposits set payout_id = ? where payout_id = ?', [payout.id, other.id]);
+    await the.force("update payouts set state = 'cancelled', reason = 'x' where id = ?", [other.id]);
+    await the.force('update payouts set address = ?, address_key = ? where id = ?', [
+      other.address,
+      other.addressKey,
+      payout.id,
+    ]);
+    const terms = termsOf('bsc', 'USDT', { gas_price: '2000000000' });
+    const id = await the.ask({ ...other, id: payout.id }, { attempt: 2, terms });
+    await the.refused(id, /^backup: 0x.* from or to another wallet/);
+    await the.sql("update sent_transactions set state = 'dead' where id = ?", [id]);
+  });
+
+  it('whose commit fails after its journal has the line stores the same bytes later, and never others', async () => {
+    await the.sql('create table dying ()');
+    await the.sql(`create function dies() returns trigger language plpgsql as $$
+      begin if to_regclass('dying') is not null then raise exception 'it dies'; end if; return null; end $$`);
+    await the.sql(`create constraint trigger dies after update on sent_transactions deferrable initially deferred
+      for each row when (new.raw is not null) execute function dies()`);
     await signer.stop();
-    signer = await the.signer({ pollMs: 600_000 });
-    const seen = async () => (await the.sql('select * from signer_state'))[0] ?? {};
-    const before = await seen();
-    await eventually('the first look', async () => (await seen())['seen_at'] !== before['seen_at']);
-    const place = await the.place('bsc');
-    await the.deposit(place, 'USDT', 10n ** 18n);
-    expect(await settled(await the.ask(await the.plan(place, 'USDT')))).to.include({ state: 'signed' });
-    expect(await seen()).to.include({ sealed_code: null, name: 'signer' });
+    const payout = await the.planned();
+    const id = await the.ask(payout);
+    // What stands refused may be given up by whoever asked; what is in the journal must not be.
+    await the.sql("update sent_transactions set refused = 'limit: full' where id = ?", [id]);
+    signer = await the.signer();
+    const signed = () =>
+      readFileSync(the.files.journalFile, 'utf8')
+        .split('\n')
+        .filter((line) => line.includes('"kind":"signed"') && line.includes(payout.id));
+    await eventually('the line in the journal', () => signed().length > 0);
+    expect(await the.row(id)).to.include({ state: 'asked', raw: null, hash: null, refused: null });
+    await the.sql('drop table dying');
+    const { raw, hash } = await the.signed(id);
+    expect(signed().map((line) => JSON.parse(line))).to.containSubset([
+      { raw: (raw as Buffer).toString('hex'), hash },
+    ]);
+    expect(signed()).to.have.length(1);
+  });
+
+  it('is woken by what is asked for, signs all of it, and leaves nobody behind those whom it refuses', async () => {
+    await signer.stop();
+    // More than it looks at in one turn.
+    const payouts = await Promise.all(Array.from({ length: 55 }, () => the.planned()));
+    const nobody = await Promise.all(payouts.map((payout) => the.ask(payout, { terms: {} })));
+    const many = await Promise.all(Array.from({ length: 3 }, async () => await the.ask(await the.planned())));
+    const before = await the.state();
+    signer = await the.signer({ pollMs: 600_000, retryMs: 1 });
+    for (const id of nobody) await the.decided(id);
+    for (const id of many) await the.signed(id);
+    await signer.stop();
+    signer = await the.signer({ retryMs: 1 });
+    const later = await the.ask(await the.planned(), { units: 1n });
+    await the.decided(later);
+    await the.force('update sent_transactions set amount_units = ? where id = ?', [`${10n ** 18n}`, later]);
+    await the.signed(await the.ask(await the.planned()));
+    await the.signed(later);
+    const told = the.lines.filter(({ text }) => text.startsWith('not signed'));
+    const ids = payouts.map(({ id }) => id);
+    expect(
+      told.map(({ fields }) => fields['payout']).filter((id) => ids.includes(id as never)),
+    ).to.have.members(ids);
+    const now = await the.state();
+    expect(now).to.include({ sealed_code: null, name: 'signer' });
+    expect(now['seen_at']).not.to.deep.equal(before['seen_at']);
   });
 });

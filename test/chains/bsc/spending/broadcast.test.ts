@@ -60,41 +60,29 @@ describe('signed bytes for BNB Chain', function () {
     expect(await spending.broadcast(raw, signal), 'after it was mined').to.have.length(2);
   });
 
-  it('reach one endpoint while another one knows them already or hangs', async () => {
-    for (const fault of [says('already known'), sends('hang')]) {
+  it('reach one endpoint while another one knows them already, or hangs', async () => {
+    for (const [fault, said] of [
+      [says('already known'), 'rpc error -32000 already known'],
+      [always('hang'), 'no answer within 5 s'],
+    ] as const) {
       const { raw, hash } = await signed();
       the.first.fault = fault;
-      const startedAt = performance.now();
-      const [first, second] = await the.open({ endpoints: both() }).spending.broadcast(raw, signal);
-      expect(performance.now() - startedAt).to.be.lessThan(20_000);
-      expect(first).to.match(/^127\.0\.0\.1:\d+: (rpc error -32000 already known|no answer within 5 s)$/);
-      expect(second).to.equal(`${hostOf(the.second)}: takes it`);
+      expect(await the.open({ endpoints: both() }).spending.broadcast(raw, signal)).to.deep.equal([
+        `${hostOf(the.first)}: ${said}`,
+        `${hostOf(the.second)}: takes it`,
+      ]);
       await the.chain.mine();
       expect((await the.receipt(hash))?.ok).to.equal(true);
+      the.first.fault = undefined;
     }
   });
 
-  it('are not waited for longer where even the proof of the chain hangs', async () => {
+  it('prove nothing by what is said of them, and nothing is held against who says it', async () => {
     const { raw } = await signed();
-    the.first.fault = () => 'hang';
-    expect(await the.open().spending.broadcast(raw, signal)).to.deep.equal([
-      `${hostOf(the.first)}: no answer within 5 s`,
-    ]);
-  });
-
-  const SAID = [
-    'nonce too low',
-    'replacement transaction underpriced',
-    'insufficient funds for gas * price + value',
-    'transaction would revert',
-    'txpool is full, over its limit',
-  ];
-  for (const message of SAID)
-    it(`prove nothing by "${message}", and nothing is held against who says it`, async () => {
-      const { raw } = await signed();
-      const chain = the.open({ endpoints: both() });
-      await chain.reader.head(signal);
-      const before = chain.endpoints().map(standing);
+    const chain = the.open({ endpoints: both() });
+    await chain.reader.head(signal);
+    const before = chain.endpoints().map(standing);
+    for (const message of ['nonce too low', 'insufficient funds for gas * price + value', 'txpool is full']) {
       the.first.fault = says(message);
       the.second.fault = says(message);
       const answers = await chain.spending.broadcast(raw, signal);
@@ -103,7 +91,8 @@ describe('signed bytes for BNB Chain', function () {
         message,
       ]);
       expect(chain.endpoints().map(standing)).to.deep.equal(before);
-    });
+    }
+  });
 
   it('never throw for an answer, nor where no endpoint is there', async () => {
     const { raw } = await signed();
@@ -154,17 +143,5 @@ describe('signed bytes for BNB Chain', function () {
       expect(text.toLowerCase()).not.to.contain(bytes.slice(0, 70));
       expect(text).not.to.match(new RegExp(`${PATH_KEY}|\n`));
     }
-  });
-
-  it('are sent no further where nobody waits for it any longer', async () => {
-    const { raw } = await signed();
-    the.first.fault = always('hang');
-    const stop = new AbortController();
-    const asked = the
-      .open()
-      .spending.broadcast(raw, stop.signal)
-      .catch((error: Error) => error.message);
-    stop.abort(new Error('the worker stops'));
-    expect(await asked).to.equal('the worker stops');
   });
 });

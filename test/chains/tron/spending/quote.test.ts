@@ -41,10 +41,17 @@ describe('what a transfer on Tron takes', () => {
     one.answers(0, changed);
     return one.spending().quote(order, {}, signal);
   };
-  const refusalOf = async (asked: Promise<Quote>): Promise<string> => {
+  const isRefused = async (asked: Promise<Quote>, says: RegExp): Promise<string> => {
     const told = await asked;
-    return told.kind === 'refused' ? `${told.code}: ${told.reason}` : expect.fail(JSON.stringify(told.terms));
+    if (told.kind !== 'refused') return expect.fail(JSON.stringify(told.terms));
+    const text = `${told.code}: ${told.reason}`;
+    expect(text).to.match(says);
+    return text;
   };
+  const trial = (change: (recorded: Sent) => Sent): Answers => ({
+    triggerconstantcontract: (_: unknown, recorded: Sent) => change(recorded),
+  });
+  const feeLimit = (energy: bigint): string => (((energy * 120n + 99n) / 100n) * 100n).toString();
   const failureOf = (asked: Promise<Quote>): Promise<string> =>
     asked.then(
       (told) => expect.fail(JSON.stringify({ ...told, units: '', mostUnits: '' })),
@@ -53,11 +60,14 @@ describe('what a transfer on Tron takes', () => {
 
   it('is the energy of a recorded trial and a fifth more, and the bytes', async () => {
     const { terms, units, mostUnits } = termsIn(await quote(orderOf('token')));
-    const feeLimit = ((ENERGY * 120n + 99n) / 100n) * 100n;
-    expect(terms['fee_limit']).to.equal(feeLimit.toString());
-    expect(units).to.equal(1n);
+    expect([terms['fee_limit'], units]).to.deep.equal([feeLimit(ENERGY), 1n]);
     // 345 bytes were recorded for such a transfer.
-    expect(Number(mostUnits - feeLimit)).to.be.within(340_000, 350_000);
+    expect(Number(mostUnits - BigInt(feeLimit(ENERGY)))).to.be.within(340_000, 350_000);
+    // Of the final view and the newest one, the dearer.
+    const dearer = (asked: { url: string }, recorded: Sent): Sent =>
+      asked.url.includes('solidity') ? recorded : { ...recorded, energy_used: 64_000 };
+    const dear = termsIn(await quote(orderOf('token'), { triggerconstantcontract: dearer }));
+    expect(dear.terms['fee_limit']).to.equal('7680000');
   });
 
   it('is in terms that the signer takes, with the last solidified block as reference', async () => {
@@ -86,7 +96,6 @@ describe('what a transfer on Tron takes', () => {
   });
 
   it('counts on nothing free after a failure', async () => {
-    one.answers(0, {});
     const told = await one.spending().quote(orderOf('native'), { careful: true }, signal);
     expect(Number(termsIn(told).mostUnits)).to.be.within(265_000, 272_000);
   });
@@ -94,75 +103,59 @@ describe('what a transfer on Tron takes', () => {
   it('is the account of a receiver whom the chain does not know, in place of the bytes', async () => {
     const told = termsIn(await quote(orderOf('native'), { getaccount: {}, getaccountresource: USED }));
     expect(told.mostUnits).to.equal(1_100_000n);
-  });
-
-  it('is refused where it costs as much as it moves', async () => {
-    const dear = quote(orderOf('native', 1_100_000n), { getaccount: {} });
-    expect(await refusalOf(dear)).to.match(/^worthless: sending 1.1 TRX costs 1.1 TRX of it/);
     expect(termsIn(await quote(orderOf('native', 1_100_001n), { getaccount: {} })).units).to.equal(1n);
   });
 
-  it('is refused for coins to a contract, which the chain takes none for', async () => {
+  it('is refused where it costs too much, or the receiver is a contract, which the chain takes no coins for', async () => {
+    const dear = quote(orderOf('native', 1_100_000n), { getaccount: {} });
+    await isRefused(dear, /^worthless: sending 1.1 TRX costs 1.1 TRX of it/);
+    const burns = quote(
+      orderOf('token'),
+      trial((recorded) => ({ ...recorded, energy_used: 420_000 })),
+    );
+    await isRefused(
+      burns,
+      /^refuses: .* burns up to 50.4 TRX for energy, .* burn 50 TRX: raise TRON_MAX_FEE/,
+    );
     const contract = { address: `41${BOB}`, type: 'Contract' };
-    const told = await refusalOf(quote(orderOf('native'), { getaccount: contract }));
-    expect(told).to.match(/^refuses: T.* is a contract/);
+    await isRefused(quote(orderOf('native'), { getaccount: contract }), /^refuses: T.* is a contract/);
   });
 
   it('is refused in the words of the token, which show no secret', async () => {
-    const reverted = { ...answer('wallet_triggerconstantcontract__revert_message') };
-    expect(await refusalOf(quote(orderOf('token'), { triggerconstantcontract: reverted }))).to.equal(
-      'refuses: the token refuses the transfer: paused for test',
-    );
+    const says = (recorded: Sent, words: RegExp) =>
+      isRefused(quote(orderOf('token'), { triggerconstantcontract: recorded }), words);
+    const reverted = answer('wallet_triggerconstantcontract__revert_message');
+    await says(reverted, /^refuses: the token refuses the transfer: paused for test$/);
     const bare = answer('wallet_triggerconstantcontract__transfer_too_much');
-    expect(await refusalOf(quote(orderOf('token'), { triggerconstantcontract: bare }))).to.match(
-      /^refuses: .*REVERT opcode executed$/,
-    );
+    await says(bare, /^refuses: .*REVERT opcode executed$/);
     const words = `the key is ${API_KEY}\n\u202e<b>http://user:pass@host/</b>`;
-    const echo = { ...bare, result: { result: true, message: hexOf(words) } };
-    const said = await refusalOf(quote(orderOf('token'), { triggerconstantcontract: echo }));
-    expect(said).not.to.include(API_KEY);
-    expect(said).not.to.match(/\n|\u202e|user:pass/);
+    const said = await says({ ...bare, result: { result: true, message: hexOf(words) } }, /^refuses: /);
+    expect(said).not.to.match(new RegExp(`${API_KEY}|\n|\u202e|user:pass`));
   });
 
   it('is refused where the token would move another amount, or to somebody else', async () => {
-    const changed = (change: (log: Sent) => Sent): Answers => ({
-      triggerconstantcontract: (_: unknown, recorded: Sent) => ({
-        ...recorded,
-        logs: recorded.logs.map(change),
-      }),
-    });
-    const other = /another amount than is paid out, or to somebody else/;
-    const amount = changed((log) => ({ ...log, data: '2'.padStart(64, '0') }));
-    expect(await refusalOf(quote(orderOf('token'), amount))).to.match(other);
+    const changed = (change: (log: Sent) => Sent): Answers =>
+      trial((recorded) => ({ ...recorded, logs: recorded.logs.map(change) }));
     const [topic, from] = answer('wallet_triggerconstantcontract__transfer_ok').logs[0].topics;
-    const to = changed((log) => ({ ...log, topics: [topic, from, PEOPLE.carol.padStart(64, '0')] }));
-    expect(await refusalOf(quote(orderOf('token'), to))).to.match(other);
-    const stranger = changed((log) => ({ ...log, address: PEOPLE.batch }));
-    expect(await refusalOf(quote(orderOf('token'), stranger))).to.match(other);
+    for (const lie of [
+      changed((log) => ({ ...log, data: '2'.padStart(64, '0') })),
+      changed((log) => ({ ...log, topics: [topic, from, PEOPLE.carol.padStart(64, '0')] })),
+      changed((log) => ({ ...log, address: PEOPLE.batch })),
+    ])
+      await isRefused(quote(orderOf('token'), lie), /another amount than is paid out, or to somebody else/);
     // Older nodes leave the logs of a trial out, and the best known token answers "no" to what it did.
-    const without = (_: unknown, { logs: __, ...recorded }: Sent): Sent => recorded;
-    termsIn(await quote(orderOf('token'), { triggerconstantcontract: without }));
-  });
-
-  it('is the dearer of the final view and the newest one', async () => {
-    const dearer = (asked: { url: string }, recorded: Sent): Sent =>
-      asked.url.includes('solidity') ? recorded : { ...recorded, energy_used: 64_000 };
-    const { terms } = termsIn(await quote(orderOf('token'), { triggerconstantcontract: dearer }));
-    expect(terms['fee_limit']).to.equal('7680000');
-  });
-
-  it('is refused above what one transfer may burn', async () => {
-    const dear = (_: unknown, recorded: Sent): Sent => ({ ...recorded, energy_used: 420_000 });
-    expect(await refusalOf(quote(orderOf('token'), { triggerconstantcontract: dear }))).to.match(
-      /^refuses: the transfer burns up to 50.4 TRX for energy, and one may burn 50 TRX: raise TRON_MAX_FEE/,
+    termsIn(
+      await quote(
+        orderOf('token'),
+        trial(({ logs: _, ...recorded }) => recorded),
+      ),
     );
   });
 
   it('asks nothing where reading needs the day', async () => {
-    one.answers(0, {});
     const asked = one.nodes[0]?.asked.length;
     const told = one.spending({ spareRequests: () => 15 }).quote(orderOf('token'), {}, signal);
-    expect(await refusalOf(told)).to.match(/^requests: .*TRON_REQUESTS_PER_DAY/);
+    await isRefused(told, /^requests: .*TRON_REQUESTS_PER_DAY/);
     expect(one.nodes[0]?.asked.length).to.equal(asked);
   });
 
@@ -174,7 +167,7 @@ describe('what a transfer on Tron takes', () => {
     });
     two.answers(0, { getchainparameters: cheap });
     const { terms } = termsIn(await two.spending().quote(orderOf('token'), {}, signal));
-    expect(terms['fee_limit']).to.equal((((ENERGY * 120n + 99n) / 100n) * 100n).toString());
+    expect(terms['fee_limit']).to.equal(feeLimit(ENERGY));
   });
 
   it('is asked of another node where one refuses it, and where one is away', async () => {
@@ -188,20 +181,17 @@ describe('what a transfer on Tron takes', () => {
   });
 
   it('is not found out, instead of guessed, where an answer is none', async () => {
+    const prices = (change: (one: Sent) => Sent) => (_: unknown, recorded: Sent) => ({
+      chainParameter: recorded.chainParameter.map(change),
+    });
     const wrong: readonly Answers[] = [
-      { triggerconstantcontract: {} },
-      { triggerconstantcontract: [] },
-      { triggerconstantcontract: answer('wallet_triggerconstantcontract__no_owner') },
-      { triggerconstantcontract: (_: unknown, recorded: Sent) => ({ ...recorded, energy_used: undefined }) },
-      { triggerconstantcontract: (_: unknown, recorded: Sent) => ({ ...recorded, energy_used: 1e15 }) },
-      { triggerconstantcontract: (_: unknown, recorded: Sent) => ({ ...recorded, energy_used: '27764' }) },
+      ...[{}, [], answer('wallet_triggerconstantcontract__no_owner')].map((told) => ({
+        triggerconstantcontract: told,
+      })),
+      ...[undefined, 1e15, '27764'].map((energy_used) => trial((recorded) => ({ ...recorded, energy_used }))),
       { getchainparameters: {} },
       { getchainparameters: { chainParameter: [] } },
-      {
-        getchainparameters: (_: unknown, recorded: Sent) => ({
-          chainParameter: recorded.chainParameter.map((one: Sent) => ({ ...one, value: -1 })),
-        }),
-      },
+      { getchainparameters: prices((one) => ({ ...one, value: -1 })) },
       { getblock: {} },
       { getaccountresource: [] },
       { getaccountresource: { freeNetLimit: 'many' } },

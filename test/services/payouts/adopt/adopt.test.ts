@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import type { Currency, Network } from '../../../../src/domain/assets.ts';
-import { termsOf } from '../../../signer/pull/stage.ts';
+import { decideReclaim } from '../../../../src/domain/payouts/reclaim.ts';
+import { sentFor, signerFacts } from '../../../../src/services/payouts/settle/living.ts';
+import { termsOf } from '../../../signer/pull/asking.ts';
+import { BACK, LOAN } from '../../../signer/pull/cases.ts';
 import { type AdoptStage, startAdoptStage, UNITS } from './stage.ts';
 
 const TRX = 5n * 10n ** 6n;
@@ -31,30 +34,15 @@ describe('taking up what the database has forgotten', function () {
       ]);
       for (const before of [one.topUp, one.transfer]) {
         const after = rows.find(({ purpose }) => purpose === before?.['purpose']);
-        for (const name of [
-          'raw',
-          'hash',
-          'nonce',
-          'from_key',
-          'to_key',
-          'to_address',
-          'attempt',
-          'amount_units',
-        ])
+        for (const name of 'raw hash nonce from_key to_key to_address attempt amount_units'.split(' '))
           expect(after?.[name], name).to.deep.equal(before?.[name] ?? after?.[name]);
         if (after) expect(after['state']).to.equal('final');
       }
       expect(await the.goesOn(one.place)).to.deep.equal(['pay', 'settle']);
       expect(await the.states(one.depositIds)).to.deep.equal(['settled', 'settled']);
-      await the.refused(one, /which is settled: there is nothing to take up$/);
+      await the.notAdopted(one, /which is settled: there is nothing to take up$/);
       expect(await the.sql("select 1 from sent_transactions where state = 'foreign'")).to.deep.equal([]);
     });
-
-  it('by the hash of its top-up takes up the whole payout', async () => {
-    const one = await the.shown(await the.forgotten());
-    await the.adopt(one.topUp ?? {});
-    expect(await the.goesOn(one.place)).to.deep.equal(['pay', 'settle']);
-  });
 
   it('pays nothing where no block has shown it: the same bytes are sent', async () => {
     const one = await the.forgotten();
@@ -92,7 +80,7 @@ describe('taking up what the database has forgotten', function () {
   });
 
   it('under another id, where its own payout was given up meanwhile', async () => {
-    const one = await the.signed('bsc', 'USDT');
+    const one = await the.signedPayout('bsc', 'USDT');
     await the.force('delete from sent_transactions where payout_id = ?', [one.payout.id]);
     await the.force('update deposits set payout_id = null where payout_id = ?', [one.payout.id]);
     await the.force("update payouts set state = 'cancelled', reason = 'short' where id = ?", [one.payout.id]);
@@ -103,7 +91,7 @@ describe('taking up what the database has forgotten', function () {
   });
 
   it('into the payout that is known and not signed, beside what was asked for on other terms', async () => {
-    const one = await the.signed('bsc', 'BNB');
+    const one = await the.signedPayout('bsc', 'BNB');
     await the.force('delete from sent_transactions where payout_id = ?', [one.payout.id]);
     await the.shows(one.transfer);
     const terms = termsOf('bsc', 'BNB', { gas_price: '2000000000' });
@@ -115,18 +103,8 @@ describe('taking up what the database has forgotten', function () {
     expect((await the.row(String(asked['id'])))['state']).to.equal('dead');
   });
 
-  it('into the payout that asks for the very same bytes after blocks have shown them', async () => {
-    const one = await the.signed('bsc', 'USDT');
-    await the.force('delete from sent_transactions where payout_id = ?', [one.payout.id]);
-    await the.shown(one);
-    const asked = await the.decided(await the.ask(one.payout));
-    expect(asked['refused']).to.match(/^backup: .* calls it somebody else's: .*payout adopt --tx 0x/);
-    expect((await the.adopt(one.transfer)).payoutId).to.equal(one.payout.id);
-    expect(await the.goesOn(one.place)).to.deep.equal(['pay', 'settle']);
-  });
-
   it('with an attempt that the database has forgotten beside one that it knows', async () => {
-    const one = await the.signed('bsc', 'USDT');
+    const one = await the.signedPayout('bsc', 'USDT');
     expect(await the.goesOn(one.place)).to.deep.equal(['pay', 'send']);
     const terms = termsOf('bsc', 'USDT', { gas_price: '2000000000' });
     const second = await the.decided(await the.ask(one.payout, { terms, attempt: 2 }));
@@ -150,10 +128,39 @@ describe('taking up what the database has forgotten', function () {
     const one = { place, payout, depositIds: [], topUp, transfer: topUp };
     await the.forget(one);
     await the.shows(topUp);
-    await the.refused(one, /nothing is to be paid out there at present: .*payout accept"$/);
+    await the.notAdopted(one, /nothing is to be paid out there at present: .*payout accept"$/);
     const next = await the.plan(place, 'USDT');
     expect((await the.adopt(topUp)).payoutId).to.equal(next.id);
     const [row] = await the.sql('select * from sent_transactions where hash = ?', [topUp['hash']]);
     expect(row).to.include({ purpose: 'gas', state: 'final', payout_id: next.id });
+  });
+
+  it('of what took energy back, of a payout that was over in the backup: it is known to be back then', async () => {
+    const place = await the.place('tron');
+    await the.deposit(place, 'USDT', TRX);
+    const payout = await the.plan(place, 'USDT');
+    const loan = await the.decided(await the.ask(payout, LOAN));
+    await the.shows(loan, { moves: [] });
+    await the.force('update deposits set payout_id = null where payout_id = ?', [payout.id]);
+    await the.force("update payouts set state = 'cancelled', reason = 'x' where id = ?", [payout.id]);
+    const back = await the.signed(await the.ask(payout, BACK));
+    await the.force('delete from sent_transactions where id = ?', [back['id']]);
+    // Another payout of the address has nothing to do with it.
+    await the.plan(place, 'USDT');
+    await the.shows(back, { moves: [] });
+    // The worker asks for it anew, as it knows nothing of the first time.
+    const again = await the.ask(payout, BACK);
+    await the.refused(again, /^backup: .*"payout adopt --tx [0-9a-f]{64} --network tron"/);
+    expect((await the.adopt(back)).payoutId).to.equal(payout.id);
+    expect(await the.sql("select hash from sent_transactions where state = 'foreign'")).to.deep.equal([]);
+    expect((await the.row(again))['state']).to.equal('dead');
+    const em = the.deps.orm.em.fork();
+    const sent = (await sentFor(em, 'tron', payout.id)).filter(({ purpose }) => purpose === 'reclaim');
+    const [lent] = (await sentFor(em, 'tron', payout.id)).filter(({ purpose }) => purpose === 'delegate');
+    if (!lent) throw new Error('nothing was lent');
+    const facts = { retriedAt: null, now: new Date(), resendMs: 30_000, blockLookMs: 3_000 };
+    expect(decideReclaim({ ...facts, loan: lent, sent, signer: await signerFacts(em) })).to.include({
+      does: 'returned',
+    });
   });
 });

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { openJournal } from '../../../../src/signer/journal.ts';
-import { DESTINATIONS } from '../../../signer/pull/stage.ts';
+import { DESTINATIONS } from '../../../signer/pull/asking.ts';
 import { type AdoptStage, type SignedPayout, startAdoptStage, UNITS } from './stage.ts';
 
 describe('taking up is refused, and changes nothing,', function () {
@@ -22,103 +22,75 @@ describe('taking up is refused, and changes nothing,', function () {
     await the.signer();
   });
 
-  const cases: Readonly<
-    Record<string, { readonly says: RegExp; readonly make: (one: SignedPayout) => Promise<unknown> }>
-  > = {
-    'where its block was read once only': {
-      says: /^block \d+, which holds 0x.*, was read once only: wait/,
-      make: (one) => the.shows(one.transfer, { twice: false }),
-    },
-    'where its block shows another amount': {
-      says: /moved something else than was signed: compare/,
-      make: ({ transfer }) =>
-        the.shows(transfer, {
-          moves: [{ to: String(transfer['to_address']), currency: 'USDT', units: UNITS }],
-        }),
-    },
-    'where its block shows another receiver': {
-      says: /moved something else than was signed: compare/,
-      make: ({ transfer }) =>
-        the.shows(transfer, {
-          moves: [{ to: DESTINATIONS.bsc[1], currency: 'USDT', units: 2n * UNITS + 1n }],
-        }),
-    },
-    'where its block shows nothing that moved': {
-      says: /moved something else than was signed: compare/,
-      make: ({ transfer }) => the.shows(transfer, { moves: [] }),
-    },
-    'where a deposit is not completed': {
-      says: /^deposit .*, which 0x.* pays out, is confirming: "deposit show .*run this again when it is completed$/,
-      make: ({ depositIds }) =>
-        the.force("update deposits set status = 'confirming' where id = ?", [depositIds[0]]),
-    },
-    'where a deposit was read once only': {
-      says: /is completed and not read twice: /,
-      make: ({ depositIds }) =>
-        the.force('update deposits set verified_at = null where id = ?', [depositIds[1]]),
-    },
-    'where a deposit is not known': {
-      says: /^deposit .*, which 0x.* pays out, is not known: wait until the blocks of its time are read again/,
-      make: ({ depositIds }) =>
-        the.force("update deposits set id = 'ffffffff-0000-8000-8000-000000000001' where id = ?", [
-          depositIds[0],
-        ]),
-    },
-    'where a deposit has another amount': {
-      says: /which nobody signed: compare the deposits/,
-      make: ({ depositIds }) =>
-        the.force('update deposits set amount_units = amount_units + 1 where id = ?', [depositIds[0]]),
-    },
-    'where a deposit is of another merchant': {
-      says: /is of another address, asset or merchant than the journal has it/,
-      make: ({ depositIds }) =>
-        the.force('update deposits set merchant_id = gen_random_uuid() where id = ?', [depositIds[0]]),
-    },
-    'where another payout has paid a deposit': {
-      says: /is paid out by payout .* as well: compare 0x/,
-      make: ({ depositIds }) =>
-        the.force("update deposits set payout_id = gen_random_uuid(), status = 'settled' where id = ?", [
-          depositIds[0],
-        ]),
-    },
-    'where the address belongs to another merchant': {
-      says: /belongs to another merchant than the journal has it/,
-      make: ({ place }) =>
-        the.force('update deposit_addresses set merchant_id = gen_random_uuid() where address_key = ?', [
-          place.addressKey,
-        ]),
-    },
-    'where the customer is lost': {
-      says: /belongs to no customer here, .* "payout accept"$/,
-      make: ({ place }) =>
-        the.force('delete from deposit_addresses where address_key = ?', [place.addressKey]),
-    },
-    'while the signer may be signing for the address': {
-      says: /^the signer is asked to sign something for this address: /,
-      make: async ({ place }) => {
-        const id = await the.ask(await the.plan(place, 'USDT'));
-        await the.decided(id);
-        await the.stopSigners();
-        await the.force('update sent_transactions set refused = null where id = ?', [id]);
-      },
-    },
-    'while another payout of the address is on its way': {
-      says: /^another payout of this address \(.*\) is on its way: wait/,
-      make: async ({ place }) => {
-        const id = await the.ask(await the.plan(place, 'USDT'));
-        await the.force(
-          `update sent_transactions set state = 'signed', raw = '\\x00', hash = '0x${'9'.repeat(64)}', signed_at = now() where id = ?`,
-          [id],
-        );
-      },
-    },
+  type Make = (one: SignedPayout) => Promise<unknown>;
+  /** Written past the guards, about one of its two deposits. */
+  const deposit =
+    (set: string, which = 0): Make =>
+    ({ depositIds }) =>
+      the.force(`update deposits set ${set} where id = ?`, [depositIds[which]]);
+  const owner =
+    (change: string): Make =>
+    ({ place }) =>
+      the.force(`${change} where address_key = ?`, [place.addressKey]);
+  const moved =
+    (...moves: { to?: string; units: bigint }[]): Make =>
+    ({ transfer }) => {
+      const to = String(transfer['to_address']);
+      return the.shows(transfer, { moves: moves.map((move) => ({ to, currency: 'USDT', ...move })) });
+    };
+  const ALL = 2n * UNITS + 1n;
+  const ELSE = /moved something else than was signed: compare/;
+  const asksFor = async ({ place }: SignedPayout) => await the.ask(await the.plan(place, 'USDT'));
+  const onceRead: Make = ({ transfer }) => the.shows(transfer, { twice: false });
+  const signing: Make = async (one) => {
+    const id = await asksFor(one);
+    await the.decided(id);
+    await the.stopSigners();
+    await the.force('update sent_transactions set refused = null where id = ?', [id]);
   };
-  for (const [name, { says, make }] of Object.entries(cases))
-    it(name, async () => {
+  const paying: Make = async (one) =>
+    the.force(
+      `update sent_transactions set state = 'signed', raw = '\\x00', hash = ?, signed_at = now() where id = ?`,
+      [`0x${'9'.repeat(64)}`, await asksFor(one)],
+    );
+  const OPEN =
+    /^deposit .*, which 0x.* pays out, is confirming: "deposit show .*run this again when it is completed$/;
+  const UNKNOWN = /^deposit .*, which 0x.* pays out, is not known: wait until the blocks .* are read again/;
+  const OTHERS = /is of another address, asset or merchant than the journal has it/;
+  const PAID = /is paid out by payout .* as well: compare 0x/;
+  const newOwner = 'update deposit_addresses set merchant_id = gen_random_uuid()';
+  const elseId = "id = 'ffffffff-0000-8000-8000-000000000001'";
+  const elsePaid = "payout_id = gen_random_uuid(), status = 'settled'";
+  const cases: readonly (readonly [where: string, make: Make, says: RegExp])[] = [
+    ['its block was read once only', onceRead, /^block \d+, which holds 0x.*, was read once only: wait/],
+    ['its block shows another amount', moved({ units: UNITS }), ELSE],
+    ['its block shows another receiver', moved({ to: DESTINATIONS.bsc[1], units: ALL }), ELSE],
+    ['its block shows nothing that moved', moved(), ELSE],
+    ['a deposit is not completed', deposit("status = 'confirming'"), OPEN],
+    ['a deposit was read once only', deposit('verified_at = null', 1), /is completed and not read twice: /],
+    ['a deposit is not known', deposit(elseId), UNKNOWN],
+    ['a deposit has another amount', deposit('amount_units = amount_units + 1'), /which nobody signed: comp/],
+    ['a deposit is of another merchant', deposit('merchant_id = gen_random_uuid()'), OTHERS],
+    ['another payout has paid a deposit', deposit(elsePaid), PAID],
+    ['its address is of another merchant', owner(newOwner), /belongs to another merchant than the journal/],
+    [
+      'the customer is lost',
+      owner('delete from deposit_addresses'),
+      /to no customer here, .* "payout accept"$/,
+    ],
+    [
+      'something may be signed just now',
+      signing,
+      /^the signer is asked to sign something for this address: /,
+    ],
+    ['another payout is on its way', paying, /^another payout of this address \(.*\) is on its way: wait/],
+  ];
+  for (const [name, make, says] of cases)
+    it(`where ${name}`, async () => {
       const one = await the.forgotten();
       await the.shows(one.topUp ?? {});
       await make(one);
-      await the.refused(one, says);
+      await the.notAdopted(one, says);
     });
 
   it('where the signer has not vouched for the line', async () => {
@@ -126,9 +98,9 @@ describe('taking up is refused, and changes nothing,', function () {
     await the.stopSigners();
     const [state] = await the.sql('select line, line_hash from signer_state');
     await the.force('update signer_state set line = line - 1', []);
-    await the.refused(one, /^the signer has not taken this database over yet, .*start it/);
+    await the.notAdopted(one, /^the signer has not taken this database over yet, .*start it/);
     await the.force('update signer_state set line = ?, line_hash = ?', [state?.['line'], 'ab'.repeat(32)]);
-    await the.refused(one, /^this is not the journal of the signer that has taken this database over/);
+    await the.notAdopted(one, /^this is not the journal of the signer that has taken this database over/);
     await the.force('update signer_state set line = ?, line_hash = ?', [
       state?.['line'],
       state?.['line_hash'],
@@ -144,45 +116,35 @@ describe('taking up is refused, and changes nothing,', function () {
       writeFileSync(file, `${text.join('\n')}\n`);
       return file;
     };
-    const error = async (file: string): Promise<string> =>
-      await the.adopt(one.transfer, file).then(
+    const saysOf = async (file: string, says: RegExp): Promise<void> => {
+      const said = await the.adopt(one.transfer, file).then(
         () => 'taken up',
         (thrown: Error) => thrown.message,
       );
+      expect(said).to.match(says);
+    };
+    /** The same lines in a journal of its own, in which some of this one's is changed. */
+    const forged = async (name: string, change: object): Promise<string> => {
+      const journal = await openJournal({ file: join(the.folder, name), now: new Date() });
+      for (const text of lines.slice(1)) {
+        const { n: _, at: when, previous: __, ...entry } = JSON.parse(text);
+        const changed = entry.hash === one.transfer['hash'] ? { ...entry, ...change } : entry;
+        await journal.append(changed, new Date(when));
+      }
+      await journal.close();
+      return journal.file;
+    };
     const at = lines.findIndex((line) => line.includes(String(one.transfer['hash'])));
-    await the.ask(await the.plan(await withMoney(), 'USDT')).then((id) => the.decided(id));
-    expect(await error(copy('older', lines.slice(0, at + 1)))).to.match(
-      /or an older copy of it: name the newest/,
-    );
+    await the.decided(await the.ask(await the.planned('bsc', 'USDT', UNITS)));
+    await saysOf(copy('older', lines.slice(0, at + 1)), /or an older copy of it: name the newest/);
     const now = readFileSync(the.files.journalFile, 'utf8').trimEnd().split('\n');
     const changed = now.map((line, n) => (n === at ? line.replace('"attempt":1', '"attempt":2') : line));
-    expect(await error(copy('changed', changed))).to.match(/^Line \d+ of .* is not what was written there/);
-    expect(await error(join(the.folder, 'none'))).to.match(
-      /cannot be read .*name a copy of it with --journal/,
-    );
-    const forged = await openJournal({ file: join(the.folder, 'forged'), now: new Date() });
-    for (const text of lines.slice(1)) {
-      const { n: _, at: when, previous: __, ...entry } = JSON.parse(text);
-      await forged.append(entry, new Date(when));
-    }
-    await forged.close();
-    expect(await error(forged.file)).to.match(/^this is not the journal of the signer/);
+    await saysOf(copy('changed', changed), /^Line \d+ of .* is not what was written there/);
+    await saysOf(join(the.folder, 'none'), /cannot be read .*name a copy of it with --journal/);
+    await saysOf(await forged('forged', {}), /^this is not the journal of the signer/);
     // Bytes of another transaction under a line's hash.
-    const lied = await openJournal({ file: join(the.folder, 'lied'), now: new Date() });
-    for (const text of lines.slice(1)) {
-      const { n: _, at: when, previous: __, ...entry } = JSON.parse(text);
-      const amount = entry.hash === one.transfer['hash'] ? { amount: '1' } : {};
-      await lied.append({ ...entry, ...amount }, new Date(when));
-    }
-    await lied.close();
-    expect(await error(lied.file)).to.match(/the bytes in it say different things/);
+    await saysOf(await forged('lied', { amount: '1' }), /the bytes in it say different things/);
     expect(await the.signedFor('bsc', `0x${'5'.repeat(64)}`)).to.equal(undefined);
     await the.adopt(one.transfer);
   });
-
-  async function withMoney() {
-    const place = await the.place('bsc');
-    await the.deposit(place, 'USDT', UNITS);
-    return place;
-  }
 });

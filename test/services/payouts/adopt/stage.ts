@@ -11,9 +11,10 @@ import { recordSent, verifySent } from '../../../../src/services/payouts/sent.ts
 import { beginPaying, livingFacts, livingPayout } from '../../../../src/services/payouts/settle/living.ts';
 import { transact } from '../../../../src/services/transact.ts';
 import { readSignedFor } from '../../../../src/signer/signed-for.ts';
-import { type SignerStage, startSignerStage, testTransfers } from '../../../signer/pull/stage.ts';
+import { testTransfers } from '../../../signer/pull/running.ts';
+import { type SignerStage, startSignerStage } from '../../../signer/pull/stage.ts';
 
-export type Row = Record<string, unknown>;
+type Row = Record<string, unknown>;
 type Place = Awaited<ReturnType<SignerStage['place']>>;
 type Planned = Awaited<ReturnType<SignerStage['plan']>>;
 /** What was signed for one payout, as the database had it before it forgot. */
@@ -45,7 +46,7 @@ export async function startAdoptStage() {
     ...making,
     ...adopting,
     /** Refused with this sentence, and nothing was changed by it. */
-    async refused(one: SignedPayout, says: RegExp): Promise<void> {
+    async notAdopted(one: SignedPayout, says: RegExp): Promise<void> {
       const before = await everything(the);
       const error: unknown = await adopting.adopt(one.transfer).catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(Error);
@@ -66,7 +67,7 @@ async function everything(the: SignerStage): Promise<string> {
 function makingOf(the: SignerStage) {
   let height = 2_000;
   return {
-    async signed(network: Network, currency: Currency, units = UNITS): Promise<SignedPayout> {
+    async signedPayout(network: Network, currency: Currency, units = UNITS): Promise<SignedPayout> {
       const place = await the.place(network);
       const first = await the.deposit(place, currency, units);
       const depositIds = [first, await the.deposit(place, currency, units + 1n)];
@@ -85,7 +86,7 @@ function makingOf(the: SignerStage) {
       await the.force('delete from payouts where id = ?', [payout.id]);
     },
     async forgotten(network: Network = 'bsc', currency: Currency = 'USDT', units = UNITS) {
-      const one = await this.signed(network, currency, units);
+      const one = await this.signedPayout(network, currency, units);
       await this.forget(one);
       return one;
     },

@@ -1,73 +1,138 @@
 import { expect } from 'chai';
-import { GWEI, MERCHANTS, type SettleStage, startFundedStage, USDT } from './stage.ts';
+import { Wallet } from 'ethers';
+import { eventually } from '../../../../dev/support/eventually.ts';
+import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts';
+import { updateMerchant } from '../../../../src/services/merchants/merchants.ts';
+import { acceptForeign } from '../../../../src/services/payouts/foreign.ts';
+import { publishGasWallets } from '../../../../src/services/payouts/gas-wallets.ts';
+import { setPaused } from '../../../../src/services/payouts/pauses.ts';
+import { gasWalletOf } from '../../../../src/services/payouts/settle/coins.ts';
+import { ownKey } from '../../watcher/test-watcher.ts';
+import { shown } from '../stage.ts';
+import { GWEI, MERCHANTS, type SettleStage, startSettleStage, USDT } from './stage.ts';
+import { isPaying, isSent, says } from './steps.ts';
 
-const DESTINATION = MERCHANTS.slice(2).toLowerCase();
+const DESTINATION = keyOfHex('d1'.repeat(20));
+const ELSEWHERE = keyOfHex('d2'.repeat(20));
+const COPY = 'c0'.repeat(20);
 
 describe('paying out on BNB Chain', function () {
   this.timeout(300_000);
   let the: SettleStage;
   before(async () => {
-    the = await startFundedStage();
+    const minUnits = new Map([['USDT.bsc', 5n * USDT]]);
+    the = await startSettleStage({ payouts: { minUnits, maxFeeBasisPoints: 500n }, signs: false });
   });
   after(() => the?.stop());
+  afterEach(() => gasPrice(GWEI));
+  const fund = async (units: bigint): Promise<void> => {
+    await the.chain.send({ to: `0x${the.gas}`, valueUnits: units });
+    await the.finish();
+  };
+  const gasPrice = (wei: bigint): void => {
+    the.proxy.fault = ({ method, id }) =>
+      method === 'eth_gasPrice'
+        ? { json: { jsonrpc: '2.0', id, result: `0x${wei.toString(16)}` } }
+        : undefined;
+  };
+  const withdraw = (bsc: string) =>
+    updateMerchant(the.deps, { merchantId: the.api.merchant.id, withdraw: { bsc } });
+  const waits = async (key: AddressKey, kind: 'rest' | 'wait', code: string) => {
+    expect(await the.step(key)).to.include({ kind });
+    expect(await the.wait(key)).to.include({ code });
+  };
+
+  it('rests below the minimum or without a withdraw address, says so, and goes with the next deposit', async () => {
+    const key = await the.paid(['USDT', 2n * USDT]);
+    await waits(key, 'rest', 'below_minimum');
+    await the.pay(key, ['USDT', 3n * USDT]);
+    await the.rows('delete from withdraw_addresses');
+    await waits(key, 'rest', 'no_destination');
+    await withdraw(MERCHANTS);
+    await waits(key, 'wait', 'waiting_for_gas');
+  });
+
+  it('waits for exactly the coins that the gas wallet lacks, and plans nothing', async () => {
+    const key = await the.paid(['USDT', 5n * USDT]);
+    gasPrice(GWEI);
+    await waits(key, 'wait', 'waiting_for_gas');
+    const wait = await the.wait(key);
+    expect(wait?.['needs_address']).to.equal(shown('bsc', the.gas));
+    expect(await the.payouts(key)).to.deep.equal([]);
+    await fund(BigInt(String(wait?.['needs_units'])) - 1n);
+    await waits(key, 'wait', 'waiting_for_gas');
+    expect(BigInt(String((await the.wait(key))?.['needs_units']))).to.equal(1n);
+    await fund(1n);
+    expect(await the.step(key)).to.include({ kind: 'went', state: 'planned' });
+    await fund(10n ** 18n);
+  });
+
+  it('waits for cheaper gas, and for a fee that is worth it; then for a signer, of which a person is told in time', async () => {
+    const key = await the.paid(['USDT', 5n * USDT]);
+    gasPrice(6n * GWEI);
+    await waits(key, 'wait', 'gas_price');
+    // 60,000 gas at 4.5 gwei are about 0.16 USD, and a top-up besides: more than 5 % of 5 USD.
+    gasPrice((4n * GWEI * 9n) / 8n);
+    await waits(key, 'wait', 'fee_too_high');
+    expect(await the.payouts(key)).to.deep.equal([]);
+    gasPrice(GWEI);
+    await the.settle(key, ({ kind }) => kind === 'wait');
+    expect(await the.wait(key)).to.include({ code: 'signer_away' });
+    the.clock.aheadMs += the.deps.settings.stuckAfterMs + 1_000;
+    expect(await the.step(key)).to.include({ kind: 'wait', stuck: true });
+    expect(await the.step(key, true)).to.include({ kind: 'wait', stuck: false });
+    expect((await the.wait(key))?.['alarmed_at']).to.not.equal(null);
+  });
+
+  it('goes nowhere but to the withdraw address of this moment', async () => {
+    const key = await the.paid(['USDT', 5n * USDT]);
+    await the.settle(key, ({ kind }) => kind === 'wait');
+    await withdraw(shown('bsc', ELSEWHERE));
+    await the.signer.start();
+    await the.settle(key);
+    expect(await the.states(key)).to.deep.equal(['cancelled', 'settled']);
+    expect([await the.tokensOf(ELSEWHERE), await the.tokensOf(DESTINATION)]).to.deep.equal([5n * USDT, 0n]);
+    await withdraw(MERCHANTS);
+  });
 
   it('pays tokens out once, with gas from the gas wallet, and settles every deposit', async () => {
     const key = await the.paid(['USDT', 10n * USDT], ['USDT', 5n * USDT + 1n]);
     const had = await the.tokensOf(DESTINATION);
-    const steps = await the.settle(key);
-    expect(steps.at(-1)).to.include({ kind: 'rest' });
+    await the.settle(key);
     expect((await the.tokensOf(DESTINATION)) - had).to.equal(15n * USDT + 1n);
     expect(await the.tokensOf(key)).to.equal(0n);
-    const payouts = await the.payouts(key);
-    expect(payouts.map(({ state }) => state)).to.deep.equal(['settled']);
-    const deposits = await the.depositsOf(key);
-    expect(deposits.map(({ status }) => status)).to.deep.equal(['settled', 'settled']);
-    expect(deposits.map(({ settled_units: units }) => BigInt(String(units)))).to.deep.equal([
-      10n * USDT,
-      5n * USDT + 1n,
+    expect(
+      (await the.depositsOf(key)).map(({ status, settled_units: units }) => [status, BigInt(String(units))]),
+    ).to.deep.equal([
+      ['settled', 10n * USDT],
+      ['settled', 5n * USDT + 1n],
     ]);
-    const sent = await the.sent(key);
-    expect(sent.map(({ purpose, state }) => `${purpose} ${state}`)).to.deep.equal([
-      'gas final',
-      'payout final',
-    ]);
-    const fees = sent.reduce((sum, { fee_units: fee }) => sum + BigInt(String(fee)), 0n);
-    expect(BigInt(String(payouts[0]?.['fee_units']))).to.equal(fees);
+    expect(await the.ways(key)).to.deep.equal(['gas final', 'payout final']);
+    const fees = (await the.sent(key)).reduce((sum, { fee_units: fee }) => sum + BigInt(String(fee)), 0n);
+    const [payout, ...others] = await the.payouts(key);
+    expect(others).to.deep.equal([]);
+    expect(payout).to.include({ state: 'settled', fee_units: fees.toString() });
   });
 
-  it('pays coins out to the unit, less their own fee', async () => {
-    const key = await the.paid(['BNB', 10n ** 17n], ['BNB', 3n]);
+  it('pays coins out to the unit, less their own fee, and takes no gas for tokens from them', async () => {
+    const key = await the.paid(['BNB', 10n ** 17n], ['BNB', 3n], ['USDT', 5n * USDT]);
+    await the.settle(key, (step) => step.kind === 'went' && step.state === 'settled');
+    const left = await the.coinsOf(key);
+    expect(left >= 10n ** 17n + 3n, String(left)).to.equal(true);
     const had = await the.coinsOf(DESTINATION);
     await the.settle(key);
-    const [payout] = await the.payouts(key);
-    const net = BigInt(String(payout?.['net_units']));
-    expect(payout).to.include({ state: 'settled' });
+    const [tokens, coins] = await the.payouts(key);
+    expect(tokens).to.include({ currency: 'USDT', state: 'settled' });
+    expect(coins).to.include({ currency: 'BNB', state: 'settled' });
+    const net = BigInt(String(coins?.['net_units']));
     expect((await the.coinsOf(DESTINATION)) - had).to.equal(net);
-    expect(await the.coinsOf(key)).to.equal(0n);
-    expect(net + BigInt(String(payout?.['fee_units']))).to.equal(10n ** 17n + 3n);
-  });
-
-  it('pays both assets of an address out, one after the other', async () => {
-    const key = await the.paid(['BNB', 10n ** 17n], ['USDT', USDT]);
-    await the.settle(key);
-    const payouts = await the.payouts(key);
-    expect(payouts.map(({ state, currency }) => `${currency} ${state}`)).to.deep.equal([
-      'USDT settled',
-      'BNB settled',
-    ]);
-    expect((await the.depositsOf(key)).map(({ status }) => status)).to.deep.equal(['settled', 'settled']);
-  });
-
-  it('never takes the gas of tokens from coins of deposits', async () => {
-    const key = await the.paid(['BNB', 10n ** 17n], ['USDT', USDT]);
-    await the.settle(key, (step) => step.kind === 'went' && step.state === 'settled');
-    expect((await the.coinsOf(key)) >= 10n ** 17n).to.equal(true);
-    await the.settle(key);
+    expect(net + BigInt(String(coins?.['fee_units']))).to.equal(10n ** 17n + 3n);
+    expect((await the.depositsOf(key)).map(({ status }) => status)).to.deep.equal(Array(3).fill('settled'));
   });
 
   it('is told when a block that holds its transaction is final, and not by any other block', async () => {
-    const key = await the.paid(['USDT', USDT]);
-    await the.settle(key, (step) => step.kind === 'went' && step.note.endsWith(': sent'));
+    const key = await the.paid(['USDT', 5n * USDT]);
+    await the.settle(key, isSent);
     const told = async () =>
       await the.rows('delete from outbox where workflow_id = ? returning id', [`settlement:bsc:${key}`]);
     await told();
@@ -78,9 +143,132 @@ describe('paying out on BNB Chain', function () {
     await the.settle(key);
   });
 
-  it('leaves the books and the chain in agreement', async () => {
-    await the.reconcile();
-    expect(the.seen.differences).to.deep.equal([]);
-    expect(GWEI > 0n).to.equal(true);
+  /** It waits with this code; when what stood in the way is gone, the destination gets it once. */
+  const goesOn = async (key: AddressKey, code: string, away: () => unknown) => {
+    expect(await the.wait(key)).to.include({ code });
+    const had = await the.tokensOf(DESTINATION);
+    await away();
+    await the.settle(key);
+    expect((await the.tokensOf(DESTINATION)) - had).to.equal(5n * USDT);
+    expect((await the.states(key)).at(-1)).to.equal('settled');
+    expect(await the.wait(key)).to.equal(undefined);
+  };
+
+  it('waits with its coins on the address for cheaper gas and for a token that refuses, and needs no more', async () => {
+    const key = await the.paid(['USDT', 5n * USDT]);
+    await the.settle(key, isSent);
+    gasPrice(6n * GWEI);
+    await the.settle(key, says('goes by itself once gas is cheaper'));
+    gasPrice(GWEI);
+    const { usdt, anvil } = the.chain;
+    const code = await anvil.rpc('eth_getCode', [usdt.address, 'latest']);
+    await anvil.rpc('anvil_setCode', [`0x${COPY}`, code]);
+    await anvil.rpc('anvil_setCode', [usdt.address, refusing(COPY)]);
+    await the.settle(key, says('the token refuses the transfer'));
+    expect(await the.ways(key)).to.deep.equal(['gas final']);
+    await goesOn(key, 'refuses', () => anvil.rpc('anvil_setCode', [usdt.address, code]));
+    expect(await the.ways(key)).to.deep.equal(['gas final', 'payout final']);
+  });
+
+  it('is given coins again where somebody took those that it was given', async () => {
+    const key = await the.paid(['USDT', 5n * USDT]);
+    await the.settle(key, isSent);
+    await the.finish();
+    await the.chain.anvil.rpc('anvil_setBalance', [`0x${key}`, '0x0']);
+    await the.finish();
+    await the.settle(key);
+    expect(await the.ways(key)).to.deep.equal(['gas final', 'gas final', 'payout final']);
+  });
+
+  it('has no gas wallet that somebody else has used, until an operator has accepted that', async () => {
+    const key = await the.paid(['USDT', 5n * USDT]);
+    const from = `0x${the.gas}`;
+    await the.chain.anvil.rpc('anvil_impersonateAccount', [from]);
+    const hash = await the.chain.send({ from, to: `0x${'ee'.repeat(20)}`, valueUnits: 10n ** 15n });
+    await the.finish();
+    await the.settle(key, says('which nobody signed here'));
+    expect(await the.ways(key)).to.deep.equal(['gas asked']);
+    await goesOn(key, 'refused', () =>
+      acceptForeign(the.deps, { network: 'bsc', hash, by: 'Ann', reason: 'it was me' }),
+    );
+  });
+
+  it('touches no address that sent what nobody signed here', async () => {
+    const key = await the.paid(['USDT', 6n * USDT]);
+    await the.chain.send({ to: `0x${key}`, valueUnits: 10n ** 16n });
+    await the.chain.mine();
+    const raw = await new Wallet(`0x${ownKey('bsc', key)}`).signTransaction({
+      chainId: 56,
+      nonce: 0,
+      gasPrice: 5n * GWEI,
+      gasLimit: 100_000n,
+      to: the.chain.usdt.address,
+      data: the.chain.usdt.data('transfer', [`0x${'77'.repeat(20)}`, USDT]),
+    });
+    await the.chain.anvil.rpc('eth_sendRawTransaction', [raw]);
+    await the.finish();
+    await waits(key, 'wait', 'foreign_use');
+    await the.rows(
+      "update sent_transactions set decided_at = now(), decided_by = 'x', decided_reason = 'x' where state = 'foreign'",
+    );
+    await waits(key, 'wait', 'address_short');
+    expect(await the.payouts(key)).to.deep.equal([]);
+  });
+
+  it('is given coins by the wallet that was told last, also where its file was put back', async () => {
+    const em = the.deps.orm.em.fork();
+    const tell = async (address: string): Promise<unknown> => {
+      the.clock.aheadMs += 1_000;
+      await publishGasWallets(the.deps, { bsc: address });
+      return (await gasWalletOf(em, 'bsc'))?.address;
+    };
+    const other = shown('bsc', keyOfHex('ab'.repeat(20)));
+    expect(await tell(other)).to.equal(other);
+    expect(await tell(the.signer.gas.bsc)).to.equal(the.signer.gas.bsc);
+  });
+
+  it('is not planned, asked for or signed while payouts are paused, and goes on where it was signed before', async () => {
+    const pause = (paused: boolean) => setPaused(the.deps, { merchantId: null, paused });
+    const [planned, asked, signed] = [
+      await the.paid(['USDT', 5n * USDT]),
+      await the.paid(['USDT', 6n * USDT]),
+      await the.paid(['BNB', 10n ** 17n]),
+    ];
+    await the.settle(signed, isPaying);
+    for (const key of [planned, asked])
+      expect(await the.step(key)).to.include({ kind: 'went', state: 'planned' });
+    await the.signer.stop();
+    expect(await the.step(asked)).to.include({ kind: 'went', state: 'planned' });
+    await pause(true);
+    await the.signer.start();
+    const fresh = await the.paid(['USDT', 7n * USDT]);
+    await waits(fresh, 'rest', 'paused');
+    expect((await the.wait(fresh))?.['reason']).to.match(
+      /all payouts are paused by .* since .*"payout resume"/,
+    );
+    await waits(planned, 'wait', 'paused');
+    await eventually('the refusal', async () =>
+      String((await the.sent(asked))[0]?.['refused']).startsWith('paused: '),
+    );
+    await waits(asked, 'wait', 'paused');
+    expect([await the.payouts(fresh), await the.ways(planned), await the.ways(asked)]).to.deep.equal([
+      [],
+      [],
+      ['gas asked'],
+    ]);
+    await the.settle(signed);
+    expect(await the.states(signed)).to.deep.equal(['settled']);
+    await pause(false);
+    for (const key of [fresh, planned, asked]) {
+      await the.settle(key);
+      expect([await the.states(key), await the.wait(key)]).to.deep.equal([['settled'], undefined]);
+    }
   });
 });
+
+/** Code that undoes every transfer, and leaves all else to the code at another address. */
+function refusing(elsewhere: string): string {
+  const isTransfer = '5f3560e01c63a9059cbb14603b57';
+  const asBefore = `365f5f375f5f365f73${elsewhere}5af43d5f5f3e6037573d5ffd5b3d5ff3`;
+  return `0x${isTransfer}${asBefore}5b5f5ffd`;
+}

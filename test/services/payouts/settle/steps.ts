@@ -21,3 +21,6 @@ export const isSent = (step: SettlementStep): boolean => step.kind === 'went' &&
 /** The transfer itself was sent, and not what comes before it. */
 export const isPaid = (step: SettlementStep): boolean =>
   isSent(step) && 'state' in step && step.state === 'paying';
+
+/** Its transfer is asked for, or further. */
+export const isPaying = (step: SettlementStep): boolean => step.kind === 'went' && step.state === 'paying';

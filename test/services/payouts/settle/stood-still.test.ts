@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts';
-import { startSettleStage } from './stage.ts';
-import { overtaken, standingStill } from './standing-still.ts';
-import { startTronSettleStage, TRX } from './tron-stage.ts';
+import type { Spending } from '../../../../src/chains/spending.ts';
+import { type SettleStage, startFundedStage, USDT } from './stage.ts';
+import { isPaying } from './steps.ts';
+import { startFundedTronStage, TRX, type TronSettleStage } from './tron-stage.ts';
 
 const DESTINATION = keyOfHex('d1'.repeat(20));
 /** What a worker asks a chain, or sends to it, in the life of a token's payout. */
@@ -14,47 +15,117 @@ const MOMENTS = [
   'the transfer is sent',
 ] as const;
 
-const CHAINS = {
-  'BNB Chain': {
-    usdt: 10n ** 18n,
-    start: async () => {
-      const the = await startSettleStage();
-      await the.chain.send({ to: `0x${the.gas}`, valueUnits: 10n ** 18n });
-      return the;
+/** Stands still at the n-th of its questions, with the answer in its hand; or before it sends. */
+function standingStill(spending: Spending, n: number) {
+  const standing = Promise.withResolvers<void>();
+  const going = Promise.withResolvers<void>();
+  let asked = 0;
+  const turn = async (): Promise<void> => {
+    asked += 1;
+    if (asked !== n) return;
+    standing.resolve();
+    await going.promise;
+  };
+  const over: Spending = {
+    ...spending,
+    quote: async (...question) => {
+      const answer = await spending.quote(...question);
+      await turn();
+      return answer;
     },
-  },
-  Tron: {
-    usdt: 10n ** 6n,
-    start: async () => {
-      const the = await startTronSettleStage();
-      await the.node.pay({ to: the.gas, currency: 'TRX', units: 10_000n * TRX });
-      return the;
+    broadcast: async (...question) => {
+      await turn();
+      return await spending.broadcast(...question);
     },
-  },
-} as const;
-type Stage = Awaited<ReturnType<(typeof CHAINS)[keyof typeof CHAINS]['start']>>;
+  };
+  return { over, stands: standing.promise, goOn: () => going.resolve() };
+}
+
+/** By then what one worker has noted as sent is sent again by another one, on every chain. */
+const RESEND_MS = 31_000;
+
+/**
+ * One worker takes the steps of an address until it stands still, and another one goes on until everything
+ * is paid out. Then the first one goes on where it was, until nothing is left to do. Returns what the
+ * destination got from the second; the first one adds nothing.
+ */
+async function overtaken(the: SettleStage | TronSettleStage, key: AddressKey, n: number): Promise<bigint> {
+  const { over, stands, goOn } = standingStill(the.spending, n);
+  const had = await the.tokensOf(DESTINATION);
+  const first = the.settleOver(over)(key);
+  await Promise.race([stands, first.then(() => expect.fail('it never stood still'))]);
+  the.clock.aheadMs += RESEND_MS;
+  await the.settle(key);
+  const paid = (await the.tokensOf(DESTINATION)) - had;
+  expect(await the.tokensOf(key), 'what is left').to.equal(0n);
+  goOn();
+  expect((await first).at(-1)).to.include({ kind: 'rest' });
+  await the.finish();
+  expect((await the.tokensOf(DESTINATION)) - had, 'nothing more is paid').to.equal(paid);
+  return paid;
+}
 
 /** Any number of workers may be at one address, wherever each of them believes to be. */
-for (const [name, { usdt, start }] of Object.entries(CHAINS))
-  describe(`a worker on ${name} that stood still while another one went on`, function () {
-    this.timeout(300_000);
-    let the: Stage;
-    before(async () => {
-      the = await start();
-      await the.finish();
-    });
-    after(() => the?.stop());
-    const states = async (key: AddressKey): Promise<unknown[]> =>
-      (await the.payouts(key)).map(({ state }) => state);
-    const sent = async (key: AddressKey): Promise<string[]> =>
-      (await the.sent(key)).map(({ purpose, state }) => `${purpose} ${state}`);
+async function writesNothing(
+  the: SettleStage | TronSettleStage,
+  usdt: bigint,
+  moment: number,
+): Promise<void> {
+  const key = await the.paid(['USDT', 50n * usdt], ['USDT', 20n * usdt]);
+  expect(await overtaken(the, key, moment)).to.equal(70n * usdt);
+  expect(await the.states(key)).to.deep.equal(['settled']);
+  expect(await the.ways(key)).to.deep.equal(['gas final', 'payout final']);
+}
 
-    for (const [index, moment] of MOMENTS.entries())
-      it(`where ${moment} writes nothing and pays nothing`, async () => {
-        const key = await the.paid(['USDT', 50n * usdt], ['USDT', 20n * usdt]);
-        const late = standingStill(the.spending, index + 1);
-        expect(await overtaken(the, key, DESTINATION, late)).to.equal(70n * usdt);
-        expect(await states(key)).to.deep.equal(['settled']);
-        expect(await sent(key)).to.deep.equal(['gas final', 'payout final']);
-      });
+describe('a worker that stood still while another one went on', function () {
+  this.timeout(300_000);
+  let the: SettleStage;
+  before(async () => {
+    the = await startFundedStage();
   });
+  after(() => the?.stop());
+
+  for (const [index, moment] of MOMENTS.entries())
+    it(`where ${moment} writes nothing and pays nothing`, () => writesNothing(the, USDT, index + 1));
+
+  it('on Tron where the transfer is asked for, or sent, neither', async () => {
+    const tron = await startFundedTronStage();
+    try {
+      for (const moment of [4, 5]) await writesNothing(tron, TRX, moment);
+    } finally {
+      await tron.stop();
+    }
+  });
+
+  it('is asked for no further attempt by a worker that stood still while another one had it mined', async () => {
+    const key = await the.paid(['USDT', 5n * USDT]);
+    await the.settle(key, isPaying);
+    // It is sent, as rows say, and nobody has it: by now it is to be outbid.
+    the.clock.aheadMs += 61_000;
+    const sentAt = new Date(Date.now() + the.clock.aheadMs - 5_000);
+    const [{ id = '' } = {}] = (await the.sent(key)).filter(({ purpose }) => purpose === 'payout');
+    await the.rows("update sent_transactions set state = 'sent', sent_at = ? where id = ?", [sentAt, id]);
+    await overtaken(the, key, 1);
+    expect(await the.ways(key)).to.deep.equal(['gas final', 'payout final']);
+  });
+
+  it('pays once whoever takes the steps, and however many do so at once', async () => {
+    const keys: AddressKey[] = [
+      await the.paid(['USDT', 5n * USDT]),
+      await the.paid(['USDT', 5n * USDT], ['BNB', 10n ** 16n]),
+    ];
+    const had = await the.tokensOf(DESTINATION);
+    for (let round = 0; round < 60; round += 1) {
+      const steps = await Promise.allSettled(keys.flatMap((key) => [1, 2, 3].map(() => the.step(key))));
+      if (steps.every((one) => one.status === 'fulfilled' && one.value.kind === 'rest')) break;
+      await the.finish();
+    }
+    for (const key of keys) await the.settle(key);
+    expect((await the.tokensOf(DESTINATION)) - had).to.equal(10n * USDT);
+    for (const key of keys) for (const state of await the.states(key)) expect(state).to.equal('settled');
+    const [twice] = await the.rows(
+      'select raw from sent_transactions where raw is not null group by raw having count(*) > 1',
+    );
+    expect(twice).to.equal(undefined);
+  });
+});

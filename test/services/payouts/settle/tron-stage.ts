@@ -2,22 +2,18 @@
 import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts';
 import type { Spending } from '../../../../src/chains/spending.ts';
 import { TRON_ADDRESSES } from '../../../../src/chains/tron/addresses.ts';
-import { advanceDeposit } from '../../../../src/services/deposits/advance.ts';
 import type { ServiceSettings } from '../../../../src/services/deps.ts';
 import { updateMerchant } from '../../../../src/services/merchants/merchants.ts';
 import { publishGasWallets } from '../../../../src/services/payouts/gas-wallets.ts';
-import { advanceSettlement } from '../../../../src/services/payouts/settle/advance.ts';
-import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
-import { startTronWatcher, type TronWatcher } from '../../watcher/tron/tron-watcher.ts';
-import { shown } from '../stage.ts';
-import { signed, signerOf } from './stage.ts';
+import { startTronWatcher } from '../../watcher/tron/tron-watcher.ts';
+import { shown, tokensOf } from '../stage.ts';
+import { actingOn, signerOf } from './common.ts';
 
 export const TRX = 10n ** 6n;
 /** Longer than anything that is signed can land. */
 const PAST_ITS_TIME_MS = 12 * 60_000;
 /** Nobody's; the chain does not know it at first. */
 export const MERCHANT_KEY = keyOfHex('d1'.repeat(20));
-const MAX_STEPS = 60;
 
 export type TronSettleStage = Awaited<ReturnType<typeof startTronSettleStage>>;
 
@@ -28,10 +24,9 @@ type Options = {
   /** Unset: it is burnt. */
   readonly energy?: 'delegate';
 };
-type Payment = readonly ['TRX' | 'USDT', bigint];
 
 /** Starts the chain, a watcher and a signer; coins and tokens are where a test puts them. */
-export async function startTronSettleStage({ payouts, others = 0, signs = true, energy }: Options = {}) {
+async function startTronSettleStage({ payouts, others = 0, signs = true, energy }: Options = {}) {
   const clock = { aheadMs: 0 };
   const now = (): Date => new Date(Date.now() + clock.aheadMs);
   const live = await startTronWatcher({
@@ -50,9 +45,6 @@ export async function startTronSettleStage({ payouts, others = 0, signs = true, 
       limits: { usdtContract, maxFeeLimitSun: 50n * TRX, energy: how },
     });
   const spending = spendingBy(energy ?? 'burn');
-  const watchedChain = Object.assign(live.watchedChain, { spending });
-  const chainsOver = (over: Spending) =>
-    new Map([['tron', over === spending ? watchedChain : { ...watchedChain, spending: over }]]);
   const signer = await signerOf(deps, { TRON_USDT_CONTRACT: usdtContract });
   await publishGasWallets(deps, { tron: signer.gas.tron });
   await updateMerchant(deps, {
@@ -61,8 +53,7 @@ export async function startTronSettleStage({ payouts, others = 0, signs = true, 
   });
   await live.catchUp();
   if (signs) await signer.start();
-  const step = async (addressKey: AddressKey, alarmed = false, over = spending): Promise<SettlementStep> =>
-    await advanceSettlement({ ...deps, chains: chainsOver(over) }, { network: 'tron', addressKey, alarmed });
+  const { node, finish } = live;
   return {
     ...live,
     deps,
@@ -72,12 +63,21 @@ export async function startTronSettleStage({ payouts, others = 0, signs = true, 
     spending: spending as Spending,
     /** As a worker has it that is configured otherwise. */
     spendingBy,
-    step,
-    ...paymentsOf(live, deps),
-    settle: settling((key) => step(key), live),
-    /** The same, by a worker that sends and asks over something else. */
-    settleOver: (over: Spending) => settling((key) => step(key, false, over), live),
-    ...rowsOfPayouts(live),
+    ...actingOn<'TRX' | 'USDT'>({
+      network: 'tron',
+      deps,
+      spending,
+      live,
+      newKey: live.newAddress,
+      send: (to, currency, units) => node.pay({ to, currency, units }),
+      mine: node.mine,
+      read: finish,
+    }),
+    coinsOf: async (key: AddressKey): Promise<bigint> => {
+      const account = await node.ask('wallet/getaccount', { address: `41${key}` });
+      return BigInt((account as { balance?: number }).balance ?? 0);
+    },
+    tokensOf: (key: string) => tokensOf(node.anvil, `0x${node.usdt.key}`, key),
     lentTo: lentFrom(TRON_ADDRESSES.key(signer.gas.tron), spending),
     /** The chain's clock and ours go on by more than a transaction may live; blocks are read up to then. */
     async letItsTimePass(): Promise<void> {
@@ -130,72 +130,4 @@ export async function startFundedTronStage({
   }
   await the.finish();
   return the;
-}
-
-function paymentsOf({ node, newAddress, rows, finish }: TronWatcher, deps: TronWatcher['deps']) {
-  return {
-    coinsOf: async (key: AddressKey): Promise<bigint> => {
-      const account = await node.ask('wallet/getaccount', { address: `41${key}` });
-      return BigInt((account as { balance?: number }).balance ?? 0);
-    },
-    tokensOf: async (key: string): Promise<bigint> => {
-      const data = `0x70a08231${key.padStart(64, '0')}`;
-      return BigInt(String(await node.anvil.rpc('eth_call', [{ to: `0x${node.usdt.key}`, data }, 'latest'])));
-    },
-    /** A customer's address on which so much was paid and completed. */
-    async paid(...payments: readonly Payment[]): Promise<AddressKey> {
-      const key = await newAddress();
-      await this.pay(key, ...payments);
-      return key;
-    },
-    async pay(key: AddressKey, ...payments: readonly Payment[]): Promise<void> {
-      for (const [currency, units] of payments) {
-        await node.pay({ to: key, currency, units });
-        await node.mine();
-      }
-      await this.complete();
-    },
-    /** Every deposit that the chain permits is completed. */
-    async complete(): Promise<void> {
-      await node.mine(20);
-      await finish();
-      const open = await rows("select id from deposits where status in ('detected', 'confirming')");
-      for (const { id } of open) await advanceDeposit(deps, { depositId: String(id), alarmed: false });
-    },
-  };
-}
-
-/** Takes steps until one is as wanted (nothing is left to do); blocks are made wherever one waits. */
-function settling(step: (key: AddressKey) => Promise<SettlementStep>, { rows, finish }: TronWatcher) {
-  return async (
-    addressKey: AddressKey,
-    until: (step: SettlementStep) => boolean = ({ kind }) => kind === 'rest',
-  ): Promise<SettlementStep[]> => {
-    const steps: SettlementStep[] = [];
-    for (let taken = 0; taken < MAX_STEPS; taken += 1) {
-      const one = await step(addressKey);
-      steps.push(one);
-      if (until(one)) return steps;
-      if (one.kind === 'wait') {
-        await finish();
-        await signed(rows);
-      }
-    }
-    throw new Error(`it never ends: ${JSON.stringify(steps.slice(-5))}`);
-  };
-}
-
-function rowsOfPayouts({ rows }: TronWatcher) {
-  return {
-    payouts: (key: AddressKey) =>
-      rows('select * from payouts where address_key = ? order by created_at, id', [key]),
-    sent: (key: AddressKey) =>
-      rows(
-        `select s.* from sent_transactions s join payouts p on p.id = s.payout_id where p.address_key = ?
-         order by s.created_at, s.id`,
-        [key],
-      ),
-    wait: async (key: AddressKey) =>
-      (await rows('select * from settlement_waits where address_key = ?', [key]))[0],
-  };
 }

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { formatUnits } from '../../../../src/domain/money.ts';
-import { noteGasLevels, readGasLevels } from '../../../../src/services/payouts/gas-levels.ts';
+import { ANSWERS, always } from '../../../../dev/tron/faults.ts';
+import { TRON_ADDRESSES } from '../../../../src/chains/tron/addresses.ts';
 import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
+import { isPaying, isSent, reasonOf, says } from './steps.ts';
 import { MERCHANT_KEY, startFundedTronStage, TRX, type TronSettleStage } from './tron-stage.ts';
 
 const USDT = TRX;
@@ -11,61 +12,59 @@ describe('paying out on Tron', function () {
   this.timeout(300_000);
   let the: TronSettleStage;
   before(async () => {
-    the = await startFundedTronStage({ gasTrx: 1_000n });
+    the = await startFundedTronStage({ others: 1, gasTrx: 1_000n });
+  });
+  afterEach(() => {
+    the.node.rules.isTooSlow = () => false;
+    the.node.rules.prices.sunPerEnergy = 100n;
   });
   after(() => the?.stop());
+  const statuses = async (key: Parameters<typeof the.deposits>[0]) =>
+    (await the.deposits(key)).map(({ status }) => status);
+  const forget = async (key: Parameters<typeof the.deposits>[0]): Promise<void> => {
+    await the.node.forget(String((await the.sent(key)).at(-1)?.['hash']));
+  };
 
   it('pays tokens out once, with coins that make the address an account, and settles every deposit', async () => {
     const key = await the.paid(['USDT', 10n * USDT], ['USDT', 5n * USDT + 1n]);
     const had = await the.tokensOf(MERCHANT_KEY);
-    expect((await the.settle(key)).at(-1)).to.include({ kind: 'rest' });
+    await the.settle(key);
     expect((await the.tokensOf(MERCHANT_KEY)) - had).to.equal(15n * USDT + 1n);
     expect(await the.tokensOf(key)).to.equal(0n);
-    const payouts = await the.payouts(key);
-    expect(payouts.map(({ state }) => state)).to.deep.equal(['settled']);
-    const deposits = await the.deposits(key);
-    expect(deposits.map(({ status }) => status)).to.deep.equal(['settled', 'settled']);
-    expect(deposits.map(({ settled_units: units }) => String(units))).to.deep.equal(['10000000', '5000001']);
-    const sent = await the.sent(key);
-    expect(sent.map(({ purpose, state }) => `${purpose} ${state}`)).to.deep.equal([
-      'gas final',
-      'payout final',
+    expect(
+      (await the.deposits(key)).map(({ status, settled_units: units }) => [status, String(units)]),
+    ).to.deep.equal([
+      ['settled', '10000000'],
+      ['settled', '5000001'],
     ]);
+    expect(await the.ways(key)).to.deep.equal(['gas final', 'payout final']);
+    const fees = (await the.sent(key)).map(({ fee_units: fee }) => BigInt(String(fee)));
     // The account that came to be is paid for by the top-up.
-    expect(BigInt(String(sent[0]?.['fee_units'])) >= 1_100_000n).to.equal(true);
-    const fees = sent.reduce((sum, { fee_units: fee }) => sum + BigInt(String(fee)), 0n);
-    expect(BigInt(String(payouts[0]?.['fee_units']))).to.equal(fees);
-  });
-
-  it('pays the next tokens of an address from the coins that the first ones left, and tops up the rest', async () => {
-    const key = await the.paid(['USDT', 10n * USDT]);
-    await the.settle(key);
-    const left = await the.coinsOf(key);
+    expect((fees[0] ?? 0n) >= 1_100_000n).to.equal(true);
+    const [payout] = await the.payouts(key);
+    expect(payout).to.include({
+      state: 'settled',
+      fee_units: fees.reduce((sum, fee) => sum + fee, 0n).toString(),
+    });
+    // The next tokens are paid from the coins that the first ones left, and the rest is topped up.
     await the.pay(key, ['USDT', 7n * USDT]);
     await the.settle(key);
-    const sent = await the.sent(key);
-    expect(sent.map(({ purpose, state }) => `${purpose} ${state}`)).to.deep.equal([
-      'gas final',
-      'payout final',
-      'gas final',
-      'payout final',
-    ]);
-    expect(BigInt(String(sent[2]?.['amount_units'])) < BigInt(String(sent[0]?.['amount_units']))).to.equal(
-      true,
-    );
-    expect(left > 0n).to.equal(true);
+    expect(await the.ways(key)).to.deep.equal(['gas final', 'payout final', 'gas final', 'payout final']);
+    const [first, , second] = (await the.sent(key)).map((row) => BigInt(String(row['amount_units'])));
+    expect((second ?? 0n) < (first ?? 0n)).to.equal(true);
   });
 
   it('pays coins out to the unit, and takes from them only what a new receiver costs', async () => {
     const key = await the.paid(['TRX', 30n * TRX], ['TRX', 3n]);
     const had = await the.coinsOf(MERCHANT_KEY);
     await the.settle(key);
-    const [payout] = await the.payouts(key);
-    const net = BigInt(String(payout?.['net_units']));
-    expect(payout).to.include({ state: 'settled' });
+    const net = 30n * TRX + 3n - 1_100_000n;
+    expect((await the.payouts(key))[0]).to.include({
+      state: 'settled',
+      net_units: net.toString(),
+      fee_units: '1100000',
+    });
     expect((await the.coinsOf(MERCHANT_KEY)) - had).to.equal(net);
-    expect(net + BigInt(String(payout?.['fee_units']))).to.equal(30n * TRX + 3n);
-    expect(30n * TRX + 3n - net).to.equal(1_100_000n);
     const next = await the.paid(['TRX', 40n * TRX]);
     await the.settle(next);
     expect((await the.payouts(next))[0]).to.include({ net_units: '40000000', fee_units: '0' });
@@ -77,40 +76,123 @@ describe('paying out on Tron', function () {
     await the.settle(key, isSettled);
     expect((await the.coinsOf(key)) >= 30n * TRX).to.equal(true);
     await the.settle(key);
-    expect((await the.deposits(key)).map(({ status }) => status)).to.deep.equal(['settled', 'settled']);
+    expect(await statuses(key)).to.deep.equal(['settled', 'settled']);
   });
 
-  it('tells what the gas wallet holds, and asks for it a few times an hour only', async () => {
-    const readers = new Map([['tron' as const, the.watchedChain.reader]]);
-    await noteGasLevels(the.deps, readers);
-    const [level] = await readGasLevels(the.deps.orm.em.fork());
-    expect(level).to.include({ network: 'tron', currency: 'TRX' });
-    expect(level?.amount).to.equal(formatUnits(await the.coinsOf(the.gas), 6));
-    expect(level?.payoutsLeft).to.be.greaterThan(0);
-    the.asked();
-    await noteGasLevels(the.deps, readers);
-    expect(the.asked()).to.deep.equal({});
-    the.clock.aheadMs += 16 * 60_000;
-    await noteGasLevels(the.deps, readers);
-    expect(Object.keys(the.asked())).to.include('walletsolidity/getaccount');
-  });
-
-  it('is told when a block that holds its transaction is final, and not by any other block', async () => {
-    const key = await the.paid(['USDT', 20n * USDT]);
-    await the.settle(key, (step) => step.kind === 'went' && step.note.endsWith(': sent'));
-    const told = async () =>
-      await the.rows('delete from outbox where workflow_id = ? returning id', [`settlement:tron:${key}`]);
-    await told();
-    await the.finish();
-    expect(await told()).to.have.length(1);
-    await the.finish();
-    expect(await told()).to.have.length(0);
+  it('waits for coins in the gas wallet, names how many, and goes on by itself', async () => {
+    const key = await the.paid(['USDT', 30n * USDT]);
+    const had = await the.coinsOf(the.gas);
+    const fund = async (sun: bigint): Promise<void> => {
+      await the.node.anvil.rpc('anvil_setBalance', [`0x${the.gas}`, `0x${sun.toString(16)}`]);
+      await the.finish();
+    };
+    await fund(1n * TRX);
+    expect(reasonOf(await the.step(key))).to.match(
+      /^30 USDT.*the gas wallet has too little.*send at least [0-9.]+ TRX to T/,
+    );
+    expect(await the.wait(key)).to.include({
+      code: 'waiting_for_gas',
+      needs_address: TRON_ADDRESSES.format(the.gas),
+    });
+    await fund(had);
+    the.clock.aheadMs += 60_000;
     await the.settle(key);
+    expect(await the.states(key)).to.deep.equal(['settled']);
   });
 
-  it('leaves the books and the chain in agreement', async () => {
+  it('pays once what every node has taken and none has put into a block, after its time is over', async () => {
+    const key = await the.paid(['TRX', 50n * TRX]);
+    const had = await the.coinsOf(MERCHANT_KEY);
+    await the.settle(key, isSent);
+    await forget(key);
     await the.finish();
-    await the.reconcile();
-    expect(the.seen.differences).to.deep.equal([]);
+    // Its time is not over: nothing else may be signed, whatever nodes say.
+    expect(reasonOf(await the.step(key))).to.match(/no block has it yet/);
+    expect(await the.states(key)).to.deep.equal(['paying']);
+    await the.letItsTimePass();
+    // Nor while an endpoint has not read on to its end.
+    const [other] = the.others;
+    if (!other) throw new Error('no second endpoint');
+    other.fault = always(ANSWERS.unavailable);
+    const host = new URL(the.endpoint.url).host;
+    expect(reasonOf(await the.step(key)))
+      .to.match(/counts once two RPC endpoints say so/)
+      .and.to.include(` only ${host} does so far`);
+    other.fault = undefined;
+    the.later(60_000);
+    await the.settle(key);
+    expect(await the.states(key)).to.deep.equal(['failed', 'settled']);
+    expect(await the.ways(key)).to.deep.equal(['payout dead', 'payout final']);
+    const paid = (await the.payouts(key)).at(-1);
+    const net = BigInt(String(paid?.['net_units']));
+    expect((await the.coinsOf(MERCHANT_KEY)) - had).to.equal(net);
+    // What an address has free is not counted on again where it was of no use.
+    expect(paid).to.include({ fee_units: (50n * TRX - net).toString() });
+    expect(await statuses(key)).to.deep.equal(['settled']);
   });
+
+  it('pays out although three top-ups in a row landed nowhere', async () => {
+    const key = await the.paid(['USDT', 30n * USDT]);
+    for (let lost = 0; lost < 3; lost += 1) {
+      await the.settle(key, isSent);
+      await forget(key);
+      await the.letItsTimePass();
+    }
+    await the.settle(key);
+    expect(await the.ways(key)).to.deep.equal([...Array(3).fill('gas dead'), 'gas final', 'payout final']);
+  });
+
+  it('takes up a transaction that a block shows after all, and pays nothing twice', async () => {
+    const key = await the.paid(['TRX', 25n * TRX]);
+    const had = await the.coinsOf(MERCHANT_KEY);
+    await the.settle(key, isSent);
+    await the.node.mine(2);
+    await the.catchUp();
+    await the.node.replace(2, { keep: 'again' });
+    await the.catchUp();
+    expect(await the.ways(key)).to.deep.equal(['payout sent']);
+    await the.settle(key);
+    expect(await the.states(key)).to.deep.equal(['settled']);
+    expect((await the.coinsOf(MERCHANT_KEY)) - had).to.equal(25n * TRX);
+  });
+
+  it('that fails on the chain is made again once, then rarely, and a person is told', async () => {
+    const key = await the.paid(['USDT', 40n * USDT]);
+    the.node.rules.isTooSlow = ({ owner, type }) => owner === key && type === 'TriggerSmartContract';
+    await the.settle(key, says(/one after the other/));
+    expect(await the.states(key)).to.deep.equal(['failed', 'failed']);
+    expect(await the.wait(key)).to.include({ code: 'failed_again' });
+    expect(await statuses(key)).to.deep.equal(['completed']);
+    const sent = (await the.sent(key)).filter(({ purpose }) => purpose === 'payout');
+    expect(sent.map(({ state, ok }) => [state, ok])).to.deep.equal(Array(2).fill(['final', false]));
+    the.node.rules.isTooSlow = () => false;
+    the.clock.aheadMs += 10 * 60_000;
+    await the.settle(key);
+    expect(await the.states(key)).to.deep.equal(['failed', 'failed', 'settled']);
+    expect(await statuses(key)).to.deep.equal(['settled']);
+  });
+
+  it('is not sent with too little where energy has become dear, or another deposit came, since the trial', async () => {
+    const key = await the.paid(['USDT', 40n * USDT]);
+    await the.settle(key, isSent);
+    await the.finish();
+    the.node.rules.prices.sunPerEnergy = 210n;
+    // The price is kept for ten minutes: a payout that was planned before fails at most once for it.
+    await the.settle(key);
+    expect([['settled'], ['failed', 'settled']]).to.deep.include(await the.states(key));
+    the.node.rules.prices.sunPerEnergy = 100n;
+    await the.pay(key, ['USDT', 40n * USDT]);
+    await the.settle(key, isPaying);
+    const before = (await the.states(key)).length;
+    // A balance that is not emptied costs more than one that is.
+    await the.node.pay({ to: key, currency: 'USDT', units: 30n * USDT });
+    await the.node.mine();
+    await the.settle(key, isSettled);
+    expect([(await the.states(key)).length, (await the.states(key)).at(-1)]).to.deep.equal([
+      before,
+      'settled',
+    ]);
+  });
+
+  it('leaves the books and the chain in agreement', () => the.agrees());
 });

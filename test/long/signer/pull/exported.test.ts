@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { eventually } from '../../../dev/support/eventually.ts';
-import { type LiveMoney, startLiveMoney } from '../../../dev/support/live-money.ts';
-import { updateMerchant } from '../../../src/services/merchants/merchants.ts';
-import { PASSPHRASE, startLiveSigner } from '../../support/live-signer.ts';
-import { searchFor } from './secrets.ts';
-import { DESTINATIONS } from './stage.ts';
+import { eventually } from '../../../../dev/support/eventually.ts';
+import { type LiveMoney, startLiveMoney } from '../../../../dev/support/live-money.ts';
+import { updateMerchant } from '../../../../src/services/merchants/merchants.ts';
+import { DESTINATIONS } from '../../../signer/pull/asking.ts';
+import { searchFor } from '../../../signer/pull/secrets.ts';
+import { PASSPHRASE, startLiveSigner } from '../../../support/live-signer.ts';
 
 const COIN_UNITS = 5n * 10n ** 17n;
 const BLOCK_EVERY_MS = 500;
