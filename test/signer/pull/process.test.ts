@@ -120,7 +120,7 @@ describe('the signer as a process', function () {
     await the.force("delete from sent_transactions where state = 'asked'");
     await the.sql('update signer_state set seen_at = now()');
     await says(/^well: .*seen \d+ s ago; signed last at .*nothing waits for it/);
-    await the.ask(await the.planned(), { change: { refused: 'terms: they are wrong' } });
+    await the.ask(await the.planned('tron'), { change: { refused: 'terms: they are wrong' } });
     await says(/^not well: .*refuses some of what waits for it: terms: /);
   });
 });
