@@ -1,280 +1,159 @@
 import { expect } from 'chai';
-import { type Contract, startTestChain, TEST_CHAIN_ID, type TestChain } from '../../dev/support/chain.ts';
 import { testContracts } from '../../dev/support/chain-contracts.ts';
-import { type FaultProxy, type RpcCall, startFaultProxy } from '../../dev/support/fault-proxy.ts';
-import { AddressSet } from '../../src/chains/address-set.ts';
-import { createBscReader } from '../../src/chains/bsc/reader.ts';
+import type { Fault } from '../../dev/support/fault-proxy.ts';
+import { changed } from '../../dev/support/faults.ts';
 import { createTracer } from '../../src/chains/bsc/traces/tracer.ts';
-import type { ChainReader, ScannedBlock } from '../../src/chains/reader.ts';
-import { createRpcPool } from '../../src/chains/rpc/json-rpc.ts';
+import type { ChainReader } from '../../src/chains/reader.ts';
+import { isTrace, NO_TRACES, without } from '../services/watcher/test-watcher.ts';
+import { ALICE, BOB, bscScene, STRANGER, signal } from './bsc-scene.ts';
 
-const { signal } = new AbortController();
-const alice = `0x${'a1'.repeat(20)}`;
-const bob = `0x${'b0'.repeat(20)}`;
-const stranger = `0x${'5e'.repeat(20)}`;
-const FUND = 10n ** 18n;
+type Paid = readonly [to: string, from: string | undefined, units: bigint];
 
-/** Refuses the named methods as a node does that does not offer them. */
-const without =
-  (...methods: string[]) =>
-  (call: RpcCall) =>
-    methods.includes(call.method)
-      ? {
-          json: {
-            jsonrpc: '2.0',
-            id: call.id,
-            error: { code: -32601, message: 'the method does not exist/is not available' },
-          },
-        }
-      : undefined;
-
-for (const [method, refused] of [
-  ['trace_block', 'debug_traceBlockByHash'],
-  ['debug_traceBlockByHash', 'trace_block'],
-] as const) {
-  describe(`BNB that contracts pass on, with ${method}`, () => {
-    let chain: TestChain;
-    let proxy: FaultProxy;
-    let reader: ChainReader;
-    let payer: Contract;
-    let ownWallet: string;
-    const reports: string[] = [];
-    const watched = new AddressSet();
-
-    before(async () => {
-      chain = await startTestChain();
-      proxy = await startFaultProxy(chain.url);
-      proxy.fault = without(refused);
-      const rpc = createRpcPool({ name: 'bsc', urls: [proxy.url], chainId: TEST_CHAIN_ID });
-      reader = createBscReader({
-        rpc,
-        usdtContract: chain.usdt.address,
-        report: (message) => reports.push(message),
-      });
-      payer = await chain.deploy(testContracts().Payer);
-      ownWallet = (await chain.deploy(testContracts().Payer)).address;
-      for (const address of [alice, bob]) watched.add(address);
-      watched.add(ownWallet, 'gas');
-      await chain.send({ to: payer.address, valueUnits: FUND });
-      await chain.send({ to: ownWallet, valueUnits: FUND });
-      await chain.mine();
-    });
-    after(async () => {
-      await proxy.stop();
-      await chain.stop();
-    });
-
-    async function scanned(): Promise<ScannedBlock> {
-      const block = await reader.scan(await chain.mine(), watched, signal);
-      if (!block) throw new Error('the block is not there');
-      expect(block.untraced).to.equal(undefined);
-      return block;
-    }
-    const found = (block: ScannedBlock) =>
-      block.transfers.map(({ txHash, to, from, currency, kind, amountUnits }) => [
-        txHash,
-        to,
-        from,
-        currency,
-        kind,
-        amountUnits,
-      ]);
-
-    it('finds it, with the paying contract as the sender', async () => {
-      const txHash = await payer.call('payCoin', [alice, 5n]);
-      expect(found(await scanned())).to.deep.equal([[txHash, alice, payer.address, 'BNB', 'native', 5n]]);
-      expect(reports[0]).to.match(new RegExp(`shows internal transfers \\(${method}\\)$`));
-    });
-
-    it('finds it where no calldata names the customer', async () => {
-      const heir = await chain.deploy(testContracts().Heir, [stranger, 0n, alice], { valueUnits: 100n });
-      const txHash = await heir.call('pay', [7n]);
-      expect(found(await scanned())).to.deep.equal([[txHash, alice, heir.address, 'BNB', 'native', 7n]]);
-    });
-
-    it('finds what a contract leaves when it ends', async () => {
-      const heir = await chain.deploy(testContracts().Heir, [stranger, 0n, bob], { valueUnits: 90n });
-      const txHash = await heir.call('end');
-      expect(found(await scanned())).to.deep.equal([[txHash, bob, heir.address, 'BNB', 'native', 90n]]);
-    });
-
-    it('finds what a contract pays while it is created with value', async () => {
-      const heir = await chain.deploy(testContracts().Heir, [alice, 30n, stranger], { valueUnits: 100n });
-      const block = await reader.scan((await reader.head(signal)).number, watched, signal);
-      expect(block?.transfers.map(({ to, from, amountUnits }) => [to, from, amountUnits])).to.deep.equal([
-        [alice, heir.address, 30n],
-      ]);
-    });
-
-    it('sums payments of one transaction to one customer and keeps customers apart', async () => {
-      const txHash = await payer.call('payCoins', [
-        [alice, bob, alice, stranger],
-        [1n, 20n, 300n, 4000n],
-      ]);
-      expect(found(await scanned())).to.deep.equal([
-        [txHash, alice, payer.address, 'BNB', 'native', 301n],
-        [txHash, bob, payer.address, 'BNB', 'native', 20n],
-      ]);
-    });
-
-    it('does not count the plain transfer twice, which is the top frame of its trace', async () => {
-      const txHash = await chain.send({ to: alice, valueUnits: 9n, data: '0xc0ffee' });
-      expect(found(await scanned())).to.deep.equal([[txHash, alice, chain.accounts[0], 'BNB', 'native', 9n]]);
-    });
-
-    it('says no sender where a transaction and a contract below it both paid', async () => {
-      const forwarder = await chain.deploy(testContracts().Heir, [stranger, 0n, alice], { valueUnits: 100n });
-      const all = new AddressSet();
-      for (const address of [alice, forwarder.address]) all.add(address);
-      // The contract itself is watched here, so it counts as
-      // our own wallet and what it passes on does not count.
-      await chain.send({ to: forwarder.address, valueUnits: 3n });
-      const block = await reader.scan(await chain.mine(), all, signal);
-      expect(block?.transfers.map(({ to, amountUnits }) => [to, amountUnits])).to.deep.equal([
-        [forwarder.address, 3n],
-      ]);
-    });
-
-    it('counts nothing of a part that failed, although its transaction succeeded', async () => {
-      const txHash = await payer.call('payCoinAndSwallow', [alice, 5n]);
-      expect((await scanned()).transfers).to.deep.equal([]);
-      expect(await chain.anvil.rpc('eth_getTransactionReceipt', [txHash])).to.include({ status: '0x1' });
-    });
-
-    it('counts nothing of a transaction that failed', async () => {
-      await payer.call('payCoinAndFail', [alice, 5n]);
-      expect((await scanned()).transfers).to.deep.equal([]);
-    });
-
-    it('counts no value that a delegatecall only carries along', async () => {
-      const lender = await chain.deploy(testContracts().Lender);
-      const all = new AddressSet();
-      all.add(lender.address);
-      const carrying = await chain.deploy(testContracts().Payer);
-      const txHash = await carrying.call('borrow', [lender.address, alice], { valueUnits: 50n });
-      const block = await reader.scan(await chain.mine(), all, signal);
-      expect(block?.transfers).to.deep.equal([]);
-      expect(await chain.anvil.rpc('eth_getTransactionReceipt', [txHash])).to.include({ status: '0x1' });
-    });
-
-    it('credits nothing that our own wallets pass on, and keeps it apart', async () => {
-      const own = {
-        call: (args: readonly unknown[]) => chain.send({ to: ownWallet, data: payer.data('payCoin', args) }),
-      };
-      const txHash = await own.call([alice, 5n]);
-      const block = await scanned();
-      expect(block.transfers).to.deep.equal([]);
-      expect(block.own).to.deep.equal([
-        {
-          txHash,
-          to: alice,
-          from: ownWallet,
-          currency: 'BNB',
-          kind: 'native',
-          inside: true,
-          amountUnits: 5n,
-        },
-      ]);
-    });
-  });
-}
-
-describe('an endpoint and its traces', () => {
-  let chain: TestChain;
-  let proxy: FaultProxy;
-  let payer: Contract;
-  let nowMs = 0;
-  const reports: string[] = [];
-  const watched = new AddressSet();
-
-  const readerOf = (): ChainReader => {
-    const rpc = createRpcPool({ name: 'bsc', urls: [proxy.url], chainId: TEST_CHAIN_ID, timeoutMs: 2_000 });
-    const tracer = createTracer({
-      timeoutMs: 200,
-      now: () => nowMs,
-      report: (message) => reports.push(message),
-    });
-    return createBscReader({ rpc, usdtContract: chain.usdt.address, tracer });
-  };
+describe('BNB that contracts pass on', () => {
+  const the = bscScene({ endpoints: 2 });
+  const METHODS = ['trace_block', 'debug_traceBlockByHash'] as const;
+  let readers: ChainReader[];
+  let ownWallet: string;
 
   before(async () => {
-    chain = await startTestChain();
-    proxy = await startFaultProxy(chain.url);
-    payer = await chain.deploy(testContracts().Payer);
-    await chain.send({ to: payer.address, valueUnits: FUND });
-    watched.add(alice);
-    await chain.mine();
-  });
-  after(async () => {
-    await proxy.stop();
-    await chain.stop();
+    readers = the.proxies.map((proxy) => the.readerOf([proxy]));
+    ownWallet = (await the.chain.deploy(testContracts().Payer)).address;
+    await the.chain.send({ to: ownWallet, valueUnits: 100n });
+    await the.chain.mine();
+    the.watched.add(ownWallet, 'gas');
   });
   beforeEach(() => {
-    proxy.fault = undefined;
-    reports.length = 0;
+    for (const [at, proxy] of the.proxies.entries()) proxy.fault = without(METHODS[1 - at] ?? '');
   });
 
-  it('reads blocks without traces where none are offered, says so on the block, and asks again after an hour', async () => {
-    proxy.fault = without('trace_block', 'debug_traceBlockByHash');
-    const reader = readerOf();
-    const txHash = await payer.call('payCoin', [alice, 5n]);
-    const number = await chain.mine();
-    const block = await reader.scan(number, watched, signal);
-    expect(block?.transfers).to.deep.equal([]);
-    expect(block?.untraced?.succeeded.has(txHash)).to.equal(true);
-    expect(reports.join()).to.match(/does not show internal transfers/);
-    proxy.fault = undefined;
-    expect((await reader.scan(number, watched, signal))?.untraced).to.not.equal(undefined);
+  const heir = (born: string, units: bigint, successor: string) =>
+    the.chain.deploy(testContracts().Heir, [born, units, successor], { valueUnits: 100n });
+  const paying = async (method: string, ...args: readonly unknown[]): Promise<void> => {
+    await the.payer.call(method, args);
+  };
+  /** What happens in the next block, and whom that pays. */
+  const PASSED: Readonly<Record<string, () => Promise<Paid[]>>> = {
+    'with the paying contract as the sender': async () => {
+      await paying('payCoin', ALICE, 5n);
+      return [[ALICE, the.payer.address, 5n]];
+    },
+    'where no calldata names the customer': async () => {
+      const made = await heir(STRANGER, 0n, ALICE);
+      await made.call('pay', [7n]);
+      return [[ALICE, made.address, 7n]];
+    },
+    'when a contract ends': async () => {
+      const made = await heir(STRANGER, 0n, BOB);
+      await made.call('end');
+      return [[BOB, made.address, 100n]];
+    },
+    'summed for one customer of a transaction, and apart for another': async () => {
+      await paying('payCoins', [ALICE, BOB, ALICE, STRANGER], [1n, 20n, 300n, 4000n]);
+      const { address } = the.payer;
+      return [
+        [ALICE, address, 301n],
+        [BOB, address, 20n],
+      ];
+    },
+    'and a plain transfer once, which is the top frame of its trace': async () => {
+      await the.chain.send({ to: ALICE, valueUnits: 9n, data: '0xc0ffee' });
+      return [[ALICE, the.chain.accounts[0], 9n]];
+    },
+    'but not by a contract that is watched itself': async () => {
+      const made = await heir(STRANGER, 0n, ALICE);
+      the.watched.add(made.address);
+      await the.chain.send({ to: made.address, valueUnits: 3n });
+      return [[made.address, the.chain.accounts[0], 3n]];
+    },
+    'but not in a part that failed, nor in a transaction that did': async () => {
+      await paying('payCoinAndSwallow', ALICE, 5n);
+      await paying('payCoinAndFail', ALICE, 5n);
+      return [];
+    },
+    'but not as a value that a delegatecall only carries along': async () => {
+      const lender = await the.chain.deploy(testContracts().Lender);
+      the.watched.add(lender.address);
+      await the.payer.call('borrow', [lender.address, ALICE], { valueUnits: 50n });
+      return [];
+    },
+  };
+  const paidIn = async (reader: ChainReader, number: number) => {
+    const { transfers, untraced } = await the.scan(reader, number);
+    expect(untraced).to.equal(undefined);
+    for (const one of transfers) expect(one).to.include({ currency: 'BNB', kind: 'native' });
+    return transfers.map(({ to, from, amountUnits }) => [to, from, amountUnits]);
+  };
+  for (const [name, act] of Object.entries(PASSED))
+    it(`is found ${name}, by either method`, async () => {
+      const paid = await act();
+      const number = await the.chain.mine();
+      for (const reader of readers) expect(await paidIn(reader, number)).to.deep.equal(paid);
+    });
+
+  it('is found while a contract is created with value, and kept apart where a wallet of ours passes it on', async () => {
+    const made = await heir(ALICE, 30n, STRANGER);
+    const number = (await readers[0]?.head(signal))?.number ?? 0;
+    for (const reader of readers)
+      expect(await paidIn(reader, number)).to.deep.equal([[ALICE, made.address, 30n]]);
+    const txHash = await the.chain.send({ to: ownWallet, data: the.payer.data('payCoin', [ALICE, 6n]) });
+    const next = await the.chain.mine();
+    const native = { currency: 'BNB', kind: 'native', inside: true } as const;
+    for (const reader of readers)
+      expect(await the.scan(reader, next)).to.deep.include({
+        transfers: [],
+        own: [{ txHash, to: ALICE, from: ownWallet, ...native, amountUnits: 6n }],
+      });
+  });
+});
+
+describe('an endpoint and its traces', () => {
+  const the = bscScene();
+  let nowMs = 0;
+  let reader: ChainReader;
+  let number: number;
+  before(async () => {
+    await the.payer.call('payCoin', [ALICE, 5n]);
+    number = await the.chain.mine();
+  });
+  beforeEach(() => {
+    const report = (message: string): void => void the.reports.push(message);
+    reader = the.readerOf(the.proxies, {
+      tracer: createTracer({ timeoutMs: 10_000, now: () => nowMs, report }),
+    });
+  });
+  const isTraced = async () => (await the.scan(reader, number)).untraced === undefined;
+  const traces = () => the.proxies[0]?.calls.filter(isTrace).length;
+  const err = (fault?: Fault): void => void Object.assign(the.proxies[0] ?? {}, { fault });
+
+  it('shows blocks without traces where it offers none, says so, and is asked again after an hour', async () => {
+    err(without(...NO_TRACES));
+    const { transfers, untraced } = await the.scan(reader, number);
+    expect([transfers, untraced?.succeeded.size]).to.deep.equal([[], 1]);
+    expect(the.reports.join()).to.match(/does not show internal transfers/);
+    err();
+    expect(await isTraced()).to.equal(false);
     nowMs += 60 * 60_000;
-    expect((await reader.scan(number, watched, signal))?.transfers[0]).to.include({
-      amountUnits: 5n,
-      txHash,
-    });
+    expect((await the.scan(reader, number)).transfers[0]).to.include({ amountUnits: 5n });
+    expect(the.reports.at(-1)).to.match(/shows internal transfers \(trace_block\)$/);
   });
 
-  for (const [name, answer] of [
-    ['hangs', () => 'hang' as const],
-    [
-      'answers with a list that is too short',
-      (call: RpcCall) => ({ json: { jsonrpc: '2.0', id: call.id, result: [] } }),
-    ],
-    [
-      'answers with an error for one transaction',
-      (call: RpcCall) => ({ json: { jsonrpc: '2.0', id: call.id, result: [{ error: 'x' }] } }),
-    ],
-  ] as const) {
-    it(`still gives the block when the trace ${name}, and stops asking after three failures`, async () => {
-      const reader = readerOf();
-      await payer.call('payCoin', [alice, 5n]);
-      const number = await chain.mine();
-      expect((await reader.scan(number, watched, signal))?.untraced).to.equal(undefined);
-      proxy.fault = (call) => (call.method === 'trace_block' ? answer(call) : undefined);
-      for (let i = 0; i < 4; i++)
-        expect((await reader.scan(number, watched, signal))?.untraced).to.not.equal(undefined);
-      expect(reports.join()).to.match(/stopped showing internal transfers/);
-      const asked = proxy.calls.filter((call) => call.method === 'trace_block').length;
-      await reader.scan(number, watched, signal);
-      expect(proxy.calls.filter((call) => call.method === 'trace_block')).to.have.length(asked);
-      proxy.fault = undefined;
+  const WRONG: Readonly<Record<string, Fault>> = {
+    'is too short': changed('trace_block', () => []),
+    'is an error for one transaction': changed('trace_block', () => [{ error: 'x' }]),
+    'is of a block that was replaced meanwhile': changed('trace_block', (all: object[]) =>
+      all.map((one) => ({ ...one, blockHash: `0x${'1'.repeat(64)}` })),
+    ),
+  };
+  for (const [name, fault] of Object.entries(WRONG))
+    it(`still gives the block where the trace ${name}, and is left alone after three failures`, async () => {
+      expect(await isTraced()).to.equal(true);
+      err(fault);
+      for (let nth = 0; nth < 3; nth++) expect(await isTraced()).to.equal(false);
+      expect(the.reports.at(-1)).to.match(/stopped showing internal transfers/);
+      const asked = traces();
+      expect([await isTraced(), traces()]).to.deep.equal([false, asked]);
+      err();
       nowMs += 10 * 60_000;
-      expect((await reader.scan(number, watched, signal))?.transfers).to.have.length(1);
+      expect(await isTraced()).to.equal(true);
     });
-  }
-
-  it('does not take the trace of a block that was replaced meanwhile', async () => {
-    const reader = readerOf();
-    await payer.call('payCoin', [alice, 5n]);
-    const number = await chain.mine();
-    await reader.scan(number, watched, signal);
-    proxy.fault = async (call, forward) => {
-      if (call.method !== 'trace_block') return undefined;
-      const answer = await forward();
-      const moved = (answer.result as object[]).map((trace) => ({
-        ...trace,
-        blockHash: `0x${'1'.repeat(64)}`,
-      }));
-      return { json: { ...answer, result: moved } };
-    };
-    expect((await reader.scan(number, watched, signal))?.untraced).to.not.equal(undefined);
-  });
 });

@@ -1,124 +1,109 @@
 import { expect } from 'chai';
-import { type Contract, USDT_UNIT } from '../../dev/support/chain.ts';
+import { type Contract, TEST_CHAIN_ID, USDT_UNIT } from '../../dev/support/chain.ts';
 import { testContracts } from '../../dev/support/chain-contracts.ts';
-import type { FaultProxy } from '../../dev/support/fault-proxy.ts';
+import type { Fault } from '../../dev/support/fault-proxy.ts';
+import { createBscReader } from '../../src/chains/bsc/reader.ts';
+import { createTracer } from '../../src/chains/bsc/traces/tracer.ts';
+import { createRpcPool } from '../../src/chains/rpc/json-rpc.ts';
+import { readMissedTraces } from '../../src/services/watcher/missed-traces.ts';
 import {
+  isTrace,
   NO_TRACES,
   refusesTraces,
+  startAnew,
   startTestWatcher,
   type TestWatcher,
   without,
 } from '../services/watcher/test-watcher.ts';
+import { madeUpClock } from './tron/endpoints/node.ts';
 
-const FUND = 10n * USDT_UNIT;
+const NONE = without(...NO_TRACES);
 
 /** Internal BNB with several endpoints, on a real database, without the comparison of balances. */
 describe('internal BNB where another endpoint shows it', function () {
   this.timeout(60_000);
   let live: TestWatcher;
-  let other: FaultProxy;
   let payer: Contract;
 
   before(async () => {
     live = await startTestWatcher({ others: 1 });
-    const [further] = live.others;
-    if (!further) throw new Error('no second endpoint');
-    other = further;
     payer = await live.chain.deploy(testContracts().Payer);
-    await live.chain.send({ to: payer.address, valueUnits: FUND });
-    await live.finish();
+    await live.chain.send({ to: payer.address, valueUnits: 10n * USDT_UNIT });
+    await live.chain.mine();
+    await live.catchUp();
   });
   after(() => live?.stop());
-  afterEach(() => {
-    live.proxy.fault = undefined;
-    other.fault = undefined;
-    // Nothing is remembered of who traces.
+  /** From now on the two endpoints are so, and nothing is remembered of who traces. */
+  const endpoints = (first?: Fault, second?: Fault): void => {
+    live.proxy.fault = first;
+    Object.assign(live.others[0] ?? {}, { fault: second });
     live.restart();
-  });
-  const verifiedNumber = async () =>
-    Number((await live.rows('select verified_number from chain_cursors'))[0]?.['verified_number']);
-
-  for (const [name, fault] of [
-    ['by trace_block', undefined],
-    ['by debug_traceBlockByHash', without('trace_block')],
-  ] as const) {
-    it(`is a deposit at finality although the endpoint in use offers no traces: another shows them ${name}`, async () => {
-      live.proxy.fault = without(...NO_TRACES);
-      other.fault = fault;
-      live.restart();
-      const address = await live.newAddress();
-      const hash = await payer.call('payCoin', [address, 41n]);
-      const number = await live.chain.mine();
-      await live.catchUp();
-      expect(await live.deposits(address), 'the first read does not wait for anybody else').to.deep.equal([]);
-      await live.finish();
-      const [deposit] = await live.deposits(address);
-      expect(deposit).to.include({
-        transaction_hash: hash,
-        amount_units: '41',
-        block_number: String(number),
-      });
-      expect(deposit?.['from_address']).to.equal(payer.address);
-      expect(deposit?.['verified_at']).to.not.equal(null);
-    });
-  }
-
-  it('is taken from another endpoint where the trace fails for one block', async () => {
-    live.restart();
+  };
+  const paid = async (units: bigint, blocks = 1) => {
     const address = await live.newAddress();
-    await live.chain.mine();
+    const hash = await payer.call('payCoin', [address, units]);
+    const number = await live.chain.mine(blocks);
+    return { address, hash, number };
+  };
+  const depositOf = async (address: string) => {
+    const [row] = await live.deposits(address);
+    if (!row) return undefined;
+    const { transaction_hash: hash, amount_units: units, from_address: from, verified_at: verified } = row;
+    return { hash, units, from, isVerified: verified !== null };
+  };
+
+  it('is a deposit at finality although the endpoint in use offers no traces', async () => {
+    endpoints(NONE);
+    const { address, hash } = await paid(41n);
+    await live.catchUp();
+    expect(await depositOf(address), 'the first read does not wait for anybody else').to.equal(undefined);
     await live.finish();
-    const hash = await payer.call('payCoin', [address, 42n]);
-    await live.chain.mine();
-    live.proxy.fault = refusesTraces;
-    await live.finish();
-    live.proxy.fault = undefined;
-    const [deposit] = await live.deposits(address);
-    expect(deposit).to.include({ transaction_hash: hash, amount_units: '42' });
-    expect(deposit?.['verified_at']).to.not.equal(null);
+    const found = { hash, units: '41', from: payer.address, isVerified: true };
+    expect(await depositOf(address)).to.deep.equal(found);
   });
 
   it('is found in a backlog too, where the first read of a block is the only one', async () => {
-    live.proxy.fault = without(...NO_TRACES);
-    live.restart();
-    const address = await live.newAddress();
-    const hash = await payer.call('payCoin', [address, 43n]);
-    await live.chain.mine(200);
+    endpoints(NONE);
+    const { address, hash } = await paid(43n, 200);
     await live.catchUp();
-    expect((await live.deposits(address))[0]).to.include({ transaction_hash: hash, amount_units: '43' });
+    expect(await depositOf(address)).to.include({ hash, units: '43' });
   });
 
-  it('holds nothing up where no endpoint shows it, and is found by the comparison', async () => {
-    live.proxy.fault = without(...NO_TRACES);
-    other.fault = refusesTraces;
-    live.restart();
-    const address = await live.newAddress();
-    const plain = await live.newAddress();
-    await payer.call('payCoin', [address, 44n]);
-    await live.chain.send({ to: plain, valueUnits: 45n });
-    const number = await live.chain.mine();
+  it('holds nothing up where no endpoint shows it', async () => {
+    endpoints(NONE, refusesTraces);
+    const { address, number } = await paid(44n);
     await live.finish();
-    expect(await live.deposits(address)).to.deep.equal([]);
-    expect(await verifiedNumber()).to.be.at.least(number);
-    expect((await live.deposits(plain))[0]?.['verified_at']).to.not.equal(null);
-    await live.reconcile();
-    expect((await live.deposits(address))[0]).to.include({
-      amount_units: '44',
-      block_number: String(number),
-    });
+    const [cursor] = await live.rows('select verified_number from chain_cursors');
+    expect(Number(cursor?.['verified_number'])).to.be.at.least(number);
+    expect(await depositOf(address)).to.equal(undefined);
   });
 
   it('stays where the first read showed it and no endpoint shows it any more', async () => {
-    live.restart();
-    const address = await live.newAddress();
-    await payer.call('payCoin', [address, 46n]);
-    await live.chain.mine();
+    endpoints();
+    const { address } = await paid(46n);
     await live.catchUp();
-    live.proxy.fault = without(...NO_TRACES);
-    other.fault = without(...NO_TRACES);
+    for (const proxy of [live.proxy, ...live.others]) proxy.fault = NONE;
     await live.finish();
-    const [deposit] = await live.deposits(address);
-    expect(deposit).to.include({ amount_units: '46' });
-    expect([deposit?.['block_hash'], deposit?.['verified_at']]).to.not.include(null);
+    expect(await depositOf(address)).to.include({ units: '46', isVerified: true });
+  });
+
+  it('is found without the comparison after its trace was refused for the number of requests', async () => {
+    const clock = madeUpClock();
+    const rpc = createRpcPool({ name: 'bsc', urls: [live.proxy.url], chainId: TEST_CHAIN_ID });
+    const tracer = createTracer(clock);
+    const { address: usdtContract } = live.chain.usdt;
+    startAnew(live.watchedChain, createBscReader({ rpc, usdtContract, now: clock.now, tracer }));
+    live.proxy.fault = (call) => (isTrace(call) ? { status: 429, body: '{}' } : undefined);
+    const several = [await paid(47n), await paid(48n), await paid(49n)];
+    await live.finish();
+    const { signal } = new AbortController();
+    const unitsOf = async () =>
+      (await Promise.all(several.map(({ address }) => depositOf(address)))).map((one) => one?.units);
+    expect(await unitsOf()).to.deep.equal([undefined, undefined, undefined]);
+    live.proxy.fault = undefined;
+    expect(await readMissedTraces(live.deps, live.watchedChain, signal), 'not yet').to.equal(0);
+    await clock.pause(60_000);
+    expect(await readMissedTraces(live.deps, live.watchedChain, signal)).to.equal(3);
+    expect(await unitsOf()).to.deep.equal(['47', '48', '49']);
   });
 });

@@ -1,281 +1,252 @@
 import { expect } from 'chai';
-import { TEST_CHAIN_ID } from '../../dev/support/chain.ts';
-import { eventually } from '../../dev/support/eventually.ts';
+import { testContracts } from '../../dev/support/chain-contracts.ts';
 import type { Fault } from '../../dev/support/fault-proxy.ts';
 import { BSC_PRICES } from '../../src/chains/bsc/chain.ts';
 import { callContractOver } from '../../src/chains/bsc/contract-call.ts';
+import type { CallContract } from '../../src/chains/chain.ts';
 import { createPriceSource, type PriceDeps } from '../../src/chains/prices/source.ts';
-import { createRpcPool } from '../../src/chains/rpc/json-rpc.ts';
-import { type PriceFeed, refreshed, startPriceFeed } from './price-feed.ts';
+import type { PriceSource } from '../../src/chains/reader.ts';
+import { RpcRejected, RpcUnavailable } from '../../src/chains/rpc/errors.ts';
+import { TRON_PRICES } from '../../src/chains/tron/chain.ts';
+import { keepPricesFresh } from '../../src/services/deposits/price.ts';
+import { testDeps } from '../support/gateway.ts';
+import { bscScene, signal } from './bsc-scene.ts';
+import { failureOf } from './conformance/scene.ts';
 
-const { signal } = new AbortController();
 const START = Date.UTC(2026, 10, 20);
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** From this age on a feed is dead. */
+const DEAD_MS = 25 * HOUR_MS;
+const word = (value: bigint): string => BigInt.asUintN(256, value).toString(16).padStart(64, '0');
 
-describe('fixed prices', () => {
+/** A feed that says what a test makes it say, by a clock that a test moves. */
+class Feed {
+  nowMs = START;
+  usd8 = 600n;
+  atMs = START;
+  decimals = 8n;
+  /** Instead of an answer. */
+  fault: (() => Promise<string>) | undefined;
+  readonly asked: string[] = [];
+  readonly reports: string[] = [];
+
+  readonly call: CallContract = async ({ to, method }) => {
+    this.asked.push(`${to} ${method}`);
+    if (this.fault) return await this.fault();
+    const round = [1n, this.usd8, 0n, BigInt(Math.floor(this.atMs / 1_000)), 1n];
+    return `0x${(method === 'decimals()' ? [this.decimals] : round).map(word).join('')}`;
+  };
+  answers(usd8: bigint, ageMs = 0): void {
+    Object.assign(this, { usd8, atMs: this.nowMs - ageMs, fault: undefined });
+  }
+  source(deps: Partial<PriceDeps> = {}, prices = BSC_PRICES, feeds?: Record<string, string>): PriceSource {
+    const chain = { prices, callContract: this.call };
+    const report = (message: string): void => void this.reports.push(message);
+    const now = () => new Date(this.nowMs);
+    return createPriceSource({ kind: 'chainlink', feeds }, { chain, now, report, ...deps });
+  }
+}
+const bnb = (prices: PriceSource, stop = signal) => prices.price('BNB', stop);
+/** The price after the one that is asked for behind the caller's back. */
+async function refreshed(prices: PriceSource) {
+  await bnb(prices);
+  await new Promise((resolve) => setImmediate(resolve));
+  return await bnb(prices);
+}
+const hangs = (): Promise<never> => new Promise(() => undefined);
+const unavailable = () => Promise.reject(new RpcUnavailable('no answer within 5 s', 'bsc'));
+const rejected = () => Promise.reject(new RpcRejected('a revert'));
+
+describe('prices of a coin', () => {
+  let feed: Feed;
+  beforeEach(() => {
+    feed = new Feed();
+  });
+
   it('are what the operator said, and unknown where nothing was said', async () => {
     const at = new Date(START);
     const prices = createPriceSource({ kind: 'fixed', rateUnits: { BNB: 600_00000000n } }, { now: () => at });
-    expect(await prices.price('BNB', signal)).to.deep.equal({
-      usd8: 600_00000000n,
-      source: 'fixed',
-      at,
-      stale: false,
-    });
+    const fixed = { usd8: 600_00000000n, source: 'fixed', at, stale: false };
+    expect(await bnb(prices)).to.deep.equal(fixed);
     expect(await prices.price('TRX', signal)).to.equal(undefined);
+    expect(await bnb(feed.source({ chain: undefined })), 'no chain to read a feed on').to.equal(undefined);
   });
-});
-
-describe('prices from Chainlink feeds on the chain', () => {
-  let the: PriceFeed;
-  const reports: string[] = [];
-
-  before(async () => {
-    the = await startPriceFeed();
-  });
-  after(() => the?.stop());
-  beforeEach(async () => {
-    await the.begin(START);
-    reports.length = 0;
-  });
-
-  const source = (deps: Partial<PriceDeps> = {}, feeds = the.feeds()) =>
-    the.source({ report: (message) => reports.push(message), ...deps }, feeds);
-  const fault = (next: Fault): void => {
-    the.proxy.fault = next;
-  };
-  const answer = (usd8: bigint, ageMs = 0) => the.answer(usd8, ageMs);
 
   it('carry the feed’s value, its address and its own time', async () => {
-    await answer(612_34567890n, 45_000);
-    expect(await source().price('BNB', signal)).to.deep.equal({
-      usd8: 612_34567890n,
-      source: `chainlink:${the.feed.address}`,
-      at: new Date(START - 45_000),
-      stale: false,
-    });
+    feed.answers(612_34567890n, 45_000);
+    const source = `chainlink:${BSC_PRICES.feeds.BNB?.address}`;
+    const at = new Date(START - 45_000);
+    expect(await bnb(feed.source())).to.deep.equal({ usd8: 612_34567890n, source, at, stale: false });
+    const other = await bnb(feed.source({}, BSC_PRICES, { BNB: '0xother' }));
+    expect(other?.source).to.equal('chainlink:0xother');
   });
 
   it('are asked for once in 30 seconds, however many deposits want one', async () => {
-    await answer(600n);
-    const prices = source();
-    the.proxy.calls.length = 0;
-    const both = await Promise.all([prices.price('BNB', signal), prices.price('BNB', signal)]);
+    const prices = feed.source();
+    const both = await Promise.all([bnb(prices), bnb(prices)]);
     expect(both.map((price) => price?.usd8)).to.deep.equal([600n, 600n]);
-    await answer(700n);
-    the.nowMs += 29_000;
-    expect((await prices.price('BNB', signal))?.usd8).to.equal(600n);
-    // decimals and the round
-    expect(the.proxy.calls.filter((call) => call.method === 'eth_call').length).to.equal(2);
-    the.nowMs += 1_000;
-    expect((await prices.price('BNB', signal))?.usd8, 'at once').to.equal(600n);
-    await refreshed(prices, (price) => price?.usd8 === 700n);
+    feed.nowMs += 29_000;
+    feed.answers(700n);
+    expect((await refreshed(prices))?.usd8).to.equal(600n);
+    expect(feed.asked, 'decimals and the round').to.have.length(2);
+    feed.nowMs += 1_000;
+    expect((await bnb(prices))?.usd8, 'at once').to.equal(600n);
+    expect((await refreshed(prices))?.usd8).to.equal(700n);
   });
 
-  const bad: readonly [name: string, spoil: () => Promise<unknown>, reason: RegExp][] = [
-    ['is zero', () => answer(0n), /not above zero/],
-    ['is negative', () => answer(-5n), /not above zero/],
-    ['is absurd', () => answer(10n ** 20n), /absurdly high/],
-    ['is older than it should be', () => answer(999n, 11 * 60_000), /11 minutes old/],
-    ['has no time', () => the.feed.call('set', [999n, 0n]), /no time/],
-    ['is from the future', () => answer(999n, -3_600_000), /in the future/],
-    ['is a revert', () => the.feed.call('setBroken', [true]), /revert/],
-    ['does not come', async () => fault(() => 'hang'), /no answer within/],
-    [
-      'is nonsense',
-      async () =>
-        fault((call) => (call.method === 'eth_call' ? { json: { id: call.id, result: '0x12' } } : undefined)),
-      /not above zero/,
-    ],
-  ];
-  for (const [name, spoil, reason] of bad) {
+  const BAD: Readonly<Record<string, readonly [spoil: (feed: Feed) => unknown, reason: RegExp]>> = {
+    'is zero': [(one) => one.answers(0n), /not above zero/],
+    'is negative': [(one) => one.answers(-5n), /not above zero/],
+    'is absurd': [(one) => one.answers(10n ** 20n), /absurdly high/],
+    'is older than it should be': [(one) => one.answers(999n, 11 * MINUTE_MS), /11 minutes old/],
+    'has no time': [(one) => Object.assign(one, { usd8: 999n, atMs: 0 }), /no time/],
+    'is nonsense': [(one) => Object.assign(one, { fault: async () => '0x12' }), /not above zero/],
+    'does not come': [(one) => Object.assign(one, { fault: unavailable }), /no answer within/],
+    'is a refusal': [(one) => Object.assign(one, { fault: rejected }), /revert/],
+  };
+  for (const [name, [spoil, reason]] of Object.entries(BAD))
     it(`stay at the last good value, marked stale, when the answer ${name}`, async () => {
-      await answer(600n);
-      const prices = source();
-      const good = await prices.price('BNB', signal);
-      the.nowMs += 31_000;
-      await spoil();
-      await the.chain.mine();
-      expect(await prices.price('BNB', signal), 'within its age and not known to be bad').to.deep.equal(good);
-      expect(await refreshed(prices, (price) => price?.stale === true)).to.deep.equal({
+      const prices = feed.source();
+      const good = await bnb(prices);
+      feed.nowMs += 31_000;
+      spoil(feed);
+      expect(await bnb(prices), 'within its age and not known to be bad').to.deep.equal(good);
+      expect(await refreshed(prices)).to.deep.equal({ ...good, stale: true });
+      feed.nowMs += 30 * DEAD_MS;
+      expect(await refreshed(prices), 'for as long as nothing better comes').to.deep.equal({
         ...good,
         stale: true,
       });
-      expect(reports).to.have.length(1);
-      expect(reports[0]).to.match(reason);
-
-      the.proxy.fault = undefined;
-      await the.feed.call('setBroken', [false]);
-      the.nowMs += 31_000;
-      await answer(650n);
-      expect(await refreshed(prices, (price) => price?.usd8 === 650n)).to.include({ stale: false });
-      expect(reports[1]).to.match(/good again/);
+      expect(feed.reports).to.have.length(1);
+      expect(feed.reports[0]).to.match(reason);
+      feed.nowMs += 31_000;
+      feed.answers(650n);
+      expect(await refreshed(prices)).to.include({ usd8: 650n, stale: false });
+      expect(feed.reports[1]).to.match(/good again/);
+      feed.nowMs += 31_000;
+      feed.answers(500n, 120_000);
+      expect(await refreshed(prices), 'not older by a node that lags').to.include({ usd8: 650n });
     });
-  }
 
   it('are unknown, not wrong, when nothing good was ever seen', async () => {
-    await answer(0n);
-    expect(await source().price('BNB', signal)).to.equal(undefined);
-    expect(await source({ chain: undefined }).price('BNB', signal)).to.equal(undefined);
-    expect(
-      await source({}, { BNB: the.chain.usdt.address }).price('BNB', signal),
-      'a contract that is no feed',
-    ).to.equal(undefined);
-    expect(
-      await source({}, { BNB: `0x${'7'.repeat(40)}` }).price('BNB', signal),
-      'no contract at all',
-    ).to.equal(undefined);
-    await the.feed.call('setDecimals', [18]);
-    await answer(600n);
-    expect(await source().price('BNB', signal), 'another fixed point').to.equal(undefined);
+    feed.answers(0n);
+    expect(await bnb(feed.source())).to.equal(undefined);
+    feed.answers(600n);
+    feed.decimals = 18n;
+    expect(await bnb(feed.source()), 'another fixed point').to.equal(undefined);
+    feed.fault = async () => '0x';
+    expect(await bnb(feed.source()), 'no contract at all').to.equal(undefined);
+    expect(feed.reports.at(-1)).to.match(/is not a feed with 8 decimals$/);
   });
 
-  it('take an old answer marked stale when there is nothing better, and none from a dead feed', async () => {
-    await answer(600n, 3 * 3_600_000);
-    expect(await source().price('BNB', signal)).to.deep.equal({
-      usd8: 600n,
-      source: `chainlink:${the.feed.address}`,
-      at: new Date(START - 3 * 3_600_000),
-      stale: true,
-    });
-    await answer(600n, 26 * 3_600_000);
-    expect(await source().price('BNB', signal)).to.equal(undefined);
-  });
-
-  it('that were good once stay in use for as long as nothing better comes, marked, and beyond the 25 hours of a dead feed', async () => {
-    const HOURS_25 = 90_000_000;
-    await answer(600n);
-    const prices = source();
-    const good = await prices.price('BNB', signal);
-    for (const ageMs of [HOURS_25 - 1, HOURS_25, HOURS_25 + 1, 30 * HOURS_25]) {
-      the.nowMs = START + ageMs;
-      expect(await refreshed(prices, (price) => price?.stale === true), `${ageMs} ms later`).to.deep.equal({
-        ...good,
-        stale: true,
-      });
+  it('are old and marked where there is nothing better, and none of a dead feed at the start', async () => {
+    for (const [ageMs, stale] of [
+      [3 * HOUR_MS, true],
+      [DEAD_MS, true],
+      [DEAD_MS + 1_000, undefined],
+    ] as const) {
+      feed.answers(600n, ageMs);
+      expect((await bnb(feed.source()))?.stale, `${ageMs} ms old`).to.equal(stale);
     }
-    // A process that begins now has nothing that was good:
-    // it takes an answer up to that age, and none beyond.
-    the.nowMs = START + HOURS_25;
-    expect(await source().price('BNB', signal), 'at the edge').to.include({ usd8: 600n, stale: true });
-    the.nowMs = START + HOURS_25 + 1;
-    expect(await source().price('BNB', signal)).to.equal(undefined);
   });
 
   it('measure age against the heartbeat of each feed, and more strictly where the operator says so', async () => {
-    await answer(1_00000000n, 15 * 60_000);
-    const stale = async (deps: Partial<PriceDeps>, currency: 'BNB' | 'TRX' | 'USDT') =>
-      (await source(deps).price(currency, signal))?.stale;
-    expect([await stale({}, 'BNB'), await stale({}, 'TRX'), await stale({}, 'USDT')]).to.deep.equal([
-      true,
-      false,
-      false,
-    ]);
-    expect(await stale({ maxAgeMs: 600_000 }, 'USDT')).to.equal(true);
+    feed.answers(1_00000000n, 15 * MINUTE_MS);
+    const stale = async (deps: Partial<PriceDeps> = {}) => {
+      const prices = feed.source(deps);
+      const each = (['BNB', 'TRX', 'USDT'] as const).map((currency) => prices.price(currency, signal));
+      return (await Promise.all(each)).map((price) => price?.stale);
+    };
+    expect(await stale()).to.deep.equal([true, false, false]);
+    expect(await stale({ maxAgeMs: 10 * MINUTE_MS })).to.deep.equal([true, true, true]);
   });
 
-  it('are there at once where any is known, while the feed hangs or is slow, and are marked when they are older than they should be', async () => {
-    await answer(600n);
-    const prices = source();
-    const good = await prices.price('BNB', signal);
-    for (const trouble of ['hangs', 'slow'] as const) {
-      the.nowMs += 31_000;
-      fault(async (call) => {
-        if (call.method !== 'eth_call') return undefined;
-        if (trouble === 'slow') await new Promise((resolve) => setTimeout(resolve, 2_500));
-        return 'hang';
-      });
-      const aborted = AbortSignal.timeout(250);
-      for (let i = 0; i < 50; i++)
-        expect(await prices.price('BNB', aborted)).to.include({ usd8: good?.usd8 });
-    }
-    the.nowMs += 11 * 60_000;
-    expect(await prices.price('BNB', signal)).to.deep.equal({ ...good, stale: true });
+  it('are waited for before the first one is known, together, once, and by nobody who goes away', async () => {
+    const prices = feed.source();
+    feed.fault = unavailable;
+    expect(await Promise.all([bnb(prices), bnb(prices)])).to.deep.equal([undefined, undefined]);
+    feed.nowMs += 6_000;
+    feed.fault = hangs;
+    expect(await bnb(prices), 'nobody waits for the second try').to.equal(undefined);
+    const others = feed.source();
+    const { promise, resolve } = Promise.withResolvers<string>();
+    feed.fault = () => promise;
+    const abort = new AbortController();
+    const [gone, stays] = [failureOf(bnb(others, abort.signal)), bnb(others)];
+    abort.abort(new Error('shutting down'));
+    expect(await gone).to.have.property('message', 'shutting down');
+    feed.fault = undefined;
+    resolve(`0x${word(8n)}`);
+    expect((await stays)?.usd8).to.equal(600n);
   });
 
-  it('are waited for before the first one is known, together, and once only', async () => {
-    await answer(600n);
-    const prices = source();
-    fault((call) => (call.method === 'eth_call' ? { status: 503, body: '' } : undefined));
-    const first = await Promise.all([prices.price('BNB', signal), prices.price('BNB', signal)]);
-    expect(first).to.deep.equal([undefined, undefined]);
-    the.nowMs += 6_000;
-    fault(() => 'hang');
-    expect(await prices.price('BNB', AbortSignal.timeout(50)), 'nobody waits for the second try').to.equal(
-      undefined,
-    );
-    the.proxy.fault = undefined;
-    the.nowMs += 6_000;
-    await refreshed(prices, (price) => price?.usd8 === 600n);
-  });
+  describe('where each question costs', () => {
+    const costly = () => feed.source({}, TRON_PRICES);
+    const trx = (prices: PriceSource, stop = signal) => prices.price('TRX', stop);
 
-  it('never become older by an answer of a node that lags', async () => {
-    await answer(600n, 10_000);
-    const prices = source();
-    await prices.price('BNB', signal);
-    the.nowMs += 31_000;
-    await answer(500n, 120_000);
-    the.proxy.calls.length = 0;
-    await prices.price('BNB', signal);
-    await eventually('the answer', () => the.proxy.calls.length > 0);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect((await prices.price('BNB', signal))?.usd8).to.equal(600n);
-  });
+    it('cost nothing while nobody needs one, and at most one question a minute for each coin', async () => {
+      const prices = costly();
+      const deps = await testDeps('postgres://u@127.0.0.1:1/none', [], { deps: { prices } });
+      await keepPricesFresh(deps);
+      await deps.orm.close(true);
+      expect([feed.asked, await bnb(prices)]).to.deep.equal([[], undefined]);
+      for (let nth = 0; nth < 120; nth++) {
+        await trx(prices);
+        await prices.price('USDT', signal);
+        feed.nowMs += 30_000;
+      }
+      expect(feed.asked.length, 'the decimals of both, and both in every minute').to.equal(2 + 120);
+    });
 
-  it('that are old from the very start are used and marked, for as long as nothing better comes', async () => {
-    await answer(600n, 3 * 3_600_000);
-    const prices = source();
-    for (let hours = 0; hours < 6; hours++) {
-      expect(await prices.price('BNB', signal)).to.include({ usd8: 600n, stale: true });
-      the.nowMs += 3_600_000;
-    }
-    await answer(650n);
-    await refreshed(prices, (price) => {
-      the.nowMs += 100;
-      return price?.usd8 === 650n && !price.stale;
+    it('stay at the one before, marked, where the feed does not answer, and nobody waits for the next try', async () => {
+      const prices = costly();
+      await trx(prices);
+      feed.nowMs += TRON_PRICES.cacheMs;
+      feed.answers(650n);
+      expect((await trx(prices))?.usd8, 'the newer one is waited for').to.equal(650n);
+      feed.nowMs += 3 * HOUR_MS;
+      feed.fault = unavailable;
+      expect(await trx(prices, AbortSignal.abort())).to.include({ usd8: 650n, stale: true });
+      await trx(prices);
+      expect(feed.reports.join()).to.match(/^the TRX price feed can not be used: no answer within 5 s$/);
+      const asked = feed.asked.length;
+      feed.nowMs += TRON_PRICES.cacheMs - 1;
+      expect(await trx(prices)).to.include({ stale: true });
+      expect(feed.asked.length, 'no more than a good one').to.equal(asked);
+      feed.nowMs += 1;
+      feed.answers(700n);
+      expect(await trx(prices), 'not waited for').to.include({ usd8: 650n, stale: true });
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(await trx(prices)).to.include({ usd8: 700n, stale: false });
     });
   });
+});
 
-  it('cost no endpoint its place for blocks, nor its pace, whatever they do', async () => {
-    const rpc = createRpcPool({ name: 'bsc', urls: [the.proxy.url], chainId: TEST_CHAIN_ID, timeoutMs: 300 });
+describe('a price feed on a real chain', () => {
+  const the = bscScene();
+
+  it('is read, and costs no endpoint its place for blocks, nor its pace, whatever they do', async () => {
+    const rpc = the.poolOf();
+    const feed = await the.chain.deploy(testContracts().Feed);
+    const at = Math.floor(START / 1_000);
+    await feed.call('set', [612_34567890n, at]);
+    await the.chain.mine();
     await rpc.checkChain(signal);
+    const chain = { prices: BSC_PRICES, callContract: callContractOver(rpc) };
+    const price = async (address: string) => {
+      const spec = { kind: 'chainlink', feeds: { BNB: address } } as const;
+      return (await bnb(createPriceSource(spec, { chain, now: () => new Date(START) })))?.usd8;
+    };
     const place = () => rpc.status().map(({ toldMsAgo: _, ...rest }) => rest);
     const before = place();
-    const said: string[] = [];
-    const chain = { prices: BSC_PRICES, callContract: callContractOver(rpc) };
-    for (const trouble of [
-      () => 'hang',
-      () => 'reset',
-      () => ({ status: 429, body: '', headers: { 'retry-after': '60' } }),
-      (call) => ({ json: { id: call.id, error: { code: -32005, message: 'limit exceeded' } } }),
-    ] satisfies Fault[]) {
-      fault(trouble);
-      expect(await source({ chain, report: (message) => said.push(message) }).price('BNB', signal)).to.equal(
-        undefined,
-      );
-      expect(place()).to.deep.equal(before);
-      the.proxy.fault = undefined;
-      expect(await rpc.run((session) => session.call('eth_blockNumber', []), signal)).to.match(/^0x/);
+    expect(await price(feed.address)).to.equal(612_34567890n);
+    expect(await price(the.chain.usdt.address), 'a contract that is no feed').to.equal(undefined);
+    expect(await price(`0x${'7'.repeat(40)}`), 'no contract at all').to.equal(undefined);
+    const tooMany: Fault = () => ({ status: 429, body: '', headers: { 'retry-after': '60' } });
+    for (const trouble of [(() => 'reset') as Fault, tooMany]) {
+      for (const proxy of the.proxies) proxy.fault = trouble;
+      expect([await price(feed.address), place()]).to.deep.equal([undefined, before]);
     }
-    expect(said).to.have.length(4);
-  });
-
-  it('come from the main-net feeds unless others are named', async () => {
-    await answer(600n);
-    the.proxy.calls.length = 0;
-    await source({}, { BNB: the.feed.address }).price('TRX', signal);
-    expect(JSON.stringify(the.proxy.calls)).to.contain(BSC_PRICES.feeds.TRX?.address);
-  });
-
-  it('leave the next caller unharmed when the one who asked is told to stop', async () => {
-    await answer(600n);
-    const prices = source();
-    const abort = new AbortController();
-    the.proxy.fault = () => 'hang';
-    const first = prices.price('BNB', abort.signal).catch((error: unknown) => error);
-    const second = prices.price('BNB', signal);
-    abort.abort(new Error('shutting down'));
-    expect(await first).to.have.property('message', 'shutting down');
-    the.proxy.fault = undefined;
-    expect((await second)?.usd8).to.equal(600n);
   });
 });

@@ -1,265 +1,218 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { startTestChain, TEST_CHAIN_ID, type TestChain, USDT_UNIT } from '../../dev/support/chain.ts';
+import { TEST_CHAIN_ID, USDT_UNIT } from '../../dev/support/chain.ts';
 import { eventually } from '../../dev/support/eventually.ts';
-import { type FaultProxy, startFaultProxy } from '../../dev/support/fault-proxy.ts';
+import { type Answer, type FaultProxy, startFaultProxy } from '../../dev/support/fault-proxy.ts';
 import { always, BLOCK_FAULTS, changed } from '../../dev/support/faults.ts';
-import { AddressSet } from '../../src/chains/address-set.ts';
-import { createBscReader } from '../../src/chains/bsc/reader.ts';
-import type { ChainReader, ScannedBlock } from '../../src/chains/reader.ts';
 import { ChainMismatch, RpcUnavailable } from '../../src/chains/rpc/errors.ts';
-import { createRpcPool, type RpcPool, type RpcPoolOptions } from '../../src/chains/rpc/json-rpc.ts';
+import { createRpcPool, type RpcPool } from '../../src/chains/rpc/json-rpc.ts';
+import { ALICE, BOB, bscScene, STRANGER, signal } from './bsc-scene.ts';
+import { failureOf } from './conformance/scene.ts';
+import { madeUpClock } from './tron/endpoints/node.ts';
 
-const { signal } = new AbortController();
-const alice = `0x${'a1'.repeat(20)}`;
+const height = (rpc: RpcPool) => rpc.run((session) => session.call('eth_blockNumber', []), signal);
+const problemsOf = (rpc: RpcPool) => rpc.status().map(({ problem }) => problem);
+const hostOf = ({ url }: FaultProxy) => new URL(url).host;
+const methodsOf = ({ calls }: FaultProxy) => calls.map(({ method }) => method);
+
 describe('endpoints that fail, lie or lag', () => {
-  let chain: TestChain;
+  const the = bscScene({ endpoints: 2 });
   let bad: FaultProxy;
   let good: FaultProxy;
   let number: number;
-  const watched = new AddressSet();
-  const reports: string[] = [];
-
-  function pool(urls: readonly string[], options: Partial<RpcPoolOptions> = {}): RpcPool {
-    return createRpcPool({
-      name: 'bsc',
-      urls,
-      chainId: TEST_CHAIN_ID,
-      timeoutMs: 400,
-      report: (message) => reports.push(message),
-      ...options,
-    });
-  }
-  const readerOf = (rpc: RpcPool): ChainReader => createBscReader({ rpc, usdtContract: chain.usdt.address });
-  const failureOf = (work: Promise<unknown>) =>
-    work.then(
-      () => new Error('it succeeded'),
-      (error: unknown) => error as Error,
-    );
-
   before(async () => {
-    chain = await startTestChain();
-    watched.add(alice);
-    bad = await startFaultProxy(chain.url);
-    good = await startFaultProxy(chain.url);
-    await chain.usdt.call('transfer', [alice, 5n * USDT_UNIT]);
-    await chain.send({ to: alice, valueUnits: 3n });
-    await chain.usdt.call('transfer', [chain.accounts[4], 1n]);
-    number = await chain.mine();
+    [bad, good] = the.proxies as [FaultProxy, FaultProxy];
+    await the.chain.usdt.call('transfer', [ALICE, 5n * USDT_UNIT]);
+    await the.chain.send({ to: BOB, valueUnits: 3n });
+    await the.chain.usdt.call('transfer', [STRANGER, 1n]);
+    number = await the.chain.mine();
   });
-  after(async () => {
-    await Promise.all([bad.stop(), good.stop()]);
-    await chain.stop();
-  });
-  beforeEach(() => {
-    bad.fault = undefined;
-    good.fault = undefined;
-    bad.calls.length = 0;
-    good.calls.length = 0;
-    reports.length = 0;
-  });
+  const paidIn = async (rpc: RpcPool) =>
+    (await the.scan(the.readerOf(rpc), number)).transfers.map(({ amountUnits }) => amountUnits);
+  const PAID = [5n * USDT_UNIT, 3n];
 
-  function expectComplete(block: ScannedBlock | undefined): void {
-    expect(block?.transfers.map((transfer) => transfer.amountUnits)).to.deep.equal([5n * USDT_UNIT, 3n]);
-  }
-
-  for (const [name, reason, fault] of BLOCK_FAULTS) {
-    it(`reads the block elsewhere when an endpoint ${name}, and says so`, async () => {
+  for (const [name, said, fault] of BLOCK_FAULTS)
+    it(`are not believed: one that ${name}, another is read, and the report says why`, async () => {
+      const isLate = String(said).includes('no answer');
+      const reason = isLate ? /no answer within 1 s/ : said;
+      const timeoutMs = isLate ? 1_000 : 20_000;
       bad.fault = fault;
-      expectComplete(await readerOf(pool([bad.url, good.url])).scan(number, watched, signal));
-      expect(reports.join()).to.match(reason);
-
-      const alone = await failureOf(readerOf(pool([bad.url])).scan(number, watched, signal));
+      expect(await paidIn(the.poolOf([bad, good], { timeoutMs }))).to.deep.equal(PAID);
+      expect(the.reports.join()).to.match(reason);
+      const alone = await failureOf(paidIn(the.poolOf([bad], { timeoutMs })));
       expect(alone).to.be.instanceOf(name === 'serves another chain' ? ChainMismatch : RpcUnavailable);
-      expect(alone.message).to.match(reason);
+      expect(String(alone)).to.match(reason);
     });
-  }
 
-  it('credits nothing of an answer that is too large, and does not keep it', async () => {
-    const big = changed('eth_getBlockReceipts', () => 'x'.repeat(3_000_000));
-    bad.fault = big;
-    const rpc = pool([bad.url], { maxResponseBytes: 1_048_576, timeoutMs: 5_000 });
-    expect((await failureOf(readerOf(rpc).scan(number, watched, signal))).message).to.match(
-      /answer larger than 1 MiB/,
-    );
-  });
-
-  it('stops unpacking a small answer that grows beyond the limit', async () => {
+  it('are heard up to a size, also of what is unpacked, and asked for packed answers', async () => {
     const body = gzipSync(Buffer.alloc(30 * 1_048_576, 32), { level: 1 });
     expect(body.byteLength).to.be.below(1_048_576);
-    bad.fault = always({ status: 200, headers: { 'content-encoding': 'gzip' }, body });
-    const rpc = pool([bad.url], { maxResponseBytes: 1_048_576, timeoutMs: 5_000 });
-    expect((await failureOf(readerOf(rpc).scan(number, watched, signal))).message).to.match(
-      /answer larger than 1 MiB/,
-    );
-  });
-
-  it('asks again on a new connection when a kept one was closed at the moment of its use, and only then', async () => {
-    const rpc = pool([bad.url]);
-    await rpc.run((session) => session.call('eth_blockNumber', []), signal);
-    bad.calls.length = 0;
-    let resets = 1;
-    bad.fault = () => (resets-- > 0 ? 'reset' : undefined);
-    expect(await rpc.run((session) => session.call('eth_blockNumber', []), signal)).to.match(/^0x/);
-    expect(rpc.status()[0]?.problem).to.equal(null);
-    expect(bad.calls).to.have.length(2);
-    await rpc.run((session) => session.call('eth_blockNumber', []), signal);
-    bad.calls.length = 0;
-    resets = 5;
-    expect(
-      (await failureOf(rpc.run((session) => session.call('eth_blockNumber', []), signal))).message,
-    ).to.match(/connection failed/);
-    expect(bad.calls, 'twice for one question at most').to.have.length(2);
-  });
-
-  it('asks for the chain again after a connection broke: another node may answer now', async () => {
-    const rpc = pool([bad.url]);
-    await readerOf(rpc).header(number, signal);
-    bad.fault = always({ status: 502, body: '' });
-    await failureOf(readerOf(rpc).header(number, signal));
-    bad.fault = changed('eth_chainId', () => '0x61');
-    expect(await failureOf(readerOf(rpc).header(number, signal))).to.be.instanceOf(ChainMismatch);
-    expect(rpc.status()[0]?.problem).to.equal('chain id 97 instead of 56');
-  });
-
-  it('reads one block from one endpoint only', async () => {
-    const reader = readerOf(pool([bad.url, good.url]));
-    // The first one also finds out whether the endpoint traces.
-    expectComplete(await reader.scan(number, watched, signal));
-    bad.calls.length = 0;
-    for (let i = 0; i < 3; i++) expectComplete(await reader.scan(number, watched, signal));
-    expect(bad.calls.map((call) => call.method)).to.deep.equal(
-      Array(3).fill(['eth_getBlockByNumber', 'eth_getBlockReceipts', 'trace_block']).flat(),
-    );
-    expect(good.calls.filter((call) => call.method.startsWith('eth_getBlock'))).to.deep.equal([]);
-  });
-
-  it('comes back to an endpoint that answers again, after a pause', async () => {
-    const rpc = pool([bad.url, good.url], { probeEveryMs: 100 });
-    bad.fault = always({ status: 502, body: '' });
-    await readerOf(rpc).header(number, signal);
-    expect(rpc.status()[0]?.problem).to.equal('http 502');
-    bad.fault = undefined;
-    bad.calls.length = 0;
-    await readerOf(rpc).header(number, signal);
-    expect(bad.calls).to.deep.equal([]);
-    await eventually('its return', async () => {
-      await readerOf(rpc).header(number, signal);
-      return rpc.status()[0]?.problem === null;
-    });
-    expect(rpc.status().map((endpoint) => endpoint.problem)).to.deep.equal([null, null]);
-    expect(reports.at(-1)).to.match(/answers again/);
-    good.calls.length = 0;
-    await readerOf(rpc).header(number, signal);
-    expect(
-      good.calls.filter((call) => call.method !== 'eth_blockNumber'),
-      'the first one is preferred again',
-    ).to.deep.equal([]);
-  });
-
-  it('is not turned into a storm by a caller that retries at once', async () => {
-    bad.fault = always({ status: 429, body: '' });
-    const reader = readerOf(pool([bad.url]));
-    const until = Date.now() + 1_500;
-    while (Date.now() < until) await failureOf(reader.head(signal));
-    expect(bad.calls.length).to.be.at.most(8);
-  });
-
-  it('keeps away as long as Retry-After says', async () => {
-    bad.fault = always({ status: 429, body: '', headers: { 'retry-after': '30' } });
-    const rpc = pool([bad.url, good.url], { random: () => 0 });
-    await readerOf(rpc).header(number, signal);
-    bad.fault = undefined;
-    bad.calls.length = 0;
-    const until = Date.now() + 1_500;
-    while (Date.now() < until) {
-      await readerOf(rpc).header(number, signal);
-      await new Promise((resolve) => setTimeout(resolve, 100));
+    const packed: Answer = { status: 200, headers: { 'content-encoding': 'gzip' }, body };
+    for (const fault of [changed('eth_getBlockReceipts', () => 'x'.repeat(3_000_000)), always(packed)]) {
+      bad.fault = fault;
+      const rpc = the.poolOf([bad], { maxResponseBytes: 1_048_576, timeoutMs: 20_000 });
+      expect(String(await failureOf(paidIn(rpc)))).to.match(/answer larger than 1 MiB/);
     }
-    expect(bad.calls).to.deep.equal([]);
-  });
-
-  it('leaves an endpoint whose head stands still for one that is ahead', async () => {
-    bad.fault = async (call, forward) => {
-      if (call.method === 'eth_blockNumber') return { json: { id: call.id, result: '0x1' } };
-      return call.params[0] === 'latest'
-        ? { json: { ...(await forward()), id: call.id, result: staleHead } }
-        : undefined;
-    };
-    const staleHead = await chain.anvil.rpc('eth_getBlockByNumber', ['0x1', false]);
-    const rpc = pool([bad.url, good.url], { lagBlocks: 1, probeEveryMs: 0 });
-    const reader = readerOf(rpc);
-    await reader.head(signal);
-    await eventually('the head of the other one', async () => (await reader.head(signal)).number >= number);
-    expect((await reader.head(signal)).number).to.be.at.least(number);
-    expect(rpc.status()[0]?.problem).to.match(/blocks behind the best endpoint/);
-    good.fault = always({ status: 500, body: '' });
-    expect((await reader.head(signal)).number, 'the one that lags is better than none').to.equal(1);
-  });
-
-  it('does not take an endpoint for slow because it is asked for its head more rarely than blocks are made', async () => {
-    const rpc = pool([bad.url, good.url], { lagBlocks: 1, probeEveryMs: 60_000 });
-    const reader = readerOf(rpc);
-    await reader.head(signal);
-    await eventually('the other one’s head', () => rpc.status()[1]?.headNumber === number);
-    for (let i = 0; i < 4; i++) {
-      await chain.mine();
-      await reader.head(signal);
-    }
-    expect(rpc.status().map(({ headNumber, problem }) => [headNumber, problem])).to.deep.equal([
-      [number + 4, null],
-      [number, null],
-    ]);
-  });
-
-  it('asks the next endpoint while the first one has no turn left for a while', async () => {
-    const rpc = pool([bad.url, good.url], { requestsPerSecond: 2, burst: 2, probeEveryMs: 60_000 });
-    const calls = Array.from(
-      { length: 6 },
-      async () => await rpc.run((session) => session.call('eth_blockNumber', []), signal),
-    );
-    expect(await Promise.all(calls)).to.have.length(6);
-    for (let i = 0; i < 4; i++) await rpc.run((session) => session.call('eth_blockNumber', []), signal);
-    expect(bad.calls.length, 'the first one').to.be.at.least(4);
-    expect(good.calls.length, 'the next one').to.be.at.least(4);
-  });
-
-  it('asks another endpoint for a block that the first one does not have yet', async () => {
-    bad.fault = changed('eth_getBlockByNumber', () => null);
-    expectComplete(await readerOf(pool([bad.url, good.url])).scan(number, watched, signal));
-  });
-
-  it('does not call a transaction gone because one endpoint lags', async () => {
-    const txHash =
-      (await readerOf(pool([good.url])).scan(number, watched, signal))?.transfers[0]?.txHash ?? '';
-    bad.fault = changed('eth_getTransactionReceipt', () => null);
-    const reader = readerOf(pool([bad.url, good.url]));
-    expect((await reader.locate(txHash, signal))?.blockNumber).to.equal(number);
-    good.fault = always('hang');
-    bad.fault = always('hang');
-    expect(await failureOf(reader.locate(txHash, signal))).to.be.instanceOf(RpcUnavailable);
-  });
-
-  it('asks for compressed answers', async () => {
-    await readerOf(pool([bad.url])).head(signal);
     expect(bad.requests.at(-1)?.headers['accept-encoding']).to.match(/gzip/);
   });
 
-  it('refuses to start when one of several endpoints serves another chain, but not when one is away', async () => {
-    const urls = [good.url, bad.url];
-    bad.fault = changed('eth_chainId', () => '0x1');
-    const error = await failureOf(readerOf(pool(urls)).checkIdentity(signal));
-    expect(error).to.be.instanceOf(ChainMismatch);
-    expect(error.message).to.match(/serves chain id 1 instead of 56: correct the RPC URL or the chain id$/);
-    bad.fault = always('hang');
-    await readerOf(pool(urls)).checkIdentity(signal);
+  it('are asked again on a new connection where a kept one was closed at the moment of its use, once', async () => {
+    const rpc = the.poolOf([bad]);
+    await height(rpc);
+    let resets = 1;
+    bad.fault = () => (resets-- > 0 ? 'reset' : undefined);
+    bad.calls.length = 0;
+    expect(await height(rpc)).to.match(/^0x/);
+    expect([problemsOf(rpc), bad.calls.length]).to.deep.equal([[null], 2]);
+    await height(rpc);
+    resets = 5;
+    bad.calls.length = 0;
+    expect(String(await failureOf(height(rpc)))).to.match(/connection failed/);
+    expect(bad.calls, 'twice for one question at most').to.have.length(2);
   });
 
-  it('stops in the middle of a hanging call when it is told to', async () => {
-    bad.fault = always('hang');
-    const abort = new AbortController();
-    const reading = failureOf(readerOf(pool([bad.url], { timeoutMs: 60_000 })).head(abort.signal));
-    setTimeout(() => abort.abort(new Error('shutting down')), 50);
-    expect((await reading).message).to.equal('shutting down');
+  it('are asked for their chain again after a connection broke: another node may answer now', async () => {
+    const rpc = the.poolOf([bad], madeUpClock());
+    await height(rpc);
+    bad.fault = always({ status: 502, body: '' });
+    await failureOf(height(rpc));
+    bad.fault = changed('eth_chainId', () => '0x61');
+    expect(await failureOf(height(rpc))).to.be.instanceOf(ChainMismatch);
+    expect(problemsOf(rpc)).to.deep.equal(['chain id 97 instead of 56']);
+  });
+
+  it('give a block whole: no part of it is of another one', async () => {
+    const reader = the.readerOf();
+    // The first read also finds out whether the endpoint traces.
+    await the.scan(reader, number);
+    bad.calls.length = 0;
+    good.calls.length = 0;
+    for (let nth = 0; nth < 3; nth++) await the.scan(reader, number);
+    const whole = ['eth_getBlockByNumber', 'eth_getBlockReceipts', 'trace_block'];
+    expect(methodsOf(bad)).to.deep.equal([...whole, ...whole, ...whole]);
+    expect(methodsOf(good).filter((method) => method !== 'eth_blockNumber')).to.deep.equal([]);
+  });
+
+  it('are left alone for a while, and the first one is preferred again when it answers', async () => {
+    const clock = madeUpClock();
+    const rpc = the.poolOf([bad, good], { probeEveryMs: 60_000, random: () => 0.5, ...clock });
+    bad.fault = always({ status: 502, body: '' });
+    await height(rpc);
+    expect(problemsOf(rpc)).to.deep.equal(['http 502', null]);
+    bad.fault = undefined;
+    bad.calls.length = 0;
+    await height(rpc);
+    expect(methodsOf(bad)).to.deep.equal([]);
+    await clock.pause(60_000);
+    await eventually('its return', async () => (await height(rpc)) && problemsOf(rpc)[0] === null);
+    expect(the.reports.at(-1)).to.match(/answers again/);
+    good.calls.length = 0;
+    await rpc.run((session) => session.call('eth_gasPrice', []), signal);
+    expect(methodsOf(good)).not.to.include('eth_gasPrice');
+  });
+
+  it('are left for one that is ahead where their head stands still, and are better than none', async () => {
+    const stale = await the.chain.anvil.rpc('eth_getBlockByNumber', ['0x1', false]);
+    bad.fault = (call) => {
+      const result = call.method === 'eth_blockNumber' ? '0x1' : stale;
+      const isHead = call.method === 'eth_blockNumber' || call.params[0] === 'latest';
+      return isHead ? { json: { id: call.id, result } } : undefined;
+    };
+    const rpc = the.poolOf([bad, good], { lagBlocks: 1, probeEveryMs: 0 });
+    const reader = the.readerOf(rpc);
+    await eventually('the head of the other one', async () => (await reader.head(signal)).number >= number);
+    expect(problemsOf(rpc)[0]).to.match(/blocks behind the best endpoint/);
+    good.fault = always({ status: 500, body: '' });
+    expect((await reader.head(signal)).number).to.equal(1);
+  });
+
+  it('are each shown with what they lack: a block that they have passed, or a word on what is final', async () => {
+    const wrong = { error: { code: -32602, message: 'unknown tag' } };
+    bad.fault = ({ id, params: [tag] }) => {
+      if (tag === 'finalized') return { json: { id, ...wrong } };
+      return tag === '0x3' ? { json: { id, result: null } } : undefined;
+    };
+    const views = await the.readerOf().views(3, signal);
+    expect(views.map(({ finalized, block }) => [finalized?.number, typeof block])).to.deep.equal([
+      [undefined, 'string'],
+      [(await the.chain.mine(0)) - 2, 'object'],
+    ]);
+    expect(views[0]?.block).to.equal('not there');
+    bad.fault = () => 'reset';
+    expect(await the.readerOf().views(3, signal), 'who does not answer').to.have.length(1);
+  });
+
+  it('are not taken for slow where they are asked for their head more rarely than blocks are made', async () => {
+    const rpc = the.poolOf([bad, good], { lagBlocks: 1, ...madeUpClock() });
+    const reader = the.readerOf(rpc);
+    const from = (await reader.head(signal)).number;
+    await eventually('the other one’s head', () => rpc.status()[1]?.headNumber === from);
+    for (let nth = 0; nth < 4; nth++) {
+      await the.chain.mine();
+      await reader.head(signal);
+    }
+    const seen = rpc.status().map(({ headNumber, problem }) => [headNumber, problem]);
+    expect(seen).to.deep.equal([
+      [from + 4, null],
+      [from, null],
+    ]);
+  });
+
+  it('are passed over while they have no turn left for a while', async () => {
+    const rpc = the.poolOf([bad, good], {
+      requestsPerSecond: 2,
+      burst: 2,
+      now: () => 0,
+      pause: async () => {},
+    });
+    for (let nth = 0; nth < 4; nth++) await height(rpc);
+    expect([bad, good].map((proxy) => proxy.calls.length > 1)).to.deep.equal([true, true]);
+  });
+
+  it('are refused at the start where one serves another chain, and not where one is away', async () => {
+    bad.fault = changed('eth_chainId', () => '0x1');
+    const failure = await failureOf(the.readerOf([good, bad]).checkIdentity(signal));
+    expect(failure).to.be.instanceOf(ChainMismatch);
+    expect(String(failure)).to.match(/serves chain id 1 instead of 56: correct the RPC URL or the chain id$/);
+    bad.fault = always({ status: 503, body: '' });
+    await the.readerOf([good, bad]).checkIdentity(signal);
+  });
+
+  it('are told of in one sentence, the same each time', async () => {
+    const gone = await startFaultProxy(the.chain.url);
+    await gone.stop();
+    bad.fault = always({ status: 429, body: '' });
+    const { message } = (await failureOf(the.readerOf([bad, gone]).head(signal))) as Error;
+    expect(message).to.equal(
+      `no RPC endpoint answers for bsc: http 429 from 1 of 2 (${hostOf(bad)}), connection failed (ECONNREFUSED) from 1 of 2 (${hostOf(gone)})`,
+    );
+  });
+
+  it('never show a key that is part of their URL, and get it', async () => {
+    const url = `http://user:p%40ssw0rd@${hostOf(bad)}/v3/SECRETPATHKEY?apikey=SECRETQUERY`;
+    const rpc = the.poolOf([{ ...bad, url }]);
+    const message = `project SECRETPATHKEY, key SECRETQUERY, p@ssw0rd of https://${hostOf(bad)}/v3/SECRETPATHKEY is over its limit`;
+    bad.fault = ({ id }) => ({ json: { id, error: { code: -32000, message } } });
+    const failure = (await failureOf(height(rpc))) as Error;
+    const shown = [failure.message, failure.stack, ...the.reports, JSON.stringify(rpc.status())].join('\n');
+    expect(shown)
+      .to.match(/project \*\*\*, key \*\*\*/)
+      .and.not.match(/SECRET|ssw0rd/);
+    const { path, headers } = bad.requests.at(-1) ?? {};
+    const authorization = `Basic ${Buffer.from('user:p@ssw0rd').toString('base64')}`;
+    expect([path, headers?.authorization]).to.deep.equal([
+      '/v3/SECRETPATHKEY?apikey=SECRETQUERY',
+      authorization,
+    ]);
+  });
+
+  it('are refused where their list can not be meant, without repeating a URL', () => {
+    for (const [urls, said] of [
+      [[], /1 to 16 RPC endpoints/],
+      [Array(17).fill('http://127.0.0.1:1'), /1 to 16 RPC endpoints/],
+      [['SECRET'], /not a URL: write it as https:\/\/host\/path$/],
+      [['ws://host/SECRET'], /host must be an http or https URL$/],
+    ] as const)
+      expect(() => createRpcPool({ name: 'bsc', urls, chainId: TEST_CHAIN_ID })).to.throw(said);
   });
 });

@@ -29,6 +29,8 @@ export type BscReaderOptions = {
   readonly report?: ((message: string) => void) | undefined;
   /** Announcements of new blocks, where an address offers them. */
   readonly hint?: ChainReader['hint'];
+  /** Milliseconds of a clock that only goes forward. */
+  readonly now?: (() => number) | undefined;
 };
 
 const DECIMALS_CALL = '0x313ce567';
@@ -43,16 +45,16 @@ const DECIMALS_CALL = '0x313ce567';
 export function createBscReader(options: BscReaderOptions): ChainReader {
   if (!/^0x[0-9a-fA-F]{40}$/.test(options.usdtContract))
     throw new Error('the USDT contract on bsc must be 0x and 40 hex digits');
-  const { rpc } = options;
+  const { rpc, now = () => performance.now() } = options;
   const token = bscToken(options.usdtContract.toLowerCase());
   const tracer =
     options.tracer === false ? undefined : (options.tracer ?? createTracer({ report: options.report }));
-  const missed = createMissedTraces({ now: () => performance.now(), report: options.report });
+  const missed = createMissedTraces({ now, report: options.report });
   const multicall = createMulticallCache();
   const secondFinal = createSecondFinal({
     pool: rpc,
     ask: (session, which) => namedOn(session, which === 'final' ? 'finalized' : 'latest'),
-    now: () => performance.now(),
+    now,
     report: options.report,
   });
   /**

@@ -18,6 +18,8 @@ export type HeadHintsOptions = {
   readonly report?: ((message: string) => void) | undefined;
   readonly limits?: Partial<HeadSocketLimits> | undefined;
   readonly now?: (() => number) | undefined;
+  /** The wait between two tries. */
+  readonly pause?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
   readonly random?: (() => number) | undefined;
 };
 
@@ -74,7 +76,7 @@ async function keepListening(
   listener: HeadListener,
   signal: AbortSignal,
 ): Promise<void> {
-  const { chainId, now, limits, random = Math.random } = options;
+  const { chainId, now, limits, random = Math.random, pause: wait = pause } = options;
   let failures = 0;
   for (let turn = 0; !signal.aborted; turn++) {
     const endpoint = endpoints[turn % endpoints.length];
@@ -98,7 +100,7 @@ async function keepListening(
     said.failed(endpoint.host, reason);
     failures = isSteady() ? 1 : failures + 1;
     const longestMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 16));
-    await pause(longestMs * (0.5 + 0.5 * random()), signal).catch(() => undefined);
+    await wait(longestMs * (0.5 + 0.5 * random()), signal).catch(() => undefined);
   }
 }
 

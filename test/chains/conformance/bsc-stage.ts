@@ -43,7 +43,7 @@ const hasty =
       : undefined;
 
 /** BNB Chain on anvil behind two proxies, each of which fails on its own. */
-export async function bscStage({ timeoutMs = 3_000 } = {}): Promise<ChainStage> {
+export async function bscStage(): Promise<ChainStage> {
   const chain = await startTestChain({ slotsInAnEpoch: 1 });
   const foreign = await chain.deploy(testContracts().Token, [18]);
   const proxies = await Promise.all([1, 2].map(() => startFaultProxy(chain.url)));
@@ -61,7 +61,7 @@ export async function bscStage({ timeoutMs = 3_000 } = {}): Promise<ChainStage> 
     unknownHash: `0x${'77'.repeat(32)}`,
     finalDistance: 2,
     tellsBalances: true,
-    readerOf: (some) => {
+    readerOf: (some, timeoutMs = 20_000) => {
       const rpc = createRpcPool({
         name: 'bsc',
         urls: some.map((one) => urls.get(one) ?? ''),

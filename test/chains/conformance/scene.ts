@@ -76,7 +76,8 @@ export function there<T>(value: T | undefined): T {
 }
 
 /** A reader that has not learned yet which endpoint fails. */
-export const again = ({ stage }: Scene): ChainReader => stage.readerOf(stage.endpoints);
+export const again = ({ stage }: Scene, endpoints = stage.endpoints, timeoutMs?: number): ChainReader =>
+  stage.readerOf(endpoints, timeoutMs);
 
 /** What a block is named by. */
 export const refOf = ({ number, hash, parentHash, timestampMs }: BlockRef): BlockRef => ({

@@ -41,8 +41,8 @@ export type ChainStage = {
    * compares nothing any more, and says nothing about it.
    */
   readonly tellsBalances: boolean;
-  /** A new reader over these endpoints, the first of them preferred. */
-  readerOf(endpoints: readonly StageEndpoint[]): ChainReader;
+  /** A new reader over these endpoints, the first of them preferred; `timeoutMs` for each question. */
+  readerOf(endpoints: readonly StageEndpoint[], timeoutMs?: number): ChainReader;
   /** Mines and returns the height of the head. */
   mine(blocks?: number): Promise<number>;
   /** Puts a payment into the next block and returns its hash. */

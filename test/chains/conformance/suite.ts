@@ -95,10 +95,8 @@ const BLOCKS: Readonly<Record<string, Case>> = {
 
   'stops at once when it is told to, also in the middle of a question': async (the) => {
     const reason = new Error('shutting down');
-    const asked = [
-      ...questionsOf(the, 1),
-      (reader: ChainReader, stop: AbortSignal) => reader.checkIdentity(stop),
-    ];
+    const identity = (reader: ChainReader, stop: AbortSignal) => reader.checkIdentity(stop);
+    const asked = [...questionsOf(the, 1), identity];
     const failuresOf = (stop: AbortSignal) =>
       Promise.all(asked.map((ask) => failureOf(ask(again(the), stop))));
     const stopped = asked.map(() => reason);
@@ -108,7 +106,8 @@ const BLOCKS: Readonly<Record<string, Case>> = {
     const failures = failuresOf(stopping.signal);
     await sleep(100);
     stopping.abort(reason);
-    expect(await Promise.race([failures, sleep(1_000, 'it goes on')])).to.deep.equal(stopped);
+    // Whatever goes on fails for another reason, when its time is over.
+    expect(await failures).to.deep.equal(stopped);
   },
 };
 
@@ -154,9 +153,8 @@ const MONEY: Readonly<Record<string, Case>> = {
     const block = await scan(the, height);
     expect((await the.reader.locate(failed, signal))?.blockNumber).to.equal(height);
     expect(block.transfers).to.deep.equal([]);
-    const [aside] = block.unrecognised;
-    expect(block.unrecognised).to.have.length(1);
-    expect(aside).to.include({ txHash: foreign, to: spell(the, OURS), amountUnits: 16n });
+    const aside = block.unrecognised.map(({ txHash, to, amountUnits }) => [txHash, to, amountUnits]);
+    expect(aside).to.deep.equal([[foreign, spell(the, OURS), 16n]]);
   },
 
   'credits nothing that one of our own wallets sent, nor what reached one that is no deposit address': async (
@@ -202,23 +200,21 @@ const MONEY: Readonly<Record<string, Case>> = {
   },
 
   'tells what lay on an address at the end of a block, where it tells balances': async (the) => {
-    const [coin, token] = [await the.stage.pay({ to: OURS, currency: nativeOf(the), units: 11n }), 13n];
-    await the.stage.pay({ to: OURS, currency: 'USDT', units: token });
+    const coin = await the.stage.pay({ to: OURS, currency: nativeOf(the), units: 11n });
+    await the.stage.pay({ to: OURS, currency: 'USDT', units: 13n });
     const height = await the.stage.mine();
     expect(await the.reader.locate(coin, signal)).to.include({ blockNumber: height });
     expect(the.reader.balances !== undefined).to.equal(the.stage.tellsBalances);
     if (!the.reader.balances) return;
-    const is = there(await the.reader.balances([OURS, STRANGER], height, signal));
-    const was = there(await the.reader.balances([OURS, STRANGER], height - 1, signal));
-    expect([is, was].map((rows) => rows.map(({ addressKey }) => addressKey))).to.deep.equal([
-      [OURS, STRANGER],
-      [OURS, STRANGER],
+    const keys = [OURS, STRANGER];
+    const is = there(await the.reader.balances(keys, height, signal));
+    const was = there(await the.reader.balances(keys, height - 1, signal));
+    for (const rows of [is, was]) expect(rows.map(({ addressKey }) => addressKey)).to.deep.equal(keys);
+    const rise = (of: 'nativeUnits' | 'tokenUnits') => is.map((row, at) => row[of] - (was[at]?.[of] ?? 0n));
+    expect([rise('nativeUnits'), rise('tokenUnits')]).to.deep.equal([
+      [11n, 0n],
+      [13n, 0n],
     ]);
-    expect(is.map(({ nativeUnits }, at) => nativeUnits - (was[at]?.nativeUnits ?? 0n))).to.deep.equal([
-      11n,
-      0n,
-    ]);
-    expect(is.map(({ tokenUnits }, at) => tokenUnits - (was[at]?.tokenUnits ?? 0n))).to.deep.equal([13n, 0n]);
   },
 };
 
@@ -234,15 +230,17 @@ const ENDPOINTS: Readonly<Record<string, Case>> = {
     expect(block).to.include({ number: height });
     expect((await the.reader.locate(txHash, signal))?.blockNumber).to.equal(height);
     const views = await the.reader.views(height, signal);
-    const expected = the.stage.endpoints.map(({ host }, at) => [
-      host,
-      at === 0 ? height - 3 : height,
-      at === 0 ? 'above its head' : block,
-    ]);
-    expect(views.map((view) => [view.host, view.head.number, view.block])).to.have.deep.members(expected);
-    expect(views.map(({ head, finalized }) => finalized && head.number - finalized.number)).to.deep.equal(
-      views.map(() => the.stage.finalDistance),
+    const distance = the.stage.finalDistance;
+    const expected = the.stage.endpoints.map(({ host }, at) =>
+      at === 0 ? [host, height - 3, 'above its head', distance] : [host, height, block, distance],
     );
+    const seen = views.map(({ host, head, finalized, block: shown }) => [
+      host,
+      head.number,
+      shown,
+      finalized && head.number - finalized.number,
+    ]);
+    expect(seen).to.have.deep.members(expected);
   },
 
   'never takes "could not find out" for "not there"': async (the) => {
@@ -262,8 +260,10 @@ const ENDPOINTS: Readonly<Record<string, Case>> = {
         const txHash = await the.stage.pay({ to: OURS, currency: 'USDT', units: 4n });
         const height = await the.stage.mine();
         first(the).fail(fault);
-        expect(hashesOf(await scan(the, height))).to.deep.equal([txHash]);
-        const alone = await failureOf(the.stage.readerOf([first(the)]).scan(height, WATCHED, signal));
+        const timeoutMs = fault === 'hangs' ? 1_000 : 20_000;
+        const reader = again(the, the.stage.endpoints, timeoutMs);
+        expect(hashesOf(await scan({ ...the, reader }, height))).to.deep.equal([txHash]);
+        const alone = await failureOf(again(the, [first(the)], timeoutMs).scan(height, WATCHED, signal));
         expect(alone).to.be.instanceOf(fault === 'serves another chain' ? ChainMismatch : RpcUnavailable);
         expect(String(alone)).to.include(first(the).host);
       },
@@ -271,10 +271,8 @@ const ENDPOINTS: Readonly<Record<string, Case>> = {
   ),
 
   'proves that its endpoints serve the configured chain, and says which one does not': async (the) => {
-    expect([the.reader.network, the.reader.endpoints]).to.deep.equal([
-      the.stage.network,
-      the.stage.endpoints.length,
-    ]);
+    const { network, endpoints } = the.stage;
+    expect(the.reader).to.include({ network, endpoints: endpoints.length });
     await the.reader.checkIdentity(signal);
     second(the).fail('serves another chain');
     const refusal = await failureOf(the.stage.readerOf(the.stage.endpoints).checkIdentity(signal));
@@ -282,9 +280,6 @@ const ENDPOINTS: Readonly<Record<string, Case>> = {
     expect(String(refusal)).to.include(second(the).host);
   },
 };
-
-/** What a reader does, by the words of the suite. */
-export const CASES: Readonly<Record<string, Case>> = { ...BLOCKS, ...MONEY, ...ENDPOINTS };
 
 /** Declares the suite for a chain. */
 export function itConforms(name: string, start: () => Promise<ChainStage>): void {
@@ -295,6 +290,7 @@ export function itConforms(name: string, start: () => Promise<ChainStage>): void
       stage = await start();
     });
     after(() => stage?.stop());
-    for (const [title, run] of Object.entries(CASES)) it(title, () => run(sceneOf(stage)));
+    const cases = { ...BLOCKS, ...MONEY, ...ENDPOINTS };
+    for (const [title, run] of Object.entries(cases)) it(title, () => run(sceneOf(stage)));
   });
 }

@@ -20,7 +20,7 @@ const FAULTS: Readonly<Record<Exclude<EndpointFault, 'calls its newest block fin
 };
 
 /** Tron on its double, behind two addresses of the node, each of which fails on its own. */
-export async function tronStage({ timeoutMs = 3_000 } = {}): Promise<ChainStage> {
+export async function tronStage(): Promise<ChainStage> {
   const node = await startTronNode({ solidDistance: FINAL_DISTANCE });
   const foreign = await node.deploy(testContracts().Token, [6]);
   const [payer, penniless] = node.accounts;
@@ -43,7 +43,7 @@ export async function tronStage({ timeoutMs = 3_000 } = {}): Promise<ChainStage>
     unknownHash: '77'.repeat(32),
     finalDistance: FINAL_DISTANCE,
     tellsBalances: false,
-    readerOf: (some) => {
+    readerOf: (some, timeoutMs = 20_000) => {
       const genesis = createGenesis({ usdtContract, known: node.genesisId });
       const pool = createTronPool({
         name: 'tron',

@@ -1,120 +1,125 @@
 // What looks like money and is none, and what is money and does not look like it.
 import { expect } from 'chai';
-import type { AddressKey } from '../../../src/chains/address-key.ts';
-import { TRON_ADDRESSES } from '../../../src/chains/tron/addresses.ts';
 import {
+  alone,
   answer,
   blockOfOne,
+  type Change,
+  creating,
   creditedIn,
   EVERYBODY,
+  logged,
   PEOPLE,
-  type Person,
   read,
   readWhole,
   type Sent,
+  seenAlone,
+  spelled,
+  told,
   unrecognisedIn,
   watching,
+  word,
 } from './vectors.ts';
 
-const transactionOf = (name: string): Sent => answer(`wallet_gettransactionbyid__${name}`);
 const infoOf = (name: string): Sent => answer(`wallet_gettransactioninfobyid__${name}`);
-const one = (name: string, change: (transaction: Sent, info: Sent) => void = () => {}) => {
-  const [transaction, info] = [transactionOf(name), infoOf(name)];
-  change(transaction, info);
-  return blockOfOne(transaction, info);
-};
-const credited = (name: string, change?: (transaction: Sent, info: Sent) => void): string[] => {
-  const { block, infos } = one(name, change);
+const credited = (name: string, change?: Change): string[] => {
+  const { block, infos } = alone(name, change);
   return creditedIn(block, infos);
 };
-const inputOf = (transaction: Sent): Sent => transaction.raw_data.contract[0].parameter.value;
-const spelled = (person: Person): string => TRON_ADDRESSES.format(PEOPLE[person] as AddressKey);
+const hex = (text: string): string => Buffer.from(text).toString('hex');
+const inner =
+  (more: object): Change =>
+  (_, info) =>
+    Object.assign(info.internal_transactions[0], more);
+const selfPaid: Change = (transaction, info) => {
+  transaction.ret[0].contractRet = 'TRANSFER_FAILED';
+  info.receipt.result = 'TRANSFER_FAILED';
+};
+const logs =
+  (change: (log: Sent) => unknown): Change =>
+  (_, info) =>
+    info.log.map(change);
+
+const NEW_HOLDER = 'token_transfer_new_holder';
+const BATCH = 'batch_two_receivers';
+const NEWS = ['bob USDT 1234567891'];
+const PASSED = 'internal_trx_existing';
+const TWO = 'internal_trx_two';
+
+/** What is altered in a recorded transaction, and what that credits. */
+const TRAPS: Readonly<Record<string, readonly [name: string, change: Change, credits: string[]]>> = {
+  ...Object.fromEntries(
+    [[word('1')], [''], [], undefined, 7].map((contractResult) => [
+      `whatever a contract returns: ${contractResult}`,
+      [NEW_HOLDER, told({ contractResult }), NEWS] as const,
+    ]),
+  ),
+  'a call that failed and returns true': [
+    'token_transferFrom_no_allowance',
+    told({ contractResult: [word('1')] }),
+    [],
+  ],
+  'a log of a contract whose address is nearly the token’s': [
+    NEW_HOLDER,
+    logged({ address: `${PEOPLE.token.slice(0, -1)}4` }),
+    [],
+  ],
+  'a transaction that failed, and a node that calls no part of it rejected': [
+    'internal_trx_then_revert',
+    (_, info) => delete info.internal_transactions[0].rejected,
+    [],
+  ],
+  'a part that was rejected': [TWO, inner({ rejected: true }), ['bob TRX 2500001']],
+  ...Object.fromEntries(
+    [TWO, 'internal_trx_then_revert', BATCH].map((name) => [
+      `a contract that pays itself and so ends all of ${name}`,
+      [name, selfPaid, []] as const,
+    ]),
+  ),
+  'what a contract passes on while it is created': [
+    PASSED,
+    creating({ owner_address: `41${PEOPLE.alice}` }),
+    ['dave TRX 3000000'],
+  ],
+  'a TRC-10 that is passed on beside coins': [
+    TWO,
+    inner({ callValueInfo: [{ callValue: 5, tokenId: '1000001' }, { callValue: 3 }] }),
+    ['bob TRX 2500001', 'dave TRX 3'],
+  ],
+  ...Object.fromEntries(
+    ['call', 'create', 'suicide', '', 'voteWitness', 'unfreezeBalanceV2', 'callcall'].map((note, at) => [
+      `what is passed on with the note "${note}"`,
+      [PASSED, inner({ note: hex(note).toUpperCase() }), at < 3 ? ['dave TRX 3000000'] : []] as const,
+    ]),
+  ),
+  'a memo': [
+    'trx_transfer_memo',
+    (transaction) => Object.assign(transaction.raw_data, { data: hex('<script>alert(1)</script>') }),
+    ['bob TRX 777'],
+  ],
+  'logs that are no Transfer to an address': [
+    BATCH,
+    logs((log) => Object.assign(log, { topics: log.topics.slice(0, 2) })),
+    [],
+  ],
+  'logs of another event': [
+    BATCH,
+    logs((log) => Object.assign(log, { topics: infoOf('token_approve').log[0].topics.slice(0, 1) })),
+    [],
+  ],
+  'logs without topics': [BATCH, logs((log) => delete log.topics), []],
+};
 
 describe('the traps of Tron', () => {
-  it('never looks at what a contract returns: the old token returns false for success', () => {
-    const info = infoOf('token_transfer_new_holder');
-    expect(info.contractResult).to.eql(['0'.repeat(64)]);
-    expect(credited('token_transfer_new_holder')).to.eql(['bob USDT 1234567891']);
-    for (const contractResult of [[`${'0'.repeat(63)}1`], [''], [], undefined, 7])
-      expect(
-        credited('token_transfer_new_holder', (_, sent) => Object.assign(sent, { contractResult })),
-      ).to.eql(['bob USDT 1234567891']);
-    expect(
-      credited('token_transferFrom_no_allowance', (_, sent) => {
-        sent.contractResult = [`${'0'.repeat(63)}1`];
-      }),
-    ).to.eql([]);
-  });
+  for (const [trap, [name, change, credits]] of Object.entries(TRAPS))
+    it(`credits what it has to for ${trap}`, () => expect(credited(name, change)).to.eql(credits));
 
-  it('tells the token by the address of the log alone, in a batch as well', () => {
-    expect(infoOf('batch_two_receivers').contract_address).to.equal(`41${PEOPLE.batch}`);
-    expect(credited('batch_two_receivers')).to.eql(['heidi USDT 11000000', 'ivan USDT 22000000']);
-    expect(infoOf('fake_transfer_event').log[0].topics[0]).to.equal(
-      infoOf('batch_two_receivers').log[0].topics[0],
-    );
-    expect(credited('fake_transfer_event')).to.eql([]);
-    const near = `${PEOPLE.token.slice(0, -1)}4`;
-    const nearly = (_: Sent, info: Sent) => Object.assign(info.log[0], { address: near });
-    expect(credited('token_transfer_new_holder', nearly)).to.eql([]);
-  });
-
-  it('takes two equal logs of one transaction as two payments of one sum', () => {
-    const { log } = infoOf('batch_same_receiver_twice');
-    expect(log[0]).to.eql(log[1]);
-    expect(credited('batch_same_receiver_twice')).to.eql(['heidi USDT 2000000']);
-  });
-
-  it('makes one transfer for each customer of a batch', () => {
-    const { block, infos } = one('batch_two_receivers');
-    const { transfers } = readWhole(block, infos, ['heidi', 'ivan']);
-    expect(transfers.map(({ to, amountUnits }) => [to, amountUnits])).to.eql([
-      [spelled('heidi'), 11_000_000n],
-      [spelled('ivan'), 22_000_000n],
-    ]);
-  });
-
-  it('credits nothing for a log of nothing, which anybody can cause', () => {
-    expect(infoOf('token_transfer_zero_value').log).to.have.length(1);
-    const { block, infos } = one('token_transfer_zero_value');
-    expect([creditedIn(block, infos), unrecognisedIn(block, infos)]).to.eql([[], []]);
-  });
-
-  it('credits nothing that was rejected, of nothing, or in a transaction that failed', () => {
-    expect(infoOf('internal_trx_then_revert').internal_transactions[0].rejected).to.equal(true);
-    expect(infoOf('batch_two_receivers').internal_transactions[0].callValueInfo).to.eql([{}]);
-    for (const name of ['internal_trx_then_revert', 'token_inner_transfer_fails_outer_success'])
-      expect(credited(name), name).to.eql([]);
-    const unrejected = (_: Sent, info: Sent) => delete info.internal_transactions[0].rejected;
-    expect(credited('internal_trx_then_revert', unrejected)).to.eql([]);
-    const rejected = (_: Sent, info: Sent) =>
-      Object.assign(info.internal_transactions[0], { rejected: true });
-    expect(credited('internal_trx_two', rejected)).to.eql(['bob TRX 2500001']);
-  });
-
-  it('credits no plain transfer that failed', () => {
-    const failed = (transaction: Sent, info: Sent) => {
+  it('credits no plain transfer that failed, and has the block read again', () => {
+    const { transfers, touches } = seenAlone('trx_transfer_existing', ['carol'], (transaction, info) => {
       transaction.ret[0].contractRet = 'FAILED';
       info.result = 'FAILED';
-    };
-    const { block, infos } = one('trx_transfer_existing', failed);
-    expect(readWhole(block, infos, ['carol'])).to.deep.include({ transfers: [], touches: true });
-  });
-
-  it('credits what a contract passes on while it is created', () => {
-    const creation = (transaction: Sent) => {
-      transaction.raw_data.contract[0].type = 'CreateSmartContract';
-      transaction.raw_data.contract[0].parameter.value = { owner_address: `41${PEOPLE.alice}` };
-    };
-    expect(credited('internal_trx_existing', creation)).to.eql(['dave TRX 3000000']);
-  });
-
-  it('credits nothing where a contract that pays itself ends the whole transaction', () => {
-    const failed = (transaction: Sent, info: Sent) => {
-      transaction.ret[0].contractRet = 'TRANSFER_FAILED';
-      info.receipt.result = 'TRANSFER_FAILED';
-    };
-    for (const name of ['internal_trx_two', 'internal_trx_then_revert', 'batch_two_receivers'])
-      expect(credited(name, failed), name).to.eql([]);
+    });
+    expect([transfers, touches]).to.eql([[], true]);
   });
 
   it('credits a transaction in the block that has it, and a block that a restart lost is not there', () => {
@@ -133,81 +138,37 @@ describe('the traps of Tron', () => {
     expect(creditedIn(block, infos)).to.eql(['carol TRX 999123']);
   });
 
-  it('credits no TRC-10, sent or passed on', () => {
-    expect(credited('trc10_transfer')).to.eql([]);
-    const asToken = (_: Sent, info: Sent) => {
-      info.internal_transactions[0].callValueInfo = [{ callValue: 5, tokenId: '1000001' }, { callValue: 3 }];
-    };
-    expect(credited('internal_trx_two', asToken)).to.eql(['bob TRX 2500001', 'dave TRX 3']);
-  });
-
-  it('credits what is passed on by call, create and suicide, and no other note', () => {
-    const noted = (text: string) => (_: Sent, info: Sent) => {
-      info.internal_transactions[0].note = Buffer.from(text).toString('hex').toUpperCase();
-    };
-    for (const text of ['call', 'create', 'suicide'])
-      expect(credited('internal_trx_existing', noted(text)), text).to.eql(['dave TRX 3000000']);
-    for (const text of ['', 'voteWitness', 'unfreezeBalanceV2', 'callcall'])
-      expect(credited('internal_trx_existing', noted(text)), text).to.eql([]);
-  });
-
-  it('credits neither the value of a call nor a memo', () => {
-    expect(inputOf(transactionOf('trx_to_payable_receive')).call_value).to.equal(1_000_000);
-    expect(credited('trx_to_payable_receive')).to.eql([]);
-    const memo = (transaction: Sent) => {
-      transaction.raw_data.data = Buffer.from('<script>alert(1)</script>').toString('hex');
-    };
-    expect(credited('trx_transfer_memo', memo)).to.eql(['bob TRX 777']);
-  });
-
   it('keeps apart what our own wallets send, and credits none of it', () => {
     for (const name of ['token_transfer_to_self', 'trx_transfer_existing', 'token_transferFrom_direct']) {
-      const { block, infos } = one(name);
-      const { transfers, own, touches } = readWhole(block, infos, EVERYBODY);
+      const { transfers, own, touches } = seenAlone(name, EVERYBODY);
       expect([transfers, own?.length, touches], name).to.eql([[], 1, true]);
     }
     const gas = watching('dave');
     gas.add(PEOPLE.batch, 'gas');
-    const { block, infos } = one('internal_trx_two');
+    const { block, infos } = alone(TWO);
     const found = readWhole(block, infos, [], { watched: gas });
     expect([found.transfers, found.own?.map(({ amountUnits }) => amountUnits)]).to.eql([[], [2_500_000n]]);
   });
 
   it('keeps a log of the token in another form for the operator, without an amount', () => {
-    const forms: readonly ((log: Sent) => void)[] = [
+    const forms: readonly ((log: Sent) => unknown)[] = [
       (log) => log.topics.push(log.data),
       (log) => Object.assign(log, { data: `${log.data}00` }),
       (log) => delete log.data,
     ];
     for (const form of forms) {
-      const { block, infos } = one('token_transfer_new_holder', (_, info) => form(info.log[0]));
-      const { transfers, unrecognised } = readWhole(block, infos, ['bob']);
-      const [found] = unrecognised;
-      expect(transfers).to.eql([]);
-      expect(found).to.include({ to: spelled('bob'), contract: spelled('token'), amountUnits: null });
-      expect(found?.reason).to.equal('a Transfer log of the token contract in an unknown form');
+      const { transfers, unrecognised } = seenAlone(NEW_HOLDER, ['bob'], logs(form));
+      const reason = 'a Transfer log of the token contract in an unknown form';
+      const kept = { to: spelled('bob'), contract: spelled('token'), amountUnits: null, reason };
+      expect([transfers, unrecognised.map(({ txHash: _, ...one }) => one)]).to.eql([[], [kept]]);
     }
   });
 
-  it('passes over logs that are no Transfer to an address', () => {
-    const topics = [
-      [],
-      [infoOf('token_approve').log[0].topics[0]],
-      infoOf('fake_transfer_event').log[0].topics.slice(0, 2),
-    ];
-    for (const those of [undefined, ...topics]) {
-      const { block, infos } = one('batch_two_receivers', (_, info) => {
-        for (const log of info.log) log.topics = those;
-      });
-      expect([creditedIn(block, infos), unrecognisedIn(block, infos)]).to.eql([[], []]);
-    }
-  });
-
-  it('counts what goes over the limit of what is kept for the operator', () => {
-    const { block, infos } = one('fake_transfer_event', (_, info) =>
-      info.log.push(...Array(4).fill(info.log[0])),
-    );
-    const found = readWhole(block, infos, ['bob'], { unrecognisedLimit: 2 });
+  it('keeps nothing of a log of nothing, and no more than a limit, over which it counts', () => {
+    const { block, infos } = alone('token_transfer_zero_value');
+    expect(unrecognisedIn(block, infos)).to.eql([]);
+    const many = alone('fake_transfer_event', (_, info) => info.log.push(...Array(4).fill(info.log[0])));
+    const found = readWhole(many.block, many.infos, ['bob'], { unrecognisedLimit: 2 });
     expect([found.unrecognised.length, found.unrecognisedDropped]).to.eql([2, 3]);
   });
 });

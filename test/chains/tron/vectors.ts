@@ -1,6 +1,7 @@
 // Answers of a real node, as recorded: java-tron 4.8.0 on a private network.
 import { readdirSync, readFileSync } from 'node:fs';
 import { AddressSet } from '../../../src/chains/address-set.ts';
+import { TRON_ADDRESSES } from '../../../src/chains/tron/addresses.ts';
 import { readTronBlock, type TronBlock, type TronBlockRules } from '../../../src/chains/tron/block/block.ts';
 import { parseExactJson } from '../../../src/chains/tron/block/exact-json.ts';
 
@@ -32,6 +33,11 @@ export const PEOPLE = {
 export type Person = keyof typeof PEOPLE;
 export const EVERYBODY = Object.keys(PEOPLE) as readonly Person[];
 export const TOKEN = PEOPLE.token as TronBlockRules['token'];
+export const TRANSFER_TOPIC = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+/** Digits as a word of 32 bytes. */
+export const word = (digits: string): string => digits.padStart(64, '0');
+/** Somebody's address in base58. */
+export const spelled = (person: Person): string => TRON_ADDRESSES.format(PEOPLE[person] as typeof TOKEN);
 
 /** The names of the recorded answers. */
 export const RECORDED = readdirSync(FOLDER)
@@ -43,6 +49,49 @@ export function answer(name: string): Sent {
   const file = parseExactJson(readFileSync(new URL(`${name}.json`, FOLDER), 'utf8')) as { response: Sent };
   return file.response;
 }
+
+export type Pair = { block: Sent; infos: Sent };
+/** A recorded block of many transactions with its infos, a new copy each time. */
+export const pairOf = (kind: 'payments' | 'contracts' | 'failures' = 'contracts'): Pair => ({
+  block: answer(`wallet_getblockbynum__${kind}`),
+  infos: answer(`wallet_gettransactioninfobyblocknum__${kind}`),
+});
+
+export type Change = (transaction: Sent, info: Sent) => unknown;
+/** One recorded transaction, changed, as the only one of its block. */
+export function alone(name: string, change: Change = () => undefined): Pair {
+  const transaction = answer(`wallet_gettransactionbyid__${name}`);
+  const info = answer(`wallet_gettransactioninfobyid__${name}`);
+  change(transaction, info);
+  return blockOfOne(transaction, info);
+}
+/** Alters what the contract of a transaction says. */
+export const says =
+  (more: object): Change =>
+  (transaction) =>
+    Object.assign(inputOf(transaction), more);
+/** Alters its info. */
+export const told =
+  (more: object): Change =>
+  (_, info) =>
+    Object.assign(info, more);
+/** Alters its first log. */
+export const logged =
+  (more: object): Change =>
+  (_, info) =>
+    Object.assign(info.log[0], more);
+/** Makes it the creation of a contract that says this. */
+export const creating =
+  (value: object): Change =>
+  (transaction) =>
+    Object.assign(transaction.raw_data.contract[0], { type: 'CreateSmartContract', parameter: { value } });
+/** The same as these customers see it. */
+export function seenAlone(name: string, people: readonly Person[], change?: Change): TronBlock {
+  const { block, infos } = alone(name, change);
+  return readWhole(block, infos, people);
+}
+/** What the contract of a transaction says. */
+export const inputOf = (transaction: Sent): Sent => transaction.raw_data.contract[0].parameter.value;
 
 /** A set in which exactly these are customers. */
 export function watching(...people: readonly Person[]): AddressSet {
@@ -88,7 +137,7 @@ function linesOf(of: (person: Person) => readonly Line[]): string[] {
 }
 
 /** A block of one recorded transaction, with its info; `transaction` has the members of the node's answer. */
-export function blockOfOne(transaction: Sent, info: Sent): { readonly block: Sent; readonly infos: Sent } {
+export function blockOfOne(transaction: Sent, info: Sent): Pair {
   const { blockNumber: number, blockTimeStamp: timestamp } = info;
   const id = (height: number) => height.toString(16).padStart(16, '0').padEnd(64, 'b');
   const header = { number, timestamp, parentHash: id(number - 1), txTrieRoot: 'a'.repeat(64) };

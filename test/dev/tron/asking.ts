@@ -33,6 +33,10 @@ export async function ask(base: string, path: string, body: object = {}): Promis
   return parseExactJson(await (await post(base, path, JSON.stringify(body))).text());
 }
 
+/** What became of a transaction, as the newest view tells it; nothing where it is in no block. */
+export const infoOf = (node: TronNode, value: string): Promise<Answer> =>
+  ask(node.url, 'wallet/gettransactioninfobyid', { value });
+
 /** A block as the product reads it. */
 export async function readBlock(
   node: TronNode,

@@ -11,19 +11,17 @@ import { makeWorld, type World } from './world.ts';
 type Make = (world: World) => Promise<Answer> | Answer;
 const DAY_MS = 86_400_000;
 
+/** Every payment has an amount of its own, so that none is another one's double. */
+let lastSun = 1_000;
 /** Bob pays Carol, and `raw_data` is changed before it is signed. */
 const payment =
-  (change?: (raw: Answer, world: World) => object, sun = unused()): Make =>
+  (change: (raw: Answer, world: World) => object = (raw) => raw): Make =>
   (world) =>
-    signedTransfer(world.node.url, { from: world.people.bob, to: world.people.carol, sun: sun() }, (raw) =>
-      change ? change(raw, world) : raw,
+    signedTransfer(
+      world.node.url,
+      { from: world.people.bob, to: world.people.carol, sun: ++lastSun },
+      (raw) => change(raw, world),
     );
-
-/** Every payment has an amount of its own, so that none is another one's double. */
-function unused(): () => number {
-  return () => ++lastSun;
-}
-let lastSun = 1_000;
 
 /** The same with other signatures than its own. */
 const signedOtherwise =
@@ -64,6 +62,18 @@ const changedValue =
     return signedAgain({ ...built, raw_data }, [world.people[from]]);
   };
 
+const send = async (world: World, transaction: Answer): Promise<Answer> =>
+  (await sendLike(world, recordedAs('wallet_broadcasttransaction__success').request, transaction)).response;
+/** One that was sent so many blocks ago. */
+function sentBefore(make: Make, blocks: number): Make {
+  return async (world) => {
+    const transaction = await make(world);
+    await send(world, transaction);
+    if (blocks > 0) await world.node.mine(blocks);
+    return transaction;
+  };
+}
+
 const CASES: Readonly<Record<string, Make>> = {
   success: payment(),
   txid_field_ignored: async (world) => ({ ...(await payment()(world)), txID: '00'.repeat(32) }),
@@ -72,23 +82,9 @@ const CASES: Readonly<Record<string, Make>> = {
   expired: expiringIn(-60_000),
   tapos_unknown_block: payment((raw) => ({ ...raw, ref_block_bytes: 'ffff' })),
   tapos_wrong_hash: payment((raw) => ({ ...raw, ref_block_hash: '00'.repeat(8) })),
-  dup_while_pending: async (world) => {
-    const transaction = await payment()(world);
-    await sendLike(world, recordedAs('wallet_broadcasttransaction__success').request, transaction);
-    return transaction;
-  },
-  dup_in_block: async (world) => {
-    const transaction = await payment()(world);
-    await sendLike(world, recordedAs('wallet_broadcasttransaction__success').request, transaction);
-    await world.node.mine();
-    return transaction;
-  },
-  landed_long_ago_and_expired: async (world) => {
-    const transaction = await expiringIn(6_000)(world);
-    await sendLike(world, recordedAs('wallet_broadcasttransaction__success').request, transaction);
-    await world.node.mine(5);
-    return transaction;
-  },
+  dup_while_pending: sentBefore(payment(), 0),
+  dup_in_block: sentBefore(payment(), 1),
+  landed_long_ago_and_expired: sentBefore(expiringIn(6_000), 5),
   never_landed_again_after_expiry: async (world) => {
     const transaction = await expiringIn(6_000)(world);
     await world.node.mine(5);
@@ -148,22 +144,15 @@ describe('what the double refuses, beside what a node refused', function () {
       expect(shapeOf(answer.response)).to.deep.equal(shapeOf(response));
     });
 
-  it('names the transaction by what it says, whatever else is in the JSON', async () => {
+  it('names the transaction by what it says, whatever else is in the JSON, and costs nothing', async () => {
     const transaction = await payment()(world);
-    const { request } = recordedAs('wallet_broadcasttransaction__txid_field_ignored');
-    const answer = await sendLike(world, request, { ...transaction, txID: 'ab', raw_data_hex: 'cd' });
-    expect(answer.response).to.deep.equal({ result: true, txid: transaction.txID });
-  });
-
-  it('costs nothing', async () => {
+    const answer = await send(world, { ...transaction, txID: 'ab', raw_data_hex: 'cd' });
+    expect(answer).to.deep.equal({ result: true, txid: transaction.txID });
     const account = { address: prefixed(world.people.bob.address) };
     await world.node.mine();
     const before = await world.node.ask('wallet/getaccount', account);
-    const { request } = recordedAs('wallet_broadcasttransaction__success');
     const refused = await changedValue({ amount: 9_000_000_000_000_000 })(world);
-    expect((await sendLike(world, request, refused)).response).to.include({
-      code: 'CONTRACT_VALIDATE_ERROR',
-    });
+    expect(await send(world, refused)).to.include({ code: 'CONTRACT_VALIDATE_ERROR' });
     expect(await world.node.ask('wallet/getaccount', account)).to.deep.equal(before);
   });
 

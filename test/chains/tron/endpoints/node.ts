@@ -2,10 +2,16 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createBudget } from '../../../../src/chains/tron/budget.ts';
+import { createGenesis } from '../../../../src/chains/tron/genesis.ts';
+import { createTronPool, type TronPool, type TronPoolOptions } from '../../../../src/chains/tron/protocol.ts';
 
 export const GENESIS = `${'0'.repeat(16)}${'ab'.repeat(24)}`;
 export const OTHER_GENESIS = `${'0'.repeat(16)}${'cd'.repeat(24)}`;
 export const HEAD = 72;
+
+/** A contract of no network that is known. */
+export const CONTRACT = 'TGQ1Rb3iQbuBUNcBV3Qo4AakT9PtQJDDmJ';
 
 export type Asked = {
   /** With the base's own path and query. */
@@ -44,6 +50,39 @@ export function blockOf(number: number, id = number.toString(16).padStart(16, '0
   return { blockID: id, block_header: { raw_data: raw } };
 }
 
+/** A pool over these nodes whose budget goes by the same clock; of more requests than a test asks. */
+export function poolOf(
+  nodes: readonly { readonly url: string }[],
+  options: Partial<TronPoolOptions> = {},
+): TronPool {
+  const { now, pause } = options;
+  return createTronPool({
+    name: 'tron',
+    urls: nodes.map(({ url }) => url),
+    budget: createBudget({ perDay: 100_000, perSecond: 1_000, now, pause }),
+    genesis: createGenesis({ usdtContract: CONTRACT }),
+    ...options,
+  });
+}
+
+/** Starts so many nodes before the first test, well and unasked before each; stops them after the last. */
+export function testNodes(count: number): TestNode[] {
+  const nodes: TestNode[] = [];
+  before(async () => {
+    nodes.push(...(await Promise.all(Array.from({ length: count }, startNode))));
+  });
+  beforeEach(() => {
+    for (const node of nodes) {
+      Object.assign(node, { fault: undefined, genesis: GENESIS, head: HEAD });
+      node.asked.length = 0;
+    }
+  });
+  after(() => {
+    for (const node of nodes) node.stop();
+  });
+  return nodes;
+}
+
 /** Starts a node of {@link GENESIS} at {@link HEAD} that serves both views. */
 export async function startNode(): Promise<TestNode> {
   const server = createServer(async (request, response) => {
@@ -75,28 +114,20 @@ export async function startNode(): Promise<TestNode> {
 }
 
 function send(response: ServerResponse, answer: Answer): void {
-  if (answer === 'hang') return;
-  if (answer === 'reset') {
-    response.destroy();
-    return;
+  if (answer === 'reset') response.destroy();
+  if (answer === 'cut') {
+    response.writeHead(200, { 'content-length': 100 }).write('{"blockID"');
+    setImmediate(() => response.destroy());
   }
-  if (answer === 'cut' || answer === 'drip') {
-    const text = JSON.stringify(blockOf(HEAD));
-    response.writeHead(200, answer === 'cut' ? { 'content-length': text.length } : {});
-    response.write(text.slice(0, 10));
-    if (answer === 'cut') setImmediate(() => response.destroy());
-    else drip(response);
-    return;
+  if (answer === 'drip') {
+    // Spaces are good JSON at any length.
+    const timer = setInterval(() => response.write(' '), 20);
+    response.on('close', () => clearInterval(timer));
   }
+  if (typeof answer === 'string') return;
   const { status = 200, headers = {}, text, json } = answer;
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(text ?? JSON.stringify(json));
-}
-
-/** Spaces, which are good JSON at any length. */
-function drip(response: ServerResponse): void {
-  const timer = setInterval(() => response.write(' '), 20);
-  response.on('close', () => clearInterval(timer));
 }
 
 /** Time that passes only where somebody waits; who waits beside others waits with them. */

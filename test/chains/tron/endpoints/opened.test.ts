@@ -1,135 +1,138 @@
 // What the settings make of the reader: the token that it demands, and what the day's requests are for.
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { keyOfHex } from '../../../../src/chains/address-key.ts';
 import { AddressSet } from '../../../../src/chains/address-set.ts';
+import { chainOf } from '../../../../src/chains/index.ts';
 import { ChainMismatch } from '../../../../src/chains/rpc/errors.ts';
 import { openTron } from '../../../../src/chains/tron/open.ts';
+import { searchBlocksOf } from '../../../../src/chains/tron/pace.ts';
 import { loadConfig } from '../../../../src/config/index.ts';
-import { type Answer, GENESIS, startNode, type TestNode } from './node.ts';
+import { recordedAs } from '../../../dev/tron/recorded.ts';
+import { type Answer, CONTRACT, GENESIS, type TestNode, testNodes } from './node.ts';
 
 const { signal } = new AbortController();
-const CONTRACT = 'TGQ1Rb3iQbuBUNcBV3Qo4AakT9PtQJDDmJ';
 const MIDNIGHT = Date.UTC(2026, 10, 24);
-const HOUR_MS = 3_600_000;
 const HEIGHT = 72;
 const TIME_MS = 1_795_257_474_000;
 
-const recorded = (name: string): unknown => {
-  const file = `../../../vectors/tron/wallet_triggerconstantcontract__${name}.json`;
-  return JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8')).response;
-};
-const word = (value: bigint): string => value.toString(16).padStart(64, '0');
-const result = (value: bigint) => ({ result: { result: true }, constant_result: [word(value)] });
+const recorded = (name: string) => recordedAs(`wallet_triggerconstantcontract__${name}`).response;
+const resultOf = (word: string) => ({ result: { result: true }, constant_result: [word] });
+const result = (value: bigint) => resultOf(value.toString(16).padStart(64, '0'));
+const idAt = (height: number) => height.toString(16).padStart(16, '0').padEnd(64, 'e');
 
 describe('Tron as it is opened', () => {
+  const nodes = testNodes(1);
   let node: TestNode;
   const clock = Date.now;
-  before(async () => {
-    node = await startNode();
-  });
   beforeEach(() => {
-    node.asked.length = 0;
-    node.fault = undefined;
+    [node] = nodes as [TestNode];
   });
   afterEach(() => {
     Date.now = clock;
   });
-  after(() => node?.stop());
 
-  const readerOf = (settings: Readonly<Record<string, string>> = {}) => {
-    const env = { TRON_API_URLS: node.url, TRON_USDT_CONTRACT: CONTRACT, TRON_REQUESTS_PER_SECOND: '10000' };
-    const { tron } = loadConfig({ ...env, ...settings }).chains;
+  const readerOf = (perDay = 100_000) => {
+    const { tron } = loadConfig({
+      TRON_API_URLS: node.url,
+      TRON_USDT_CONTRACT: CONTRACT,
+      TRON_REQUESTS_PER_SECOND: '10000',
+      TRON_REQUESTS_PER_DAY: String(perDay),
+    }).chains;
     return openTron(tron, { onEndpoint: () => undefined }).reader;
   };
-  const allowing = (perDay: number) => readerOf({ TRON_REQUESTS_PER_DAY: String(perDay) });
   const answers = (path: string, json: unknown): void => {
     node.fault = ({ url }): Answer | undefined => (url.endsWith(path) ? { json } : undefined);
   };
 
-  describe('proves its token at the start', () => {
-    const proved = async (json: unknown): Promise<string> => {
+  it('proves that its token has 6 decimals, and refuses another one, another contract, or none', async () => {
+    answers('triggerconstantcontract', recorded('decimals'));
+    expect(await readerOf().checkIdentity(signal)).to.equal(GENESIS);
+    const none = /^there is no token contract at \w+ on tron: correct TRON_USDT_CONTRACT or TRON_API_URLS$/;
+    const has = `the USDT contract ${CONTRACT} on tron has`;
+    const wrong = [0n, 5n, 7n, 18n, 6n + 2n ** 64n].map(
+      (count) =>
+        [result(count), new RegExp(`^${has} ${count} decimals, not 6: correct TRON_USDT_CONTRACT$`)] as const,
+    );
+    for (const [json, said] of [
+      ...wrong,
+      [recorded('revert_message'), / refuses decimals\(\): correct TRON_USDT_CONTRACT$/],
+      [recorded('no_contract'), none],
+      [resultOf('06'), none],
+    ] as const) {
       answers('triggerconstantcontract', json);
-      const proof = readerOf().checkIdentity(signal);
-      const failure = await proof.catch((error: unknown) => error);
-      if (typeof failure === 'string') return failure;
+      const failure = await readerOf()
+        .checkIdentity(signal)
+        .catch((error: unknown) => error);
       expect(failure).to.be.instanceOf(ChainMismatch);
-      return (failure as Error).message;
-    };
-
-    it('which has 6 decimals', async () => {
-      expect(await proved(recorded('decimals'))).to.equal(GENESIS);
-    });
-
-    for (const decimals of [0n, 5n, 7n, 18n, 6n + 2n ** 64n])
-      it(`and is refused with ${decimals}`, async () => {
-        const message = `the USDT contract ${CONTRACT} on tron has ${decimals} decimals, not 6: correct TRON_USDT_CONTRACT`;
-        expect(await proved(result(decimals))).to.equal(message);
-      });
-
-    it('and is refused where it is another contract, or none', async () => {
-      expect(await proved(recorded('revert_message'))).to.match(
-        / refuses decimals\(\): correct TRON_USDT_CONTRACT$/,
-      );
-      const none = /^there is no token contract at \w+ on tron: correct TRON_USDT_CONTRACT or TRON_API_URLS$/;
-      expect(await proved(recorded('no_contract'))).to.match(none);
-      expect(await proved({ result: { result: true }, constant_result: ['06'] })).to.match(none);
-    });
+      expect((failure as Error).message).to.match(said);
+    }
   });
 
-  describe('reads each block twice', () => {
-    /** Whether the infos of a block that touched nobody are asked for again. */
-    const asksAgain = async (perDay: number): Promise<boolean> => {
-      node.asked.length = 0;
-      answers('gettransactioninfobyblocknum', []);
-      const id = (number: number) => number.toString(16).padStart(16, '0').padEnd(64, 'e');
-      const block = { number: HEIGHT, hash: id(HEIGHT), parentHash: id(HEIGHT - 1), timestampMs: TIME_MS };
-      const quiet = { ...block, fingerprint: 'ab'.repeat(32) };
-      const confirmed = await allowing(perDay).confirm?.(quiet, new AddressSet(), signal);
-      const asked = node.count('/walletsolidity/gettransactioninfobyblocknum') > 0;
-      expect(confirmed, 'an endpoint without infos proves nothing').to.equal(asked ? undefined : true);
-      return asked;
-    };
-
-    it('from 92,000 requests a day on, and below that those alone that touch us', async () => {
-      expect(await asksAgain(92_000)).to.equal(true);
-      expect(await asksAgain(91_999)).to.equal(false);
-    });
+  it('reads each block twice from 92,000 requests a day on, and below that those alone that touch us', async () => {
+    const block = { number: HEIGHT, hash: idAt(HEIGHT), parentHash: idAt(HEIGHT - 1), timestampMs: TIME_MS };
+    const quiet = { ...block, fingerprint: 'ab'.repeat(32) };
+    answers('gettransactioninfobyblocknum', []);
+    const confirmed = (perDay: number) => readerOf(perDay).confirm?.(quiet, new AddressSet(), signal);
+    const asked = () => node.count('/walletsolidity/gettransactioninfobyblocknum');
+    expect([await confirmed(91_999), asked()]).to.deep.equal([true, 0]);
+    expect([await confirmed(92_000), asked()], 'no infos prove nothing').to.deep.equal([undefined, 1]);
   });
 
-  describe('compares balances', () => {
-    const ours = keyOfHex('c0'.repeat(20));
-    /** How many addresses' balances are asked for, of so many, where a day allows so much at that hour. */
-    const compared = async (perDay: number, hour: number, wanted: number): Promise<number> => {
-      Date.now = () => MIDNIGHT + hour * HOUR_MS;
+  for (const [perDay, hour, wanted, compared, why] of [
+    [92_041, 0, 20, 0, 'two for each address, and two'],
+    [92_042, 0, 20, 20, 'just enough'],
+    [92_000, 12, 20, 20, 'half of the day was not used'],
+    [75_041, 0, 20, 0, 'where only blocks that touch us are read twice: not enough'],
+    [75_042, 0, 20, 20, 'there just enough'],
+  ] as const)
+    it(`compares ${compared} of ${wanted} balances at ${hour} h with ${perDay} requests a day: ${why}`, async () => {
+      Date.now = () => MIDNIGHT + hour * 3_600_000;
+      const raw_data = { number: HEIGHT, timestamp: TIME_MS, parentHash: idAt(HEIGHT - 1) };
       node.fault = ({ url }): Answer | undefined => {
-        if (url.endsWith('/getblock')) return { json: headerAt(HEIGHT) };
+        if (url.endsWith('/getblock')) return { json: { blockID: idAt(HEIGHT), block_header: { raw_data } } };
         return url.endsWith('triggerconstantcontract') ? { json: result(5n) } : undefined;
       };
-      node.asked.length = 0;
-      const balances = await allowing(perDay).currentBalances?.(new Array(wanted).fill(ours), signal);
-      const asked = node.count('/walletsolidity/getaccount');
-      expect(balances?.rows.length ?? 0).to.equal(asked);
+      const ours = new Array(wanted).fill(keyOfHex('c0'.repeat(20)));
+      const balances = await readerOf(perDay).currentBalances?.(ours, signal);
+      const rows = balances?.rows.length ?? 0;
+      expect([rows, node.count('/walletsolidity/getaccount')]).to.deep.equal([compared, compared]);
       if (!balances) expect(node.asked, 'not even what is final').to.deep.equal([]);
-      return asked;
-    };
-    const headerAt = (number: number): object => {
-      const id = (height: number) => height.toString(16).padStart(16, '0').padEnd(64, 'e');
-      const raw = { number, timestamp: TIME_MS, parentHash: id(number - 1) };
-      return { blockID: id(number), block_header: { raw_data: raw } };
-    };
-
-    it('from what following does not need until midnight, where each block is read twice', async () => {
-      expect(await compared(92_000, 0, 1), 'nothing is left').to.equal(0);
-      expect(await compared(92_041, 0, 20), 'two for each address, and two').to.equal(0);
-      expect(await compared(92_042, 0, 20)).to.equal(20);
-      expect(await compared(92_000, 12, 20), 'half of the day was not used').to.equal(20);
     });
+});
 
-    it('from what it does not need where only blocks that touch us are', async () => {
-      expect(await compared(75_041, 0, 20)).to.equal(0);
-      expect(await compared(75_042, 0, 20)).to.equal(20);
-      expect(await compared(60_000, 0, 1)).to.equal(0);
-    });
+/** What is said at the start, and what doctor finds, where a day allows so many requests. */
+async function said(perDay: number) {
+  const env = { TRON_API_URLS: 'http://127.0.0.1:1', TRON_REQUESTS_PER_DAY: String(perDay) };
+  const log: string[] = [];
+  const io = { onEndpoint: () => undefined, onRead: (message: string) => void log.push(message) };
+  const opened = openTron(loadConfig(env).chains.tron, io);
+  const findings = await opened.describe({ chain: chainOf('tron'), mustMove: false });
+  return { log, finding: findings.find(({ name }) => name === 'requests_tron') };
+}
+
+describe('the requests that a day allows on Tron', () => {
+  it('are told with what is given up for them, by the log as by doctor, and are a fault where they may not last', async () => {
+    const enough = await said(92_000);
+    const detail = 'at most 15 a second and 92,000 a day: every block is read twice';
+    expect(enough.log).to.deep.equal([]);
+    expect(enough.finding).to.include({ ok: true, detail });
+    const fewer = await said(91_999);
+    const givenUp = 'a deposit that an endpoint hides in its first answer is found by the comparison';
+    expect(fewer.finding).to.include({ ok: true });
+    expect(fewer.log).to.have.length(1);
+    for (const text of [fewer.log[0], fewer.finding?.detail])
+      expect(text).to.include('only blocks that touch your addresses are read twice').and.include(givenUp);
+    expect((await said(75_000)).finding).to.include({ ok: true });
+    const { log, finding } = await said(74_999);
+    expect(log[0]).to.match(
+      /^tron: TRON_REQUESTS_PER_DAY is 74999: .* may stand still until midnight \(UTC\); only blocks/,
+    );
+    expect(finding).to.include({ ok: false });
+    expect(JSON.stringify(finding)).to.include('Raise TRON_REQUESTS_PER_DAY');
+  });
+
+  it('lets a search read the blocks of an hour within a free key, more beyond it, and two days at most', () => {
+    const of = [1, 60_000, 100_000, 104_800, 200_000, 340_000, 1_000_000_000].map(searchBlocksOf);
+    expect(of).to.deep.equal([1_200, 1_200, 1_200, 1_200, 25_000, 60_000, 60_000]);
   });
 });

@@ -1,17 +1,16 @@
 import { expect } from 'chai';
+import { eventually } from '../../../../dev/support/eventually.ts';
 import { EndpointFailure } from '../../../../src/chains/rpc/errors.ts';
-import { createBudget } from '../../../../src/chains/tron/budget.ts';
-import { createGenesis } from '../../../../src/chains/tron/genesis.ts';
-import { createTronPool, type TronPool, type TronPoolOptions } from '../../../../src/chains/tron/protocol.ts';
-import { type Answer, GENESIS, HEAD, madeUpClock, startNode, type TestNode } from './node.ts';
+import type { TronPool, TronPoolOptions } from '../../../../src/chains/tron/protocol.ts';
+import { failureOf } from '../../conformance/scene.ts';
+import { type Answer, blockOf, HEAD, madeUpClock, poolOf, type TestNode, testNodes } from './node.ts';
 
 const { signal } = new AbortController();
 const KEY = 'e0b7-the-key-of-the-operator';
-const PRIVATE_CONTRACT = 'TGQ1Rb3iQbuBUNcBV3Qo4AakT9PtQJDDmJ';
-const TIMEOUT_MS = 250;
 const MAX_BYTES = 2 * 1_048_576;
 
 type Flags = Partial<Pick<EndpointFailure, 'throttled' | 'notOffered' | 'retryAfterMs'>>;
+type Said = readonly [said: RegExp, answer: Answer, flags?: Flags];
 
 const error = (text: string, status = 200, headers = {}): Answer => ({
   status,
@@ -19,235 +18,131 @@ const error = (text: string, status = 200, headers = {}): Answer => ({
   json: { Error: text },
 });
 const page = (status: number): Answer => ({ status, text: '<html><body>Error</body></html>' });
+const late = (status: number, seconds: string): Answer => ({
+  status,
+  headers: { 'retry-after': seconds },
+  text: 'slow down',
+});
 const BANNED = 'The key exceeds the frequency limit(15), and the query server is suspended for';
+const LACK = 'class java.lang.IllegalAccessException : lack of computing resources';
 const CLOSED = 'this API is closed because this node is a lite fullnode';
+const throttled = (retryAfterMs?: number): Flags => ({ throttled: true, retryAfterMs });
+const notOffered = { notOffered: true };
+const NOT_SERVED = 'wallet\\/getblock is not served here: correct TRON_API_URLS';
 
 /** What a node answers, what is said of it, and what the pool is told. */
-const FAULTS: readonly [name: string, answer: Answer, said: RegExp, flags: Flags][] = [
-  ['an error with 200', error('class java.lang.NullPointerException : null'), /^an error: class java/, {}],
-  ['an error in another spelling', { json: { error: 'no such thing' } }, /^an error: no such thing$/, {}],
-  ['an error as an object', { json: { error: { message: 'why' } } }, /^an error: why$/, {}],
-  ['an error without words', { json: { Error: null } }, /^an error$/, {}],
-  [
-    'a lack of computing resources with 200',
-    error('class java.lang.IllegalAccessException : lack of computing resources'),
-    /lack of computing resources/,
-    { throttled: true },
-  ],
-  [
-    'a ban with 403',
-    error(`${BANNED} 12s`, 403),
-    /^http 403: The key/,
-    { throttled: true, retryAfterMs: 12_000 },
-  ],
-  [
-    'a ban without a time',
-    { status: 403, text: '' },
-    /^http 403$/,
-    { throttled: true, retryAfterMs: 30_000 },
-  ],
-  ['a ban with 429', error(`${BANNED} 30 s`, 429), /^http 429/, { throttled: true, retryAfterMs: 30_000 }],
-  [
-    'a ban with 503 that outlasts its header',
-    error(`${BANNED} 9 s`, 503, { 'retry-after': '2' }),
+const FAULTS: Readonly<Record<string, Said>> = {
+  'an error with 200': [/^an error: class java/, error('class java.lang.NullPointerException : null')],
+  'an error in another spelling': [/^an error: no such thing$/, { json: { error: 'no such thing' } }],
+  'an error as an object': [/^an error: why$/, { json: { error: { message: 'why' } } }],
+  'an error without words': [/^an error$/, { json: { Error: null } }],
+  'a lack of computing resources with 200': [/lack of computing resources/, error(LACK), throttled()],
+  'a ban with 403': [/^http 403: The key/, error(`${BANNED} 12s`, 403), throttled(12_000)],
+  'a ban without a time': [/^http 403$/, { status: 403, text: '' }, throttled(30_000)],
+  'a ban with 429': [/^http 429/, error(`${BANNED} 30 s`, 429), throttled(30_000)],
+  'a ban with 503 that outlasts its header': [
     /^http 503: The key/,
-    { throttled: true, retryAfterMs: 9_000 },
+    error(`${BANNED} 9 s`, 503, { 'retry-after': '2' }),
+    throttled(9_000),
   ],
-  ['429', { status: 429, text: '' }, /^http 429$/, { throttled: true }],
-  [
-    '429 with Retry-After',
-    { status: 429, headers: { 'retry-after': '7' }, text: 'slow down' },
-    /^http 429$/,
-    { throttled: true, retryAfterMs: 7_000 },
-  ],
-  ['503', page(503), /^http 503$/, {}],
-  [
-    '503 with Retry-After',
-    { status: 503, headers: { 'retry-after': '3' }, text: '' },
-    /^http 503$/,
-    { retryAfterMs: 3_000 },
-  ],
-  ['413', page(413), /^http 413 \(more was asked for than it takes at once\)$/, {}],
-  ['401', error('ApiKey not exists', 401), /^http 401: ApiKey not exists \(correct TRON_API_KEY\)$/, {}],
-  [
-    '404 of a wrong path',
-    page(404),
-    /^http 404 \(wallet\/getblock is not served here: correct TRON_API_URLS/,
-    { notOffered: true },
-  ],
-  [
-    '405 of a wrong path',
-    page(405),
-    /^http 405 \(wallet\/getblock is not served here: correct TRON_API_URLS/,
-    { notOffered: true },
-  ],
-  [
-    'a redirect',
-    { status: 302, headers: { location: '/elsewhere' }, text: '' },
+  '429': [/^http 429$/, { status: 429, text: '' }, throttled()],
+  '429 with Retry-After': [/^http 429$/, late(429, '7'), throttled(7_000)],
+  '503': [/^http 503$/, page(503)],
+  '503 with Retry-After': [/^http 503$/, late(503, '3'), { retryAfterMs: 3_000 }],
+  '413': [/^http 413 \(more was asked for than it takes at once\)$/, page(413)],
+  '401': [/^http 401: ApiKey not exists \(correct TRON_API_KEY\)$/, error('ApiKey not exists', 401)],
+  '404 of a wrong path': [new RegExp(`^http 404 \\(${NOT_SERVED}`), page(404), notOffered],
+  '405 of a wrong path': [new RegExp(`^http 405 \\(${NOT_SERVED}`), page(405), notOffered],
+  'a redirect': [
     /^http 302 \(redirects are not followed: name/,
-    {},
+    { status: 302, headers: { location: '/elsewhere' }, text: '' },
   ],
-  [
-    'a node without history',
-    { text: CLOSED },
+  'a node without history': [
     /^an error: this API is closed.*\(name a full node/,
-    { notOffered: true },
+    { text: CLOSED },
+    notOffered,
   ],
-  ['a page with 200', page(200), /^an HTML page instead of JSON$/, {}],
-  ['nothing', { text: '' }, /^not JSON or cut short$/, {}],
-  ['half of the JSON', { text: '{"blockID":"00' }, /^not JSON or cut short$/, {}],
-  ['null', { json: null }, /^neither an object nor a list$/, {}],
-  ['a text', { json: 'blockID' }, /^neither an object nor a list$/, {}],
-  ['a connection closed half way', 'cut', /^connection failed \(ECONNRESET\)$/, {}],
-  ['a reset', 'reset', /^connection failed \(ECONNRESET\)$/, {}],
-  ['a hung connection', 'hang', /^no answer within 0\.25 s$/, {}],
-  ['an answer drop by drop', 'drip', /^no answer within 0\.25 s$/, {}],
-  ['too large an answer', { text: `"${'x'.repeat(MAX_BYTES)}"` }, /^answer larger than 2 MiB$/, {}],
-];
+  'a page with 200': [/^an HTML page instead of JSON$/, page(200)],
+  nothing: [/^not JSON or cut short$/, { text: '' }],
+  'half of the JSON': [/^not JSON or cut short$/, { text: '{"blockID":"00' }],
+  null: [/^neither an object nor a list$/, { json: null }],
+  'a text': [/^neither an object nor a list$/, { json: 'blockID' }],
+  'a connection closed half way': [/^connection failed \(ECONNRESET\)$/, 'cut'],
+  'a reset': [/^connection failed \(ECONNRESET\)$/, 'reset'],
+  'a hung connection': [/^no answer within 1 s$/, 'hang'],
+  'an answer drop by drop': [/^no answer within 1 s$/, 'drip'],
+  'too large an answer': [/^answer larger than 2 MiB$/, { text: `"${'x'.repeat(MAX_BYTES)}"` }],
+};
 
 describe('the protocol of Tron', () => {
+  const nodes = testNodes(2);
+  const reports: string[] = [];
   let node: TestNode;
   let second: TestNode;
-  const reports: string[] = [];
-
-  before(async () => {
-    node = await startNode();
-    second = await startNode();
-  });
-  after(() => {
-    node?.stop();
-    second?.stop();
-  });
   beforeEach(() => {
-    for (const each of [node, second])
-      Object.assign(each, { fault: undefined, genesis: GENESIS, head: HEAD });
-    node.asked.length = 0;
-    second.asked.length = 0;
+    [node, second] = nodes as [TestNode, TestNode];
     reports.length = 0;
   });
 
-  const poolOf = (options: Partial<TronPoolOptions> = {}): TronPool =>
-    createTronPool({
-      name: 'tron',
-      urls: [node.url],
-      apiKey: KEY,
-      budget: createBudget({ perDay: 100_000, perSecond: 1_000 }),
-      genesis: createGenesis({ usdtContract: PRIVATE_CONTRACT }),
-      timeoutMs: TIMEOUT_MS,
-      maxResponseBytes: MAX_BYTES,
-      report: (message) => reports.push(message),
-      ...options,
-    });
+  const report = (message: string): void => void reports.push(message);
+  const over = (some: readonly { readonly url: string }[], options: Partial<TronPoolOptions> = {}) =>
+    poolOf(some, { apiKey: KEY, maxResponseBytes: MAX_BYTES, report, ...options });
   const getBlock = (pool: TronPool) =>
     pool.run((session) => session.call('wallet/getblock', { detail: true }), signal);
-  const failureOf = (work: Promise<unknown>): Promise<Error> =>
-    work.then(
-      () => new Error('it succeeded'),
-      (failure: unknown) => failure as Error,
-    );
-  const isGetBlock = ({ url }: { url: string }): boolean =>
-    url.includes('getblock') && !url.includes('bynum');
-  const shown = (pool: TronPool, ...errors: unknown[]): string =>
-    [
-      ...errors.flatMap((each) => [String(each), (each as Error)?.stack]),
-      ...reports,
-      JSON.stringify(pool.status()),
-    ].join('\n');
+  /** The answer to that question alone. */
+  const answers =
+    (answer: Answer) =>
+    ({ url }: { url: string }) =>
+      url.includes('getblock') && !url.includes('bynum') ? answer : undefined;
+  const FROM_SECOND = { from: 'second' };
 
-  for (const [name, answer, said, flags] of FAULTS) {
-    it(`takes ${name} for a failure of the endpoint`, async () => {
-      const pool = poolOf({ urls: [node.url, second.url] });
-      node.fault = (asked) => (isGetBlock(asked) ? answer : undefined);
-      second.fault = (asked) => (isGetBlock(asked) ? { json: { from: 'second' } } : undefined);
+  for (const [name, [said, answer, flags]] of Object.entries(FAULTS))
+    it(`takes ${name} for a failure of the endpoint, and reads elsewhere`, async () => {
+      const isLate = answer === 'hang' || answer === 'drip';
+      const pool = over(nodes, { timeoutMs: isLate ? 1_000 : 20_000 });
+      node.fault = answers(answer);
+      second.fault = answers({ json: FROM_SECOND });
       const failure = await pool.aside((session) => failureOf(session.call('wallet/getblock', {})), signal);
       expect(failure).to.be.instanceOf(EndpointFailure);
-      expect(failure.message).to.match(said);
-      const { throttled, notOffered, retryAfterMs } = failure as EndpointFailure;
-      expect({ throttled, notOffered, retryAfterMs }).to.deep.equal({
-        throttled: false,
-        notOffered: false,
-        retryAfterMs: undefined,
-        ...flags,
-      });
-      expect(await getBlock(pool), 'read elsewhere').to.deep.equal({ from: 'second' });
-      expect(reports.at(-1)).to.equal(`tron: ${node.host}: ${failure.message}`);
+      const { message, throttled, notOffered, retryAfterMs } = failure as EndpointFailure;
+      expect(message).to.match(said);
+      const none = { throttled: false, notOffered: false, retryAfterMs: undefined };
+      expect({ throttled, notOffered, retryAfterMs }).to.deep.equal({ ...none, ...flags });
+      expect(await getBlock(pool)).to.deep.equal(FROM_SECOND);
+      expect(reports.at(-1)).to.equal(`tron: ${node.host}: ${message}`);
     });
-  }
 
-  it('hands {} and [] over as they are: what they mean is the caller’s to say', async () => {
+  it('hands {} and [] over as they are, and a text to the parse function that it was given', async () => {
     for (const json of [{}, []]) {
-      node.fault = (asked) => (isGetBlock(asked) ? { json } : undefined);
-      expect(await getBlock(poolOf())).to.deep.equal(json);
+      node.fault = answers({ json });
+      expect(await getBlock(over([node]))).to.deep.equal(json);
     }
-  });
-
-  it('hands the text to the parse function that it was given', async () => {
     const text = '{"balance":9223372036854775807}';
-    node.fault = (asked) => (isGetBlock(asked) ? { text } : undefined);
-    const parse = (json: string): unknown =>
-      JSON.parse(json, (_, value, context?: { source: string }) =>
-        typeof value === 'number' && !Number.isSafeInteger(value) ? BigInt(context?.source ?? '') : value,
-      );
-    expect(await getBlock(poolOf({ parse }))).to.deep.equal({ balance: 9_223_372_036_854_775_807n });
+    node.fault = answers({ text });
+    const parse = (json: string): unknown => (json === text ? { json } : JSON.parse(json));
+    expect(await getBlock(over([node], { parse }))).to.deep.equal({ json: text });
   });
 
-  it('asks below the base’s own path, with its query, its credentials and the key', async () => {
-    const pool = poolOf({ urls: [`http://user:p%40ssw0rd@${node.host}/v3/PATHKEY//?tier=QUERYKEY`] });
-    await getBlock(pool);
-    const asked = node.asked.at(-1);
-    expect(asked?.url).to.equal('/v3/PATHKEY/wallet/getblock?tier=QUERYKEY');
-    expect(asked?.body).to.equal('{"detail":true}');
-    expect(asked?.headers['tron-pro-api-key']).to.equal(KEY);
-    expect(asked?.headers['content-type']).to.equal('application/json');
-    expect(asked?.headers.authorization).to.equal(`Basic ${Buffer.from('user:p@ssw0rd').toString('base64')}`);
-  });
-
-  it('sends no header for a key that is not configured', async () => {
-    await getBlock(poolOf({ apiKey: undefined }));
+  it('asks below the base’s own path, with its query, its credentials and the key where one is configured', async () => {
+    const url = `http://user:p%40ssw0rd@${node.host}/v3/PATHKEY//?tier=QUERYKEY`;
+    await getBlock(over([{ url }]));
+    const { headers, ...asked } = node.asked.at(-1) ?? { headers: {} };
+    const path = '/v3/PATHKEY/wallet/getblock?tier=QUERYKEY';
+    expect(asked).to.deep.equal({ url: path, body: '{"detail":true}' });
+    expect(headers).to.include({
+      'tron-pro-api-key': KEY,
+      'content-type': 'application/json',
+      authorization: `Basic ${Buffer.from('user:p@ssw0rd').toString('base64')}`,
+    });
+    await getBlock(over([node], { apiKey: undefined }));
     expect(node.asked.at(-1)?.headers).not.to.have.property('tron-pro-api-key');
-  });
-
-  it('shows the key and the secrets of any URL in no error, report or status', async () => {
-    const urls = [`http://user:p%40ssw0rd@${node.host}/PATHKEY`, `http://${second.host}/OTHERKEY`];
-    const solidityUrls = [`http://${node.host}/SOLIDKEY`, `http://${second.host}/OTHERKEY`];
-    const basic = Buffer.from('user:p@ssw0rd').toString('base64');
-    const echo = `${KEY} PATHKEY OTHERKEY SOLIDKEY p@ssw0rd ${basic} of http://${node.host}/PATHKEY?key=${KEY}`;
-    for (const answer of [
-      error(echo),
-      error(echo, 403),
-      error(echo, 429),
-      error(echo, 503),
-      { json: { error: { message: echo } } },
-      { text: echo },
-      { text: `${CLOSED} ${echo}` },
-      { status: 302, headers: { location: `http://host/${KEY}` }, text: echo },
-      { text: `<html>${echo}` },
-      { status: 404, text: echo },
-    ]) {
-      node.fault = () => answer;
-      second.fault = () => answer;
-      const pool = poolOf({ urls, solidityUrls });
-      const each = await pool.each((session) => session.call('wallet/getblock', {}), signal);
-      const ends = [
-        await failureOf(getBlock(pool)),
-        await failureOf(pool.checkChain(signal)),
-        JSON.stringify(each),
-      ];
-      expect(shown(pool, ...ends)).not.to.match(/e0b7|PATHKEY|OTHERKEY|SOLIDKEY|ssw0rd/);
-      expect(shown(pool, ...ends)).not.to.include(basic);
-    }
-    expect(() => poolOf({ urls: [`nothing ${KEY}`] })).to.throw(/^an RPC endpoint is not a URL/);
-    expect(() => poolOf({ urls, solidityUrls: ['PATHKEY'] })).to.throw(/must name one address for each/);
-    expect(() => poolOf({ urls, solidityUrls: ['PATHKEY', KEY] })).to.throw(
-      /^an RPC endpoint is not a URL: write it as https:\/\/host\/path$/,
-    );
   });
 
   it('leaves an endpoint that bans alone for as long as it says, and reads elsewhere', async () => {
     const clock = madeUpClock();
-    const pool = poolOf({ urls: [node.url, second.url], ...clock, probeEveryMs: 1_000_000 });
+    const pool = over(nodes, { ...clock, probeEveryMs: 1_000_000 });
     await getBlock(pool);
-    node.fault = (asked) => (isGetBlock(asked) ? error(`${BANNED} 30 s`, 403) : undefined);
+    node.fault = answers(error(`${BANNED} 30 s`, 403));
     await getBlock(pool);
     const before = node.asked.length;
     await clock.pause(29_000);
@@ -260,13 +155,26 @@ describe('the protocol of Tron', () => {
     expect(node.asked.length, 'asked after it').to.be.above(before);
   });
 
-  it('answers from the second endpoint while the first one hangs', async () => {
-    node.fault = () => 'hang';
-    second.fault = (asked) => (isGetBlock(asked) ? { json: { from: 'second' } } : undefined);
-    const pool = poolOf({ urls: [node.url, second.url] });
-    const began = performance.now();
-    expect(await getBlock(pool)).to.deep.equal({ from: 'second' });
-    expect(performance.now() - began).to.be.within(TIMEOUT_MS - 5, 10 * TIMEOUT_MS);
-    expect(reports).to.deep.equal([`tron: ${node.host}: no answer within 0.25 s`]);
+  it('takes a head only where the id of the block begins with its height, and tells who lags behind', async () => {
+    const clock = madeUpClock();
+    const pool = over(nodes, { ...clock, probeEveryMs: 0 });
+    const block_header = { raw_data: { number: 9_999 } };
+    const saidOfSecond = async (json: unknown) => {
+      second.fault = ({ url }) => (url.includes('getnowblock') && json ? { json } : undefined);
+      await pool.checkChain(signal);
+      await clock.pause(1_000);
+      await pool.run(async (session) => {
+        session.sawHead(HEAD + 40);
+        return true;
+      }, signal);
+      await eventually('a word of the second one', () => pool.status()[1]?.toldMsAgo === 0);
+      return [pool.status()[1]?.headNumber, pool.status()[1]?.problem];
+    };
+    const behind = [HEAD, '40 blocks behind the best endpoint'];
+    expect(await saidOfSecond(undefined)).to.deep.equal(behind);
+    for (const blockID of [`${'0'.repeat(15)}1${'e'.repeat(48)}`, undefined])
+      expect(await saidOfSecond({ blockID, block_header })).to.deep.equal(behind);
+    for (const json of [{}, []]) expect(await saidOfSecond(json)).to.deep.equal(behind);
+    expect(await saidOfSecond(blockOf(HEAD + 39))).to.deep.equal([HEAD + 39, null]);
   });
 });

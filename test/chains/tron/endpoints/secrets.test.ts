@@ -1,59 +1,49 @@
 import { expect } from 'chai';
-import { createBudget } from '../../../../src/chains/tron/budget.ts';
-import { createGenesis } from '../../../../src/chains/tron/genesis.ts';
-import { createTronPool } from '../../../../src/chains/tron/protocol.ts';
-import { type Answer, startNode, type TestNode } from './node.ts';
+import { failureOf } from '../../conformance/scene.ts';
+import { type Answer, poolOf, testNodes } from './node.ts';
 
 const { signal } = new AbortController();
 const KEY = 'e0b7/The+Key=of&the%operator';
 const PATH_KEY = 'Path-Key-ABC';
+const SOLID_KEY = 'Solid-Key-DEF';
+const PASSWORD = 'p@ss/w0rd&more';
 
 /** Ways in which services repeat what they were sent. */
-const FORMS: readonly [name: string, of: (secret: string) => string][] = [
-  ['as it is', (secret) => secret],
-  ['in capitals', (secret) => secret.toUpperCase()],
-  ['in small letters', (secret) => secret.toLowerCase()],
-  ['as a part of a URL', encodeURIComponent],
-  ['as a part of a URL in small letters', (secret) => encodeURIComponent(secret).toLowerCase()],
-  ['as a part of a URL in a URL', (secret) => encodeURIComponent(encodeURIComponent(secret))],
-  ['in base64', (secret) => Buffer.from(secret).toString('base64')],
-  ['in base64 for URLs', (secret) => Buffer.from(secret).toString('base64url')],
-  ['in hex', (secret) => Buffer.from(secret).toString('hex')],
-  ['as a part of a page', (secret) => secret.replaceAll('&', '&amp;')],
-  ['in JSON with slashes escaped', (secret) => secret.replaceAll('/', '\\/')],
-  ['behind letters that are longer when small', (secret) => `İİİ${secret.toUpperCase()}`],
-  ['where the text is cut', (secret) => `${'x'.repeat(100)}${secret}`],
-  ['more than once', (secret) => `${secret}${secret} ${secret}`],
-];
+const FORMS: Readonly<Record<string, (secret: string) => string>> = {
+  'as it is': (secret) => secret,
+  'in capitals': (secret) => secret.toUpperCase(),
+  'in small letters': (secret) => secret.toLowerCase(),
+  'as a part of a URL': encodeURIComponent,
+  'as a part of a URL in small letters': (secret) => encodeURIComponent(secret).toLowerCase(),
+  'as a part of a URL in a URL': (secret) => encodeURIComponent(encodeURIComponent(secret)),
+  'in base64': (secret) => Buffer.from(secret).toString('base64'),
+  'in base64 for URLs': (secret) => Buffer.from(secret).toString('base64url'),
+  'in hex': (secret) => Buffer.from(secret).toString('hex'),
+  'as a part of a page': (secret) => secret.replaceAll('&', '&amp;'),
+  'in JSON with slashes escaped': (secret) => secret.replaceAll('/', '\\/'),
+  'behind letters that are longer when small': (secret) => `İİİ${secret.toUpperCase()}`,
+  'where the text is cut': (secret) => `${'x'.repeat(100)}${secret}`,
+  'more than once': (secret) => `${secret}${secret} ${secret}`,
+};
 
 describe('what is secret at Tron', () => {
-  let node: TestNode;
-  before(async () => {
-    node = await startNode();
-  });
-  after(() => node?.stop());
-
+  const nodes = testNodes(1);
   const shownOf = async (answer: Answer): Promise<string> => {
+    const [node] = nodes;
     const reports: string[] = [];
-    const pool = createTronPool({
-      name: 'tron',
-      urls: [`http://${node.host}/${PATH_KEY}`],
-      apiKey: KEY,
-      budget: createBudget({ perDay: 100_000, perSecond: 1_000 }),
-      genesis: createGenesis({ usdtContract: 'TGQ1Rb3iQbuBUNcBV3Qo4AakT9PtQJDDmJ' }),
-      report: (message) => reports.push(message),
-    });
-    node.fault = () => answer;
+    const report = (message: string): void => void reports.push(message);
+    const url = `http://user:${encodeURIComponent(PASSWORD)}@${node?.host}`;
+    const solidityUrls = [`${url}/${SOLID_KEY}`];
+    const pool = poolOf([{ url: `${url}/${PATH_KEY}` }], { apiKey: KEY, solidityUrls, report });
+    if (node) node.fault = () => answer;
     const each = await pool.each((session) => session.call('wallet/getblock', {}), signal);
-    const failure = await pool
-      .checkChain(signal)
-      .catch((error: Error) => `${error.stack} ${String(error.cause)}`);
-    return [JSON.stringify(each), failure, ...reports, JSON.stringify(pool.status())].join('\n');
+    const { stack, cause } = (await failureOf(pool.checkChain(signal))) as Error;
+    return [JSON.stringify(each), stack, String(cause), ...reports, JSON.stringify(pool.status())].join('\n');
   };
 
-  for (const [name, of] of FORMS) {
+  for (const [name, of] of Object.entries(FORMS))
     it(`is shown in no error where it is repeated ${name}`, async () => {
-      for (const secret of [KEY, PATH_KEY]) {
+      for (const secret of [KEY, PATH_KEY, SOLID_KEY])
         for (const status of [200, 401, 403, 429, 503]) {
           const shown = await shownOf({ status, json: { Error: `the key ${of(secret)} is not valid` } });
           expect(shown).to.include('***');
@@ -63,9 +53,21 @@ describe('what is secret at Tron', () => {
             if (!/^x+$/.test(piece)) expect(shown.toLowerCase()).not.to.include(piece.toLowerCase());
           }
         }
-      }
     });
-  }
+
+  it('is shown in no error where it is the password of an address, nor as a header has it', async () => {
+    const basic = Buffer.from(`user:${PASSWORD}`).toString('base64');
+    const shown = await shownOf({ json: { Error: `no ${PASSWORD} with ${basic}` } });
+    expect(shown).to.include('***').and.not.include(PASSWORD).and.not.include(basic);
+  });
+
+  it('is shown by no refusal of an address that is none', () => {
+    const said = /^an RPC endpoint is not a URL: write it as https:\/\/host\/path$/;
+    expect(() => poolOf([{ url: `nothing ${KEY}` }])).to.throw(said);
+    const base = { url: 'http://127.0.0.1:1' };
+    expect(() => poolOf([base], { solidityUrls: [KEY] })).to.throw(said);
+    expect(() => poolOf([base, base], { solidityUrls: [KEY] })).to.throw(/must name one address for each/);
+  });
 
   it('leaves the rest of a sentence as it is, on one line that reads in one direction', async () => {
     const shown = await shownOf({ json: { Error: `Key\u202e ${KEY}\nIS\u0000 wrong` } });
