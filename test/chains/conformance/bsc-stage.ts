@@ -11,7 +11,7 @@ type Ask = (method: string, params: unknown[]) => Promise<unknown>;
 const hex = (number: number): string => `0x${number.toString(16)}`;
 
 /** A node that has nothing above this height. */
-export const behind =
+const behind =
   (head: number, ask: Ask): Fault =>
   async (call) => {
     if (call.method === 'eth_getTransactionReceipt')

@@ -42,20 +42,14 @@ const paidIn = (change: (sent: Pair) => unknown): string[] => {
 };
 const EXPECTED = ['TRX 1234567', 'USDT 2000000'];
 
-/** Everything that a block can hold and that is no transfer of TRX and no call. */
+/** Some of what a block can hold and that is no transfer of TRX and no call: none is known by its name. */
 const TYPES = [
-  'AccountCreateContract', 'TransferAssetContract', 'VoteAssetContract', 'VoteWitnessContract',
-  'WitnessCreateContract', 'AssetIssueContract', 'WitnessUpdateContract', 'ParticipateAssetIssueContract',
-  'AccountUpdateContract', 'FreezeBalanceContract', 'UnfreezeBalanceContract', 'WithdrawBalanceContract',
-  'UnfreezeAssetContract', 'UpdateAssetContract', 'ProposalCreateContract', 'ProposalApproveContract',
-  'ProposalDeleteContract', 'SetAccountIdContract', 'CustomContract', 'GetContract',
-  'UpdateSettingContract', 'ExchangeCreateContract', 'ExchangeInjectContract', 'ExchangeWithdrawContract',
-  'ExchangeTransactionContract', 'UpdateEnergyLimitContract', 'AccountPermissionUpdateContract',
-  'ClearABIContract', 'UpdateBrokerageContract', 'ShieldedTransferContract', 'MarketSellAssetContract',
-  'MarketCancelOrderContract', 'FreezeBalanceV2Contract', 'UnfreezeBalanceV2Contract',
-  'WithdrawExpireUnfreezeContract', 'DelegateResourceContract', 'UnDelegateResourceContract',
-  'CancelAllUnfreezeV2Contract', 'UNRECOGNIZED',
-]; // biome-ignore format: a list of names
+  'AccountCreateContract',
+  'TransferAssetContract',
+  'DelegateResourceContract',
+  'UNRECOGNIZED',
+  '',
+];
 
 const ODD: Readonly<Record<string, (sent: Pair) => unknown>> = {
   'no results': ended(undefined),
