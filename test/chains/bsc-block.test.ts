@@ -37,6 +37,13 @@ describe('the decoder of blocks', () => {
     expect([credits(transfer), credits({ ...transfer, removed: true })]).to.deep.equal([1, 0]);
   });
 
+  it('never credits a collectible’s id as an amount', () => {
+    const collectible = { ...transfer, topics: [...transfer.topics, five] };
+    const { transfers, unrecognised } = decode([collectible, { ...collectible, address: address('77') }]);
+    const amounts = unrecognised.map(({ amountUnits }) => amountUnits);
+    expect([transfers, amounts]).to.deep.equal([[], [null, null]]);
+  });
+
   it('takes a block whose bloom only looks like a missing transfer', () => {
     // Both the token and the Transfer topic are in the bloom, from two different logs.
     const topics = [pad(alice), pad(address('5e'))];

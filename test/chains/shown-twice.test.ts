@@ -91,11 +91,4 @@ describe('an endpoint that shows something of a block twice', () => {
     liar.fault = firstOf(calls, without(...NO_TRACES.slice(1)));
     expect(await sumsOf(the.readerOf([liar])), 'alone it shows none').to.deep.equal(['native 3', 'token 40']);
   });
-
-  it('is believed about a status however it is written', async () => {
-    for (const status of ['0X1', '0x01']) {
-      liar.fault = everyReceipt((one) => ({ ...one, status }));
-      expect(await sumsOf(the.readerOf([liar]))).to.deep.equal(TRUTH);
-    }
-  });
 });

@@ -1,11 +1,8 @@
 import { expect } from 'chai';
-import { TronWeb } from 'tronweb';
 import { blockId, transactionBytes, transactionRoot } from '../../../dev/tron/ids.ts';
 import { decode, encode, RAW } from '../../../dev/tron/messages.ts';
-import { startTronNode, type TronNode } from '../../../dev/tron/node.ts';
 import { showRaw } from '../../../dev/tron/transactions.ts';
-import { TRON_ADDRESSES } from '../../../src/chains/tron/addresses.ts';
-import { ALICE, type Answer, BOB, creditedAt } from './asking.ts';
+import type { Answer } from './asking.ts';
 import { ALL, recordedAs } from './recorded.ts';
 
 const blocks = [...ALL].flatMap(([name, { response }]) => {
@@ -60,40 +57,5 @@ describe('the ids that the double makes', function () {
       expect(encode(RAW, message).toString('hex'), txID).to.equal(raw_data_hex);
       expect(plain(showRaw(message, false)), txID).to.deep.equal(plain(raw_data));
     }
-  });
-});
-
-describe('the double before a client that knows nothing of it', function () {
-  this.timeout(60_000);
-  let node: TronNode;
-  let tron: TronWeb;
-  before(async () => {
-    node = await startTronNode();
-    tron = new TronWeb({ fullHost: node.url, privateKey: node.accounts[1]?.privateKey ?? '' });
-    await node.pay({ to: node.accounts[1]?.address ?? ALICE, currency: 'USDT', units: 1_000n });
-    await node.mine();
-  });
-  after(() => node?.stop());
-
-  const sendSigned = async (built: Answer): Promise<void> => {
-    const sent = await tron.trx.sendRawTransaction(await tron.trx.sign(built));
-    expect([sent.result, sent.txid]).to.deep.equal([true, built.txID]);
-  };
-
-  it('takes a transfer and a call that tronweb built and signed, under the same ids', async () => {
-    const transfer = await tron.transactionBuilder.sendTrx(TRON_ADDRESSES.format(ALICE), 1_234_567);
-    await sendSigned(transfer);
-    const { transaction } = await tron.transactionBuilder.triggerSmartContract(
-      TRON_ADDRESSES.format(node.usdt.key),
-      'transfer(address,uint256)',
-      { feeLimit: 100_000_000 },
-      [
-        { type: 'address', value: TRON_ADDRESSES.format(BOB) },
-        { type: 'uint256', value: 7 },
-      ],
-    );
-    await sendSigned(transaction);
-    expect(await creditedAt(node, await node.mine())).to.deep.equal(['alice TRX 1234567', 'bob USDT 7']);
-    expect(await tron.trx.getUnconfirmedTransactionInfo(transfer.txID)).to.include({ id: transfer.txID });
   });
 });
