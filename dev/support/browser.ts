@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
+import { testRun } from './test-run.ts';
 
 /** Where Debian puts it. */
 const CHROMIUM = '/usr/bin/chromium';
@@ -13,4 +14,18 @@ export async function startBrowser(): Promise<Browser> {
     executablePath: CHROMIUM,
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
   });
+}
+
+let shared: Promise<Browser> | undefined;
+
+/**
+ * The one browser that all tests of this process share, started at the first call and closed when they end.
+ * Each opens contexts of its own, which know nothing of each other.
+ */
+export function sharedBrowser(): Promise<Browser> {
+  if (!shared) {
+    shared = startBrowser();
+    testRun.atEnd.push(async () => await (await shared)?.close());
+  }
+  return shared;
 }

@@ -2,7 +2,6 @@ import { inspect } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { componentLogger, createLogger, hideInText } from '../../src/base/log.ts';
-import { leastMs } from '../support/http/hostile-texts.ts';
 
 function capture(): {
   lines: () => Record<string, unknown>[];
@@ -15,30 +14,10 @@ function capture(): {
 }
 
 const SECRET = 'hunter2hunter2';
-const SECRET_NAMES = [
-  'authorization',
-  'Authorization',
-  'x-api-key',
-  'apiKey',
-  'api_key',
-  'TRON_API_KEY',
-  'cookie',
-  'set-cookie',
-  'secret',
-  'webhook_secret',
-  'webhookSecret',
-  'password',
-  'PASSWORD',
-  'passphrase',
-  'key',
-  'privateKey',
-  'SECRETS_KEY',
-  'mnemonic',
-  'phrase',
-  'seed',
-  'session',
-  'token',
-];
+const SECRET_NAMES = (
+  'authorization Authorization x-api-key apiKey api_key TRON_API_KEY cookie set-cookie secret webhook_secret ' +
+  'webhookSecret password PASSWORD passphrase key privateKey SECRETS_KEY mnemonic phrase seed session token'
+).split(' ');
 
 describe('log', () => {
   it('hides members with the name of a secret, in any spelling and at any depth', () => {
@@ -88,6 +67,8 @@ describe('log', () => {
   });
 
   it('leaves what operators need', () => {
+    const plain = 'deposit 0xabc of 12.5 USDT at https://example.com/a@b is completed';
+    expect(hideInText(plain)).to.equal(plain);
     const { log, lines } = capture();
     componentLogger(log, 'watcher').info(
       { network: 'bsc', amount: 12n, transaction_hash: '0xab', payment_token: 'USDT', at: new Date(0) },
@@ -105,19 +86,6 @@ describe('log', () => {
     });
     expect(line).to.include({ msg: 'deposit found', at: '1970-01-01T00:00:00.000Z' });
     expect(line?.['time']).to.match(/^\d{4}-\d\d-\d\dT/);
-  });
-
-  it('keeps type, message, stack and cause of an error', () => {
-    const { log, lines } = capture();
-    log.error({ err: new TypeError('outer', { cause: new RangeError('inner') }) }, 'failed');
-    const err = lines()[0]?.['err'] as {
-      type: string;
-      message: string;
-      stack: string;
-      cause: { message: string };
-    };
-    expect([err.type, err.message, err.cause.message]).to.deep.equal(['TypeError', 'outer', 'inner']);
-    expect(err.stack).to.contain('log.test.ts');
   });
 
   it('survives circular, huge and odd values', () => {
@@ -148,55 +116,44 @@ describe('log', () => {
     );
   });
 
-  it('cuts what is long before it looks for secrets, and shows nothing of one that the cut goes through', async () => {
-    const shapes = [
+  it('cuts what is long before it looks for secrets, and shows nothing of one that the cut goes through', () => {
+    // Where a look took more than linear time, this would not end.
+    for (const run of [
       'a',
       'a:',
       '://',
-      'a://',
       'sk_live_',
       'xprv',
       'whsec_ ',
       'set-password#',
       '@',
-      'a.',
       'a+',
       'http://x',
+    ])
+      expect(hideInText(run.repeat(1_000_000 / run.length)).length, run).to.be.below(2_100);
+    const secrets = [
+      `postgres://gateway:${'Hunter2'.repeat(20)}@db`,
+      `sk_live_${'Hunter2'.repeat(7)}`,
+      `xprv${'9sHunter2'.repeat(12)}`,
     ];
-    for (const run of shapes)
-      for (const length of [20_000, 1_000_000]) {
-        const text = run.repeat(length / run.length);
-        expect(await leastMs(100, () => hideInText(text)), `${run} × ${length}`).to.be.below(100);
-        expect(hideInText(text).length, run).to.be.below(2_100);
+    for (let before = 1_600; before < 2_100; before += 1)
+      for (const secret of secrets) {
+        const text = `${'-'.repeat(before)} ${secret} and more`.padEnd(5_000, ' x');
+        expect(hideInText(text), `${secret} behind ${before}`).not.to.contain('unter2');
       }
-    const xprv = `xprv${'9sHunter2'.repeat(12)}`;
-    for (let before = 1_600; before < 2_100; before += 1) {
-      for (const secret of [
-        `postgres://gateway:${'Hunter2'.repeat(20)}@db`,
-        `sk_live_${'Hunter2'.repeat(7)}`,
-        xprv,
-      ])
-        expect(
-          hideInText(`${'-'.repeat(before)} ${secret} and more`.padEnd(5_000, ' x')),
-          `${secret} behind ${before}`,
-        ).not.to.contain('unter2');
-    }
     expect(hideInText(`${'-'.repeat(5_000)}`)).to.match(/^-{1800}… \[3200 more characters\]$/);
   });
 
   it('keeps where an error was thrown, however long its message is, and cuts names of members', () => {
     const { log, lines } = capture();
-    log.error({ err: new Error('x'.repeat(100_000)), ['n'.repeat(100_000)]: 1 }, 'failed');
-    const err = lines()[0]?.['err'] as { message: string; stack: string };
+    const thrown = new TypeError('x'.repeat(100_000), { cause: new RangeError('inner') });
+    log.error({ err: thrown, ['n'.repeat(100_000)]: 1 }, 'failed');
+    const err = lines()[0]?.['err'] as Record<'type' | 'message' | 'stack', string> & { cause: Error };
+    expect([err.type, err.cause.message]).to.deep.equal(['TypeError', 'inner']);
     expect(err.message.length).to.be.below(2_100);
     expect(err.stack)
       .to.match(/^ +at /)
       .and.to.contain('log.test.ts');
     expect(JSON.stringify(lines()[0]).length).to.be.below(10_000);
-  });
-
-  it('does not change plain text', () => {
-    const plain = 'deposit 0xabc of 12.5 USDT at https://example.com/a@b is completed';
-    expect(hideInText(plain)).to.equal(plain);
   });
 });

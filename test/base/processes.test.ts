@@ -10,91 +10,77 @@ import { failureOf, gone, runScript } from '../support/repository/scripts.ts';
 
 const silent = () => undefined;
 
-/** Starts all three parts in a process of its own and prints their process numbers. */
-const allParts = (dir: string, after = '') => `
+/** Opens its folder, starts three children in a process of its own, and prints their process numbers. */
+const script = (dir: string, start: string, after: string) => `
   import { openDataDir } from ROOT/src/base/data-dir.ts;
+  import { startChild } from ROOT/src/base/processes.ts;
   import { startPostgres } from ROOT/src/embedded/postgres.ts;
   import { startTemporal } from ROOT/src/embedded/temporal.ts;
   import { startAnvil } from ROOT/dev/anvil.ts;
   const dataDir = ${JSON.stringify(dir)}, log = () => {};
   await openDataDir(dataDir, log);
-  const parts = await Promise.all([startPostgres({ dataDir, log, fsync: false }), startTemporal({ dataDir, log }), startAnvil({ dataDir, log })]);
+  const parts = await Promise.all([${start}]);
   console.log(parts.map((part) => part.pid).join(' '));
   ${after}`;
+const SLEEPERS = ['SIGTERM', 'SIGINT', 'SIGKILL']
+  .map(
+    (stopSignal) =>
+      `startChild({ name: 'x', command: 'sleep', args: ['600'], dataDir, stopSignal: '${stopSignal}' })`,
+  )
+  .join();
+const SERVERS =
+  'startPostgres({ dataDir, log, fsync: false }), startTemporal({ dataDir, log }), startAnvil({ dataDir, log })';
 const FOREVER = 'setInterval(() => {}, 1000);';
 
-async function pidsOf(script: { line(): Promise<string> }): Promise<number[]> {
-  const pids = (await script.line()).split(' ').map(Number);
-  expect(pids.every((pid) => startedAt(pid) !== undefined)).to.equal(true);
+async function started(dir: string, after: string, start = SLEEPERS) {
+  const running = await runScript(script(dir, start, after));
+  const pids = (await running.line()).split(' ').map(Number);
   expect(pids).to.have.length(3);
-  return pids;
+  return { ...running, pids, alive: () => pids.filter((pid) => startedAt(pid) !== undefined).length };
 }
 
-describe('child processes', () => {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    it(`all end when we get ${signal}`, async () => {
-      const script = await runScript(allParts(await tempDir(), FOREVER));
-      const pids = await pidsOf(script);
-      script.kill(signal);
-      expect(await script.ended).to.equal({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }[signal]);
-      await gone(...pids);
+describe('child processes', function () {
+  this.timeout(60_000);
+
+  const OWN_HANDLER = `${FOREVER} process.on('SIGTERM', () => setTimeout(() => process.exit(7), 200));`;
+  for (const [what, after, signal, status] of [
+    ['we get SIGINT', FOREVER, 'SIGINT', 130],
+    ['we get SIGTERM', FOREVER, 'SIGTERM', 143],
+    ['we get SIGHUP', FOREVER, 'SIGHUP', 129],
+    ['whoever else listens for the signal ends us', OWN_HANDLER, 'SIGTERM', 7],
+    ['we run out of work', '', undefined, 0],
+    ['we exit', 'process.exit(3);', undefined, 3],
+  ] as const)
+    it(`all end when ${what}`, async () => {
+      const parent = await started(await tempDir(), after);
+      if (signal) {
+        expect(parent.alive()).to.equal(3);
+        parent.kill(signal);
+      }
+      expect(await parent.ended).to.equal(status);
+      await gone(...parent.pids);
     });
-  }
 
-  it('all end when we do, by running out of work and by exit', async () => {
-    for (const [after, status] of [
-      ['', 0],
-      ['process.exit(3);', 3],
-    ] as const) {
-      const script = await runScript(allParts(await tempDir(), after));
-      const pids = (await script.line()).split(' ').map(Number);
-      expect(await script.ended).to.equal(status);
-      await gone(...pids);
-    }
-  });
-
-  it('leave the end to whoever else listens for the signal, and still end', async () => {
-    const script = await runScript(
-      allParts(
-        await tempDir(),
-        `${FOREVER} process.on('SIGTERM', () => setTimeout(() => process.exit(7), 200));`,
-      ),
-    );
-    const pids = await pidsOf(script);
-    script.kill('SIGTERM');
-    expect(await script.ended).to.equal(7);
-    await gone(...pids);
-  });
-
-  it('that a killed parent left behind are stopped by the next start over its folder', async () => {
+  it('that a killed parent left behind are stopped by the next start over its folder, and not while it runs', async () => {
     const dir = await tempDir();
-    const script = await runScript(allParts(dir, FOREVER));
-    const pids = await pidsOf(script);
-    script.kill('SIGKILL');
-    await gone(script.pid);
-    expect(pids.every((pid) => startedAt(pid) !== undefined)).to.equal(true);
+    const parent = await started(dir, FOREVER, SERVERS);
+    expect(await stopLeftovers(dir, silent)).to.deep.equal([]);
+    parent.kill('SIGKILL');
+    await gone(parent.pid);
+    expect(parent.alive()).to.equal(3);
     const lines: string[] = [];
     const held = await openDataDir(dir, (line) => lines.push(line));
-    await gone(...pids);
+    await gone(...parent.pids);
     expect(lines.map((line) => line.match(/stopping (\w+)/)?.[1]).sort()).to.deep.equal([
       'PostgreSQL',
       'Temporal',
       'anvil',
     ]);
     held.release();
-    const again = await runScript(allParts(dir, ''));
-    await again.line();
-    expect(await again.ended).to.equal(0);
-  });
-
-  it('of a parent that still runs are left alone', async () => {
-    const dir = await tempDir();
-    const script = await runScript(allParts(dir, FOREVER));
-    const pids = await pidsOf(script);
-    expect(await stopLeftovers(dir, silent)).to.deep.equal([]);
-    expect(pids.every((pid) => startedAt(pid) !== undefined)).to.equal(true);
-    script.kill('SIGTERM');
-    await script.ended;
+    const again = await started(dir, FOREVER, SERVERS);
+    again.kill('SIGTERM');
+    expect(await again.ended).to.equal(143);
+    await gone(...again.pids);
   });
 
   it('are never mistaken for a stranger who was given their number', async () => {

@@ -63,45 +63,35 @@ describe('the page of a payment link over HTTP', function () {
       expect(text).not.to.include(secret);
   });
 
-  it('is one and the same 404 page for every token that is unknown or cannot be', async () => {
-    const { token } = await make();
-    const wrong = [
-      '',
-      UNKNOWN_TOKEN,
-      'x',
-      `${token}/`,
-      `${token}/x`,
-      `${token}x`,
-      token.toUpperCase(),
-      '%E0%A4%A',
-      '%00',
-      '..%2f',
-      '?x',
-    ];
-    const answers = await Promise.all(wrong.map((path) => pageAt(path)));
-    expect(answers.map(({ status }) => status)).to.deep.equal(wrong.map(() => 404));
-    expect(new Set(answers.map(({ text }) => text)).size).to.equal(1);
-    expect(answers[0]?.text).to.include('There is no such payment link').and.not.include('http-equiv');
-    expect((await call(`${shop.api.origin}/pay`)).text).to.equal(answers[0]?.text);
-    expect((await call(`${shop.api.origin}/payer`)).body['code']).to.equal('NOT_FOUND');
-  });
-
-  it('answers a HEAD with the same headers and no body', async () => {
-    const { token } = await make();
-    const [head, get] = [await pageAt(token, { method: 'HEAD' }), await pageAt(token)];
-    expect([head.status, head.text]).to.deep.equal([200, '']);
-    for (const name of ['content-type', 'content-length', 'content-security-policy', 'cache-control'])
-      expect(head.headers.get(name), name).to.equal(get.headers.get(name));
-    expect((await pageAt(UNKNOWN_TOKEN, { method: 'HEAD' })).status).to.equal(404);
-  });
-
-  it('can only be read', async () => {
-    const { token } = await make();
-    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
-      const { status, headers } = await pageAt(token, { method });
-      expect([status, headers.get('allow')]).to.deep.equal([405, 'GET, HEAD']);
-    }
-  });
+  for (const [path, unknown, says] of [
+    ['pay', UNKNOWN_TOKEN, 'There is no such payment link'],
+    ['address', `ap_${'A'.repeat(32)}`, 'There is no such page'],
+  ] as const)
+    it(`is one and the same 404 page for every token that is unknown or cannot be, and can only be read: /${path}`, async () => {
+      const at = (rest: string, method = 'GET') => call(`${shop.api.origin}/${path}/${rest}`, { method });
+      const { token } = await make();
+      const customer = await shop.sql<{ token: string }>('select page_token as token from customers limit 1');
+      const own = path === 'pay' ? token : (customer[0]?.token ?? '');
+      const other = path === 'pay' ? (customer[0]?.token ?? '') : token;
+      const wrong = ['', unknown, other, 'x', `${own}/`, `${own}/x`, `${own}x`, own.toUpperCase()];
+      const answers = await Promise.all([...wrong, '%E0%A4%A', '%00', '..%2f', '?x'].map((rest) => at(rest)));
+      expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 404));
+      expect(new Set(answers.map(({ text }) => text)).size).to.equal(1);
+      expect(answers[0]?.text).to.include(says).and.not.include('http-equiv');
+      const [head, get] = [await at(own, 'HEAD'), await at(own)];
+      expect([head.status, head.text, get.status]).to.deep.equal([200, '', 200]);
+      for (const name of ['content-type', 'content-length', 'content-security-policy', 'cache-control'])
+        expect(head.headers.get(name), name).to.equal(get.headers.get(name));
+      expect((await at(unknown, 'HEAD')).status).to.equal(404);
+      for (const [query, sentence] of [
+        ['', 'This page can only be read'],
+        ['?lang=de', 'Diese Seite kann nur gelesen werden'],
+      ] as const) {
+        const { status, headers, text } = await at(own + query, 'DELETE');
+        expect([status, headers.get('allow')]).to.deep.equal([405, 'GET, HEAD']);
+        expect(text).to.include(sentence);
+      }
+    });
 
   it('takes no notice of what the request says about itself', async () => {
     const { token } = await make({ cancelUrl: 'https://shop.example/' });
@@ -153,14 +143,22 @@ describe('the page of a payment link over HTTP', function () {
     expect((await pageAt(token)).text).to.include('href="https://shop.example/?a=%22%3E%3Cscript%3E&amp;b"');
   });
 
-  it('says 429 with a page to an address that asks too often', async () => {
-    const busy = await startShop({ limits: { requestsPerSecond: 0.001, requestsBurst: 5 } });
+  it('says 429 with a page to an address that asks too often, whatever it tries', async () => {
+    const busy = await startShop({ limits: { requestsPerSecond: 0.001, requestsBurst: 4 } });
     try {
       const answers = [];
-      for (let tries = 0; tries < 7; tries += 1) answers.push(await call(`${busy.api.origin}/pay/x`));
-      expect(answers.map(({ status }) => status)).to.deep.equal([404, 404, 404, 404, 404, 429, 429]);
-      expect(answers[6]?.headers.get('retry-after')).to.match(/^\d+$/);
-      expect(answers[6]?.headers.get('content-type')).to.match(/^text\/html/);
+      for (const path of [
+        'pay/x',
+        'address/a',
+        `address/ap_${'A'.repeat(32)}/live`,
+        'pay/x/live?once=1',
+        'pay/x',
+        'address/b/live',
+      ])
+        answers.push(await call(`${busy.api.origin}/${path}`));
+      expect(answers.map(({ status }) => status)).to.deep.equal([404, 404, 404, 404, 429, 429]);
+      expect(answers[4]?.headers.get('retry-after')).to.match(/^\d+$/);
+      expect(answers[4]?.headers.get('content-type')).to.match(/^text\/html/);
     } finally {
       await busy.stop();
     }

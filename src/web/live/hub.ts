@@ -62,7 +62,7 @@ export function createHub<View extends Shown>(deps: WatchDeps, rendered: Rendere
       outage.began(error);
     }
     looking = false;
-    lookAgain(restAfter(performance.now() - began));
+    lookAgain(restAfter(performance.now() - began, deps.lookEveryMs));
   };
 
   const lookAgain = (afterMs: number): void => {
@@ -85,7 +85,7 @@ export function createHub<View extends Shown>(deps: WatchDeps, rendered: Rendere
       watched.set(token, one);
       one.readers.set(reader, version);
       readings.welcome(one, reader, version);
-      lookAgain(LOOK_EVERY_MS);
+      lookAgain(deps.lookEveryMs ?? LOOK_EVERY_MS);
       return () => leave(one, reader);
     },
     close: () => {
@@ -96,4 +96,6 @@ export function createHub<View extends Shown>(deps: WatchDeps, rendered: Rendere
   };
 }
 
-const restAfter = (tookMs: number): number => Math.max(LOOK_EVERY_MS - tookMs, tookMs * REST_SHARE);
+/** How long after a look that took so long the next one comes. */
+export const restAfter = (tookMs: number, lookEveryMs = LOOK_EVERY_MS): number =>
+  Math.max(lookEveryMs - tookMs, tookMs * REST_SHARE);

@@ -16,7 +16,7 @@ export type LiveOptions = {
   /** What all streams of the process share. */
   readonly places: Places;
   /** Shorter times than the product's own: for tests. */
-  readonly times?: Partial<StreamTimes>;
+  readonly times?: Partial<StreamTimes> & { readonly lookEveryMs?: number };
 };
 
 /**
@@ -30,7 +30,7 @@ export function liveAnswers<View extends Shown>(
   { siteOf, signal, places, times }: LiveOptions,
 ) {
   const { followed } = rendered;
-  const hub = createHub(deps, rendered);
+  const hub = createHub({ ...deps, lookEveryMs: times?.lookEveryMs }, rendered);
   let ordinal = 0;
   signal.addEventListener('abort', () => hub.close(), { once: true });
 

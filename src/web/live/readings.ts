@@ -16,7 +16,8 @@ const AT_ONCE = 20;
  */
 const REST_SHARE = 2;
 
-export type WatchDeps = Pick<Deps, 'log' | 'now'>;
+/** `lookEveryMs`: how often all together are asked whether one changed, where it is not as often as ever. */
+export type WatchDeps = Pick<Deps, 'log' | 'now'> & { readonly lookEveryMs?: number | undefined };
 
 /** Somebody who watches. */
 export type Reader = {

@@ -61,7 +61,7 @@ export async function openEvents(url: string, options: EventStreamOptions = {}):
     text: () => received,
     events,
     views,
-    view: (what, holds) => eventually(what, () => views().find(holds), 10_000),
+    view: (what, holds) => eventually(what, () => views().find(holds)),
     isEnded: () => ended,
     close: () => void response.destroy(),
   };

@@ -96,3 +96,15 @@ export const TYPED_ANSWER = {
   code: 'SIGNATURE_MISMATCH',
   unused: 'functionfunction',
 };
+
+/** The options of a compiler that lets nothing pass. */
+export const STRICT = {
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  verbatimModuleSyntax: false,
+  skipLibCheck: false,
+  target: 'es2022',
+  types: [],
+  outDir: 'out',
+};

@@ -5,7 +5,6 @@ import { eraseCustomer } from '../../../src/services/merchants/erasure.ts';
 import { call, UNKNOWN_ID } from '../../support/gateway.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
-const UNKNOWN_TOKEN = `ap_${'A'.repeat(32)}`;
 const PUBLIC_URL = 'https://pay.example/gateway';
 type Link = { readonly customer_id: string; readonly token: string; readonly url: string };
 
@@ -37,11 +36,9 @@ describe('the page of a customer’s addresses over HTTP', function () {
     const { id, token, url } = await make();
     expect(url).to.equal(`${PUBLIC_URL}/address/${token}`);
     expect(await linkOf(id)).to.deep.equal({ customer_id: id, token, url });
-    const tokens = new Set([token]);
-    // In turn: fifty at once may wait longer on a slow machine than an answer may take.
-    for (let more = 0; more < 50; more += 1) tokens.add((await make()).token);
-    expect(tokens.size).to.equal(51);
-    for (const one of tokens) expect(one).to.match(/^ap_[A-Za-z0-9_-]{32}$/);
+    expect(token)
+      .to.match(/^ap_[A-Za-z0-9_-]{32}$/)
+      .and.not.equal((await make()).token);
     const moved = await asked(id, { method: 'POST' });
     expect(moved.status).to.equal(201);
     expect(moved.body).to.deep.equal(await linkOf(id));
@@ -99,18 +96,6 @@ describe('the page of a customer’s addresses over HTTP', function () {
     for (const secret of ['secret', body['id'], shop.merchantId, token]) expect(text).not.to.include(secret);
   });
 
-  it('is one and the same 404 page for every token that is unknown or cannot be', async () => {
-    const { token } = await make();
-    const wrong = ['', UNKNOWN_TOKEN, 'x', `${token}/`, `${token}x`, token.toUpperCase(), '%00', '..%2f'];
-    const answers = await Promise.all(wrong.map((path) => pageAt(path)));
-    expect(answers.map(({ status }) => status)).to.deep.equal(wrong.map(() => 404));
-    expect(new Set(answers.map(({ text }) => text)).size).to.equal(1);
-    expect(answers[0]?.text).to.include('There is no such page').and.not.include('http-equiv');
-    expect((await pageAt(`${UNKNOWN_TOKEN}/live`)).status).to.equal(404);
-    const link = await shop.link({ email: 'payer@example.com' });
-    expect((await pageAt(link.token)).status).to.equal(404);
-  });
-
   it('ends for those who watch it, too, when its address is replaced', async () => {
     const { id, token } = await make();
     const { body } = await fetch(`${shop.api.origin}/address/${token}/live`);
@@ -119,7 +104,7 @@ describe('the page of a customer’s addresses over HTTP', function () {
     })();
     await asked(id, { method: 'POST' });
     await ended;
-    expect((await fetch(`${shop.api.origin}/address/${token}/live`)).status).to.equal(404);
+    expect((await pageAt(`${token}/live`)).status).to.equal(404);
   });
 
   it('ends with the customer’s erasure, for good', async () => {
@@ -127,15 +112,9 @@ describe('the page of a customer’s addresses over HTTP', function () {
     await shop.pay(id, { coins: '5' });
     await eraseCustomer(shop.deps, { customerId: id, reason: 'asked for it' });
     expect((await pageAt(token)).status).to.equal(404);
-    for (const method of ['GET', 'POST']) {
-      const { status, body } = await asked(id, { method });
-      expect([status, body['code']]).to.deep.equal([404, 'NOT_FOUND']);
-      expect(JSON.stringify(body)).to.include('was erased');
-    }
-    const refused = await shop
-      .sql('update customers set page_token = default where id = ?', [id])
-      .catch((error: Error) => error.message);
-    expect(String(refused)).to.include('customers_erased_page_check');
+    const { status, body } = await asked(id);
+    expect([status, body['code']]).to.deep.equal([404, 'NOT_FOUND']);
+    expect(JSON.stringify(body)).to.include('was erased');
   });
 
   it('offers only networks that somebody watches, in live mode', async () => {
@@ -219,36 +198,5 @@ describe('the page of a customer’s addresses over HTTP', function () {
       .to.include('<html lang="de">')
       .and.include('Es wurde keine Zahlung simuliert')
       .and.include('Das Formular ist nicht vollständig.');
-  });
-
-  it('can only be read, and says so in the reader’s language, as the checkout does', async () => {
-    for (const path of ['/address/x', '/pay/x'])
-      for (const [query, sentence] of [
-        ['', 'This page can only be read'],
-        ['?lang=de', 'Diese Seite kann nur gelesen werden'],
-      ]) {
-        const { status, headers, text } = await call(shop.api.origin + path + query, { method: 'DELETE' });
-        expect([status, headers.get('allow')]).to.deep.equal([405, 'GET, HEAD']);
-        expect(text).to.include(sentence);
-      }
-  });
-
-  it('is limited for a stranger who tries tokens, and so is its stream', async () => {
-    const busy = await startShop({ limits: { requestsPerSecond: 0.001, requestsBurst: 4 } });
-    try {
-      const tries = [
-        'a',
-        `${UNKNOWN_TOKEN}/live`,
-        `${UNKNOWN_TOKEN}/live?once`,
-        'b',
-        'c',
-        `${UNKNOWN_TOKEN}/live`,
-      ];
-      const statuses = [];
-      for (const path of tries) statuses.push((await call(`${busy.api.origin}/address/${path}`)).status);
-      expect(statuses).to.deep.equal([404, 404, 404, 404, 429, 429]);
-    } finally {
-      await busy.stop();
-    }
   });
 });

@@ -7,6 +7,8 @@ import type { Shop } from '../../support/payment-shop.ts';
 export type ShownState = {
   readonly path: string;
   readonly title: string;
+  /** What else it says of it, in its order. */
+  readonly says?: RegExp;
   /** The networks that are watched while it is shown; both where it is not said. */
   readonly watched?: readonly Network[];
 };
@@ -27,14 +29,18 @@ export async function makeStates(shop: Shop): Promise<Readonly<Record<string, Sh
   for (const network of ['bsc', 'tron'] as const) await shop.scanned(network, shop.clock.now);
   for (const { id } of [short.expired, short.expiredInPart, short.late])
     await advancePaymentLink(shop.deps, { linkId: id });
-  const at = (link: { token: string }, title: string): ShownState => ({ path: `/pay/${link.token}`, title });
+  const at = (link: { token: string }, title: string, says: RegExp): ShownState => ({
+    path: `/pay/${link.token}`,
+    title,
+    says,
+  });
   return {
     ...open,
-    over: at(short.over, 'The time to pay is over'),
-    overButSeen: at(short.overButSeen, 'Payment seen'),
-    expired: at(short.expired, 'This payment link has expired'),
-    expiredInPart: at(short.expiredInPart, 'This payment link has expired'),
-    late: at(short.late, 'Your payment came too late'),
+    over: at(short.over, 'The time to pay is over', /Do not send anything now\./),
+    overButSeen: at(short.overButSeen, 'Payment seen', /still counts, once it is seen here/),
+    expired: at(short.expired, 'This payment link has expired', /Do not send money for it\./),
+    expiredInPart: at(short.expiredInPart, 'This payment link has expired', /Something has arrived/),
+    late: at(short.late, 'Your payment came too late', /It is not lost: ask the shop/),
   };
 }
 
@@ -55,7 +61,7 @@ async function shortLived(shop: Shop) {
 }
 
 async function stillOpen(shop: Shop): Promise<Record<string, ShownState>> {
-  const make = async (title: string, more: Made = {}): Promise<ShownState> => {
+  const make = async (title: string, says: RegExp, more: Made = {}): Promise<ShownState> => {
     const { paid = [], watched, ...terms } = more;
     const customerId = await shop.customer(terms.mode ?? 'live');
     const link = await shop.link({ customerId, description: 'Order 1001', ...RETURNS, ...terms });
@@ -63,25 +69,39 @@ async function stillOpen(shop: Shop): Promise<Record<string, ShownState>> {
       shop.pass(1);
       await shop.pay(customerId, money);
     }
-    return { path: `/pay/${link.token}`, title, ...(watched && { watched }) };
+    return { path: `/pay/${link.token}`, title, says, ...(watched && { watched }) };
   };
   const cancelled = await shop.link({ customerId: await shop.customer(), ...RETURNS });
   await cancelPaymentLink(shop.deps, { merchantId: shop.merchantId, mode: 'live', id: cancelled.id });
-  const confirming = { coins: '10', state: 'confirming' } as const;
+  const coins = (amount: string, state?: 'confirming' | 'failed'): Made => ({
+    paid: [{ coins: amount, ...(state && { state }) }],
+  });
+  const parts: Made['paid'] = [{ coins: '10' }, { coins: '15', network: 'tron', state: 'settled' }];
+  const [waiting, seen, part] = ['Waiting for your payment', 'Payment seen', 'Part of it has arrived'];
+  const nothingToSend = /There is nothing to send now\..*\d+ of 15 confirmations$/;
+  const toTheUnit = /Time left:.* 14\.999999999999999999 USDT is still missing\.$/;
   return {
-    pending: await make('Waiting for your payment'),
-    onOneNetwork: await make('Waiting for your payment', { network: 'tron', description: LONG }),
-    test: await make('Waiting for your payment', { mode: 'test' }),
-    seen: await make('Payment seen', { paid: [{ coins: '25', state: 'confirming' }] }),
-    seenInPart: await make('Payment seen', { paid: [confirming] }),
-    partial: await make('Part of it has arrived', { paid: [{ coins: '10.5' }] }),
-    partialToTheUnit: await make('Part of it has arrived', { paid: [{ coins: '10.000000000000000001' }] }),
-    failed: await make('Waiting for your payment', { paid: [{ coins: '25', state: 'failed' }] }),
-    paid: await make('Paid', { paid: [{ coins: '10' }, { coins: '15', network: 'tron', state: 'settled' }] }),
-    overpaid: await make('Paid', { paid: [{ coins: '30' }] }),
-    underpaid: await make('Paid', { paid: [{ coins: '24.9' }] }),
-    unpayable: await make('This link cannot be paid at the moment', { watched: [] }),
-    cancelled: { path: `/pay/${cancelled.token}`, title: 'This payment link was cancelled' },
+    pending: await make(waiting, /^\S.* Time left: 5\d:\d\d \(until /),
+    onOneNetwork: await make(waiting, /Time left/, { network: 'tron', description: LONG }),
+    test: await make(waiting, /Time left/, { mode: 'test' }),
+    seen: await make(seen, nothingToSend, coins('25', 'confirming')),
+    seenInPart: await make(
+      seen,
+      /Time left:.*15 USDT is still missing\..*confirmations$/,
+      coins('10', 'confirming'),
+    ),
+    partial: await make(part, /14\.5 USDT is still missing\./, coins('10.5')),
+    partialToTheUnit: await make(part, toTheUnit, coins('10.000000000000000001')),
+    failed: await make(waiting, /Time left/, coins('25', 'failed')),
+    paid: await make('Paid', /The payment is confirmed\. Thank you\.$/, { paid: parts }),
+    overpaid: await make('Paid', /You sent 5 USDT more than was asked for\./, coins('30')),
+    underpaid: await make('Paid', /A little less than asked for has arrived, and is accepted/, coins('24.9')),
+    unpayable: await make('This link cannot be paid at the moment', /nobody would see it/, { watched: [] }),
+    cancelled: {
+      path: `/pay/${cancelled.token}`,
+      title: 'This payment link was cancelled',
+      says: /The shop can make a new link\./,
+    },
     unknown: { path: `/pay/${UNKNOWN_TOKEN}`, title: 'There is no such payment link' },
   };
 }

@@ -94,42 +94,11 @@ describe('a guarded form of the dashboard', function () {
     expect(late.text).to.include('name="confirm_password"');
   });
 
-  it('gives a copy of the cookie from before nothing: no step-up, and soon no session', async () => {
-    const stolen = person.state.cookie;
-    expect((await person.post(PATH, change(proof()))).status).to.equal(303);
-    const members = change();
-    const thief = await person.postRaw(PATH, members, { Cookie: stolen });
-    expect([thief.status, thief.cookie, await listed(members.network)]).to.deep.equal([403, undefined, 0]);
-    clock.ms += STEP_MS;
-    const gone = await person.postRaw(PATH, change(), { Cookie: stolen });
-    expect(gone.status).to.equal(401);
-    expect((await person.post(PATH, change())).status, 'the owner goes on').to.equal(303);
-  });
-
-  it('asks users of an app for a code, which works once', async () => {
-    const { careful, codeOf, signedIn } = await withApp();
-    expect((await signedIn.get(PATH)).text).to.include('name="confirm_code"');
-    const good = { confirm_password: careful.password, confirm_code: codeOf() };
-    for (const more of [
-      { ...good, confirm_code: '' },
-      { ...good, confirm_code: '000000' },
-    ])
-      expect((await signedIn.post(PATH, change(more))).status).to.equal(403);
-    expect((await signedIn.post(PATH, change(good))).status).to.equal(303);
-    clock.ms += 10 * MINUTE;
-    const [replayed, members] = [good, change()];
-    expect((await signedIn.post(PATH, { ...members, ...replayed })).status, 'an old code').to.equal(403);
-    const fresh = { ...good, confirm_code: codeOf() };
-    const other = await formPerson(api, careful, { totp: fresh.confirm_code });
-    const used = await other.post(PATH, { ...members, ...fresh });
-    expect(used.status, 'a code that signed in').to.equal(403);
-    expect(used.text).to.include('A code works once');
-    expect(await listed(members.network)).to.equal(0);
-  });
-
   it('takes effect once, however often and at whatever moment it is posted, and leads to one place', async () => {
     const { careful, codeOf, signedIn } = await withApp();
-    for (const apart of [0, 20, 60, 150]) {
+    const asked = (await signedIn.get(PATH)).text;
+    expect(asked).to.include('name="confirm_password"').and.include('name="confirm_code"');
+    for (const apart of [0, 60]) {
       clock.ms += 10 * MINUTE;
       const more = { confirm_password: careful.password, confirm_code: codeOf() };
       const path = '/dashboard/settings/keys/new';
@@ -160,20 +129,6 @@ describe('a guarded form of the dashboard', function () {
     expect(troublesOf(api)).to.deep.equal([]);
   });
 
-  it('takes effect once where each of two posts is confirmed by the password, a moment apart', async () => {
-    const members = { once: randomUUID(), label: 'without an app', 'scopes.read': 'on', ...proof() };
-    const answers = await Promise.all(
-      [0, 1, 2].map(async (apart) => {
-        await pause(apart * 20);
-        clock.ms += 1;
-        return await person.postRaw('/dashboard/settings/keys/new', members);
-      }),
-    );
-    expect(answers.map(({ status }) => status)).to.deep.equal([303, 303, 303]);
-    expect(new Set(answers.map(({ location, cookie }) => `${location} ${cookie}`)).size).to.equal(1);
-    expect(answers[0]?.location).to.match(/\/shown\//);
-  });
-
   it('that is posted again later leads there without a password, and with other values nowhere', async () => {
     const members = change(proof());
     await person.post(PATH, members);
@@ -184,32 +139,6 @@ describe('a guarded form of the dashboard', function () {
     const other = await person.post(PATH, { ...members, network: newNetwork() });
     expect(other.status).to.equal(409);
     expect(other.text).to.include('sent before with other values');
-  });
-
-  it('is counted like a login, also across sign-ins', async () => {
-    const guess = async () =>
-      (await person.post(PATH, change({ confirm_password: `guess ${randomUUID()}` }))).status;
-    const statuses: number[] = [];
-    for (let index = 0; index < 12; index += 1) statuses.push(await guess());
-    expect(statuses.slice(0, 10)).to.deep.equal(Array.from({ length: 10 }, () => 403));
-    expect(statuses.slice(10)).to.deep.equal([429, 429]);
-    const members = change(proof());
-    const right = await person.post(PATH, members);
-    expect([right.status, await listed(members.network)]).to.deep.equal([429, 0]);
-    expect(right.text).to.include('Too many failed tries');
-  });
-
-  it('does nothing for another origin, and nothing once the session has ended', async () => {
-    const members = change(proof());
-    const forged: Record<string, string>[] = [
-      { Origin: 'https://evil.example' },
-      { 'Sec-Fetch-Site': 'cross-site' },
-    ];
-    for (const headers of forged) expect((await person.postRaw(PATH, members, headers)).status).to.equal(403);
-    await api.deps.orm.em.fork().execute('delete from sessions where user_id = ?', [user.id]);
-    const ended = await person.postRaw(PATH, members);
-    expect(ended.status).to.equal(401);
-    expect(await listed(members.network)).to.equal(0);
   });
 
   it('keeps the step-up where the change itself is refused: what is corrected needs no password again', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { startBrowser } from '../../../dev/support/browser.ts';
+import { sharedBrowser } from '../../../dev/support/browser.ts';
 import { eventually } from '../../../dev/support/eventually.ts';
 import type { PublicPaymentView } from '../../../src/contract/payment-link.ts';
 import { scriptOf } from '../../../src/web/assets/assets.ts';
@@ -10,9 +10,6 @@ import type { PayerPages } from '../../../src/web/visitor.ts';
 import { openPage, readText, type WatchedPage } from '../../support/http/browser.ts';
 import { startGate } from '../../support/http/gate.ts';
 import { startShop } from '../../support/payment-shop.ts';
-
-/** Within this time money that came is shown. */
-export const NEWS_MS = 2_000;
 
 /** A page with one of everything that a script could disturb. */
 const rendered = (view: PublicPaymentView) => html`<h1>Pay</h1>
@@ -46,24 +43,29 @@ const pages: PayerPages = {
 
 /**
  * A shop whose payers see that page, through a door that can be closed, in a real browser. `visit` opens
- * the page of a link; `prepare` is done with the tab before. `followed` waits until its script has had the
- * first rendering.
+ * the page of a link; with a `clock` that stands still there but for what a test lets pass. `prepare` is done
+ * with the tab before. `followed` waits until its script has had the first rendering.
  */
 export async function startFollowedPages() {
   const [shop, browser, gate] = await Promise.all([
-    startShop({ pay: { pages } }),
-    startBrowser(),
+    startShop({ pay: { pages, times: { lookEveryMs: 100 } } }),
+    sharedBrowser(),
     startGate(),
   ]);
   gate.target(shop.api.origin);
   type Link = Awaited<ReturnType<typeof shop.link>>;
   const visit = async (
     link: Link,
-    options: BrowserContextOptions = {},
+    options: BrowserContextOptions & { readonly clock?: Date } = {},
     prepare?: (page: Page) => Promise<unknown>,
     waitUntil: 'load' | 'commit' = 'load',
   ): Promise<WatchedPage> => {
-    const watched = await openPage(browser, gate.url, options);
+    const { clock, ...rest } = options;
+    const watched = await openPage(browser, gate.url, rest);
+    if (clock) {
+      await watched.page.clock.install({ time: clock });
+      await watched.page.clock.pauseAt(new Date(clock.getTime() + 1_000));
+    }
     await prepare?.(watched.page);
     await watched.page.goto(`${gate.url}/pay/${link.token}`, { waitUntil });
     return watched;
@@ -83,16 +85,15 @@ export async function startFollowedPages() {
       await context.close();
       expect(complaints.filter((one) => !but.test(one))).to.deep.equal([]);
     },
-    shows: async (page: Page, status: string, limitMs = NEWS_MS) =>
-      await page.locator(`[data-status="${status}"]`).waitFor({ timeout: limitMs }),
+    shows: async (page: Page, status: string) =>
+      await page.locator(`[data-status="${status}"]`).waitFor({ timeout: 45_000 }),
     followed: async (watched: WatchedPage) => {
-      await eventually('the stream', () => opened(watched, /\/live$/) > 0);
       // The countdown begins with the first rendering.
       const counts = async () => (await readText(watched.page.locator('[data-until]'))) !== '60:00';
       await eventually('the first rendering', counts);
     },
     stop: async () => {
-      await browser.close();
+      for (const context of browser.contexts()) await context.close();
       await gate.close();
       await shop.stop();
     },

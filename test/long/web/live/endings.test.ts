@@ -2,13 +2,13 @@ import { connect } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { eventually } from '../../../dev/support/eventually.ts';
-import { ownPostgres } from '../../../dev/support/parts.ts';
-import { html, raw } from '../../../src/web/html.ts';
-import { call, troublesOf } from '../../support/gateway.ts';
-import { openEvents } from '../../support/http/event-stream.ts';
-import { type Shop, startShop } from '../../support/payment-shop.ts';
-import { statementsOf } from '../../support/statements.ts';
+import { eventually } from '../../../../dev/support/eventually.ts';
+import { ownPostgres } from '../../../../dev/support/parts.ts';
+import { html, raw } from '../../../../src/web/html.ts';
+import { call, troublesOf } from '../../../support/gateway.ts';
+import { openEvents } from '../../../support/http/event-stream.ts';
+import { type Shop, startShop } from '../../../support/payment-shop.ts';
+import { statementsOf } from '../../../support/statements.ts';
 
 /** What is in use, without what is only not yet collected. */
 const keptBytes = (): number => {
@@ -35,29 +35,6 @@ describe('the end of a stream', function () {
       openEvents(`${shop.api.origin}/pay/${link.token}/live`, from ? { from } : {});
     return { shop, link, customerId, follow };
   };
-
-  it('comes at once when the process shuts down, which waits for no stream', async () => {
-    const { shop, follow } = await start();
-    const streams = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => follow(`127.0.1.${index + 1}`)),
-    );
-    await Promise.all(streams.map((one) => one.view('a first view', () => true)));
-    shops.length = 0;
-    const from = performance.now();
-    await shop.stop();
-    expect(performance.now() - from).to.be.lessThan(1_000);
-    expect(streams.map((one) => one.isEnded())).to.not.include(false);
-    expect(streams.map((one) => one.text().endsWith('\n\n'))).to.not.include(false);
-  });
-
-  it('comes after its time, and signs of life come until then', async () => {
-    const { follow } = await start({ pay: { times: { lifeEveryMs: 100, endsAfterMs: 550 } } });
-    const stream = await follow();
-    await eventually('the end', stream.isEnded, 2_000);
-    const signs = stream.events.filter(({ name }) => name === 'still');
-    expect(signs).to.have.length.within(3, 5);
-    expect(signs[0]?.data).to.equal('2026-11-20T09:00:00Z');
-  });
 
   const SIZE = 4_000_000;
   /** Somebody who opens the stream of a very large page and never reads. */
@@ -158,27 +135,5 @@ describe('the end of a stream', function () {
     } finally {
       await server.stop();
     }
-  });
-
-  it('does not come while one link cannot be read: that is said once, for as long as it is so', async () => {
-    const { shop, link, follow } = await start();
-    const stream = await follow();
-    await stream.view('a first view', () => true);
-    await shop.sql('alter table deposit_addresses rename to put_away');
-    await shop.sql('update payment_links set description = ? where token = ?', ['Tea', link.token]);
-    await passed(4_000);
-    const told = troublesOf(shop.api).filter(({ text }) => text.includes('cannot be read'));
-    expect(told).to.have.length(1);
-    await shop.sql('alter table put_away rename to deposit_addresses');
-    await stream.view('the tea', ({ main }) => main.includes('Tea'));
-    expect(stream.isEnded()).to.equal(false);
-  });
-
-  it('is the beginning of nothing where the process or one address has enough of them', async () => {
-    const { follow } = await start({ pay: { limits: { all: 4, ofSite: 2 } } });
-    const statuses = [];
-    for (const from of ['127.0.0.1', '127.0.0.1', '127.0.0.1', '127.0.0.2', '127.0.0.2', '127.0.0.3'])
-      statuses.push((await follow(from)).status);
-    expect(statuses).to.deep.equal([200, 200, 429, 200, 200, 503]);
   });
 });

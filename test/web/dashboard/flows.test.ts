@@ -1,0 +1,220 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { createCustomer } from '../../../dev/support/use-cases.ts';
+import { listActions } from '../../../src/services/audit/list.ts';
+import { readText } from '../../support/http/browser.ts';
+import { openDashboard, type SignedIn, unexpected } from '../../support/http/dashboard.ts';
+import { browserStage } from '../../support/http/stage.ts';
+
+/** Nothing listens there. */
+const NOWHERE = 'http://127.0.0.1:9/hook';
+
+/** Each thing is made, found, changed and ended by a person, with and without script by turns. */
+describe('a person at the dashboard', function () {
+  this.timeout(60_000);
+  const the = browserStage();
+  let merchantId: string;
+  let signedIn: SignedIn;
+
+  const sql = <Row = Record<string, unknown>>(text: string, params: unknown[] = []) =>
+    the.api.deps.orm.em.fork().execute<Row[]>(text, params);
+  const enter = async (path: string, javaScriptEnabled: boolean) => {
+    merchantId = (await the.api.newMerchant()).id;
+    signedIn = await openDashboard(the.browser, the.api, { merchantId, path, javaScriptEnabled });
+    return signedIn.page;
+  };
+  const main = () => readText(signedIn.page.locator('main'));
+  const press = (name: string) => signedIn.page.getByRole('button', { name }).click();
+  const go = (name: string) => signedIn.page.getByRole('link', { name }).click();
+  const type = (label: string, text: string) => signedIn.page.getByLabel(label).fill(text);
+  /** What the merchant's people did, each by the person who is signed in. */
+  const done = async (): Promise<string[]> => {
+    const actions = await listActions(the.api.deps, { merchantId, limit: 20 });
+    const own = actions.filter(({ by }) => by === signedIn.user.email);
+    expect(JSON.stringify(actions)).not.to.include('whsec_');
+    return own.map(({ action }) => action).reverse();
+  };
+  afterEach(async () => {
+    await signedIn.context.close();
+    expect(unexpected(signedIn, 400, 404)).to.deep.equal([]);
+  });
+
+  it('makes and finds a customer, and replaces the address of their page, once', async () => {
+    const page = await enter('/dashboard/test/customers', false);
+    expect(await main()).to.include('No customers yet');
+    await go('Make the first one');
+    await press('Create customer');
+    expect(await readText(page.getByRole('alert'))).to.include('At least one of external_id and email');
+    await type('Your own id of the customer', 'user-42');
+    await type('Email', 'ann@example');
+    await press('Create customer');
+    expect(await readText(page.locator('#email-error'))).to.equal('Must be an email address.');
+    expect(await page.getByLabel('Your own id of the customer').inputValue()).to.equal('user-42');
+    await type('Email', 'ann@example.com');
+    await press('Create customer');
+    expect(await readText(page.locator('h1'))).to.equal('user-42');
+    const { pathname } = new URL(page.url());
+    expect(pathname).to.match(/^\/dashboard\/test\/customers\/[0-9a-f-]{36}$/);
+    await go('← Customers');
+    await type('Search', 'ann@');
+    await press('Filter');
+    expect(await page.getByRole('row').count()).to.equal(2);
+    await page.goto(the.api.origin + pathname);
+    const before = await readText(page.locator('#page-url'));
+    const statusOf = async (url: string) =>
+      (await signedIn.context.request.get(the.api.origin + new URL(url).pathname)).status();
+    await go('Replace its address');
+    expect(await statusOf(before)).to.equal(200);
+    const [action, once] = [page.url(), await page.locator('input[name=once]').inputValue()];
+    await press('Replace the address');
+    const after = await readText(page.locator('#page-url'));
+    expect(after)
+      .to.match(/\/address\/ap_[\w-]{32}$/)
+      .and.not.equal(before);
+    expect([await statusOf(before), await statusOf(after)]).to.deep.equal([404, 200]);
+    // The very form again, as by a second click, does nothing twice.
+    await signedIn.context.request.post(action, { form: { once }, headers: { origin: the.api.origin } });
+    await page.reload();
+    expect(await readText(page.locator('#page-url'))).to.equal(after);
+    expect(await done()).to.deep.equal(['customer.create', 'customer.new-page']);
+  });
+
+  it('makes, finds and cancels a payment link', async () => {
+    const page = await enter('/dashboard/test/links', true);
+    expect(await main()).to.include('No payment links yet');
+    await go('Make the first one');
+    await type('Email of the customer', 'ann@example.com');
+    await type('Amount in USD', '1.25');
+    await type('Description', 'Order 1001');
+    await press('Create payment link');
+    expect(await readText(page.locator('#amount_usd-error'))).to.equal(
+      'The smallest amount of a payment link is 5 USD.',
+    );
+    expect(await page.getByLabel('Description').inputValue()).to.equal('Order 1001');
+    await type('Amount in USD', '25.50');
+    await page.getByLabel('Network').selectOption({ index: 1 });
+    await page.getByLabel('Can be paid for').selectOption('1 day');
+    await press('Create payment link');
+    expect(await readText(page.locator('h1'))).to.include('Order 1001');
+    expect(await readText(page.locator('#link-url'))).to.match(/\/pay\/pl_[\w-]{32}$/);
+    const code = page.getByRole('img', { name: 'QR code of the address for the payer' });
+    expect(await code.count()).to.equal(1);
+    expect(await readText(page.getByRole('note'))).to.include('Nothing has been paid of 25.50 USD');
+    const rows = await sql(
+      `select amount_cents, network, round(extract(epoch from expires_at - created_at)) as s, mode
+         from payment_links where merchant_id = ?`,
+      [merchantId],
+    );
+    expect(rows).to.deep.equal([{ amount_cents: '2550', network: 'bsc', s: '86400', mode: 'test' }]);
+    await go('← Payment links');
+    await page.getByLabel('State').selectOption('Not paid yet');
+    await type('From day (UTC)', new Date().toISOString().slice(0, 10));
+    await type('Search', 'order 10');
+    await press('Filter');
+    expect(await page.getByRole('row').count()).to.equal(2);
+    await go('Order 1001');
+    await go('Cancel the link');
+    await press('Cancel the link');
+    expect(await readText(page.getByRole('note'))).to.include('It was cancelled');
+    const link = page.url();
+    expect(await page.getByRole('link', { name: 'Cancel the link' }).count()).to.equal(0);
+    await page.goto(`${link}/cancel`);
+    expect(await main()).to.include('There is nothing to cancel.');
+    expect(await page.getByRole('button', { name: 'Cancel the link' }).count()).to.equal(0);
+    await go('Look at the link');
+    expect(page.url()).to.equal(link);
+    expect(await done()).to.deep.equal(['link.create', 'link.cancel']);
+  });
+
+  it('registers an endpoint, changes it, gives it a new secret, tries and deletes it', async () => {
+    const page = await enter('/dashboard/test/endpoints', false);
+    await go('Register the first one');
+    await type('Address', 'http://10.0.0.1/');
+    await page.getByLabel('All common ones').uncheck();
+    await page.getByLabel('deposit.completed').check();
+    await press('Register endpoint');
+    expect(await page.locator('#url-error').count()).to.equal(1);
+    expect(await page.getByLabel('deposit.completed').isChecked()).to.equal(true);
+    expect(await page.getByLabel('All common ones').isChecked()).to.equal(false);
+    await type('Address', NOWHERE);
+    await press('Register endpoint');
+    const secret = await readText(page.locator('#secret-0'));
+    expect(secret).to.match(/^whsec_/);
+    await page.reload();
+    expect(await main())
+      .to.include('shown already')
+      .and.not.to.include(secret);
+    await page.goto(`${the.api.origin}/dashboard/test/endpoints`);
+    await go(NOWHERE);
+    expect(await page.content()).not.to.include(secret);
+    await go('Change');
+    await page.getByLabel('payment.completed').check();
+    await type('Description', 'Orders');
+    await press('Save');
+    expect(
+      await sql('select url, events, description from webhook_endpoints where merchant_id = ?', [merchantId]),
+    ).to.deep.equal([
+      { url: NOWHERE, events: ['deposit.completed', 'payment.completed'], description: 'Orders' },
+    ]);
+    await go('New secret');
+    expect(await main()).to.include('24 hours');
+    await press('Make a new secret');
+    expect(await readText(page.locator('#secret-0')))
+      .to.match(/^whsec_/)
+      .and.not.to.equal(secret);
+    await go('I have copied it');
+    await press('Disable');
+    expect(await main()).to.include('Nothing is sent to this endpoint');
+    expect(await page.getByRole('button', { name: 'Send a test event' }).count()).to.equal(0);
+    await press('Enable');
+    await press('Send a test event');
+    expect(await readText(page.locator('table')))
+      .to.include('webhook.test')
+      .and.to.include('On its way');
+    await page.getByRole('button', { name: 'Send again: webhook.test' }).click();
+    expect(await readText(page.getByRole('alert'))).to.include('still on its way');
+    await go('← The endpoint');
+    await go('Delete');
+    await press('Delete the endpoint');
+    expect(await main()).to.include('No endpoints yet');
+    const changes = Array.from({ length: 4 }, () => 'endpoint.change');
+    expect(await done()).to.deep.equal(['endpoint.create', ...changes, 'endpoint.test', 'endpoint.delete']);
+  });
+
+  it('simulates a deposit of a chosen customer, coin, amount and outcome', async () => {
+    const page = await enter('/dashboard/test/simulate', true);
+    expect(await main()).to.include('There is no test customer yet');
+    for (const [mode, name] of [
+      ['test', '<b>Ann</b>'],
+      ['live', 'Only live'],
+    ] as const)
+      await createCustomer(the.api.deps, {
+        merchantId,
+        mode,
+        externalId: randomUUID(),
+        email: null,
+        name,
+        metadata: {},
+      });
+    await page.reload();
+    expect(await readText(page.getByLabel('Customer')))
+      .to.include('<b>Ann</b>')
+      .and.not.to.include('Only live');
+    await page.getByLabel('What arrives').selectOption({ index: 2 });
+    await type('Amount, in coins', '1.23456789');
+    await press('Simulate the deposit');
+    expect(await readText(page.locator('#amount-error'))).to.equal('Must have at most 6 decimals.');
+    await type('Amount, in coins', '1.234567');
+    await page.getByLabel('Where it ends').selectOption('Waiting for confirmations');
+    await page.getByLabel('What your endpoints are told').selectOption('Every state on the way');
+    await press('Simulate the deposit');
+    await page.waitForURL(/\/deposits\//);
+    const [{ id, ...deposit } = {}, ...more] = await sql(
+      'select id, network, currency, amount_units, status, mode from deposits where merchant_id = ?',
+      [merchantId],
+    );
+    const made = { network: 'tron', currency: 'TRX', amount_units: '1234567', status: 'confirming' };
+    expect([deposit, more]).to.deep.equal([{ ...made, mode: 'test' }, []]);
+    expect(new URL(page.url()).pathname).to.equal(`/dashboard/test/deposits/${id}`);
+  });
+});

@@ -1,0 +1,214 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import {
+  createCustomer,
+  createEndpoint,
+  createPaymentLink,
+  simulateDeposit,
+} from '../../../dev/support/use-cases.ts';
+import { allowNetwork } from '../../../src/services/access/allowlist.ts';
+import { createKey } from '../../../src/services/merchants/keys.ts';
+import { updateMerchant } from '../../../src/services/merchants/merchants.ts';
+import { askWithdrawChange } from '../../../src/services/merchants/withdraw-changes.ts';
+import { troublesOf } from '../../support/gateway.ts';
+import { busyMerchant } from '../../support/http/busy-merchant.ts';
+import { type Crawled, crawl, type FoundForm, kindOf } from '../../support/http/crawl.ts';
+import { openDashboard, type SignedIn, unexpected } from '../../support/http/dashboard.ts';
+import { wrongWith } from '../../support/http/look.ts';
+import { shiftsAtLoad } from '../../support/http/shifts.ts';
+import { browserStage } from '../../support/http/stage.ts';
+import { newUser } from '../../support/sign-in.ts';
+
+const HOSTILE = `</td><script>window.hit = 1</script>"'\u202egnp.exe ${'w'.repeat(80)}`;
+const [ADDRESS, OTHER] = [
+  '0x52908400098527886E0F7030069857D2E4169EE7',
+  '0x8617E340B3D01FA5F11F306F4090FD50E238070D',
+];
+const TYPED = new Set(['text', 'email', 'password', 'url', 'number', 'search', 'area', 'textarea']);
+/** No page is larger: nobody waits for a table. */
+const MOST_BYTES = 100_000;
+/** What no link leads to: what is wrong, refused or not there. */
+const REFUSED = [
+  '/deposits?status=gone&network=eth&currency=x&customer_id=1&transaction_hash=1&created_from=1',
+  '/payouts?state=gone',
+  '/test/links?status=wrong',
+  '/events/unknown',
+];
+
+/** Every page, with whatever a merchant may have and for one who has nothing, is for everybody. */
+describe('every page of the dashboard', function () {
+  this.timeout(180_000);
+  const the = browserStage();
+  let crawled: Crawled;
+  let own: SignedIn;
+  let full: Awaited<ReturnType<typeof fullMerchant>>;
+
+  /** A merchant with something of everything, and texts that want to be more. */
+  const fullMerchant = async () => {
+    const { deps } = the.api;
+    const busy = await busyMerchant(the.api);
+    const { merchantId } = busy;
+    await updateMerchant(deps, { merchantId, name: HOSTILE, withdraw: { bsc: ADDRESS ?? '' } });
+    const user = await newUser(the.api, merchantId);
+    const acting = { ...deps, actor: { kind: 'user', userId: user.id, from: '2001:db8:1:2::/64' } as const };
+    await createKey(acting, { merchantId, mode: 'live', label: HOSTILE });
+    await allowNetwork(acting, { merchantId, network: '2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff' });
+    const change = { network: 'bsc', address: OTHER ?? '', contractAllowed: true } as const;
+    await askWithdrawChange(acting, merchantId, change);
+    const scope = { merchantId, mode: 'test' } as const;
+    const url = `http://127.0.0.1:9/${'x'.repeat(300)}`;
+    await createEndpoint(deps, { ...scope, url, events: ['*'], description: HOSTILE });
+    const names = { externalId: HOSTILE, email: null, name: HOSTILE, metadata: { order: HOSTILE } };
+    const customer = await createCustomer(deps, { ...scope, ...names });
+    const { link } = await createPaymentLink(deps, {
+      ...scope,
+      customerId: customer.id,
+      amountCents: 2_500n,
+      publicUrl: the.api.origin,
+      description: HOSTILE.repeat(3),
+      externalId: HOSTILE,
+      successUrl: 'https://shop.example/thanks',
+      metadata: { order: HOSTILE },
+    });
+    const coins = { network: 'bsc', currency: 'USDT', amountUnits: 10n ** 19n } as const;
+    const pays = { paymentToken: link.token, outcome: 'completed', events: 'full' } as const;
+    await simulateDeposit(deps, { merchantId, customerId: customer.id, ...coins, ...pays });
+    return busy;
+  };
+
+  before(async () => {
+    full = await fullMerchant();
+    own = await openDashboard(the.browser, the.api, { merchantId: full.merchantId });
+    const get = async (path: string) => {
+      const answer = await own.context.request.get(the.api.origin + path);
+      return { status: answer.status(), text: await answer.text() };
+    };
+    crawled = await crawl('/dashboard', /^\/dashboard(?!.*\.(csv|json))/, get);
+  });
+
+  /** One path of each kind, those of both modes alike. */
+  const kinds = () => [
+    ...new Map([...crawled.pages.keys()].map((path) => [kindOf(path).replace('/test', ''), path])).values(),
+  ];
+  const look = async (page: Page, path: string, turn: number): Promise<string[]> => {
+    const [colorScheme, width] = turn % 2 === 0 ? (['light', 320] as const) : (['dark', 1_280] as const);
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 800 });
+    const answer = await page.goto(the.api.origin + path);
+    const name = `${kindOf(path)
+      .replaceAll(/[^a-z0-9]+/gi, '-')
+      .slice(0, 80)}-${width}`;
+    const bytes = (await answer?.body())?.length ?? 0;
+    const wrong = await wrongWith(page, name, { closed: true });
+    return bytes > MOST_BYTES ? [...wrong, `${name}: ${bytes} bytes`] : wrong;
+  };
+
+  it('is for everybody, on a phone and on a desk, light and dark, and runs no stranger’s text', async () => {
+    const paths = [...kinds(), ...REFUSED.map((path) => `/dashboard${path}`)];
+    expect(paths.length, paths.join(' ')).to.be.at.least(50);
+    const wrong: string[] = [];
+    for (const [turn, path] of paths.entries()) wrong.push(...(await look(own.page, path, turn)));
+    expect(wrong).to.deep.equal([]);
+    expect(unexpected(own, 400, 404)).to.deep.equal([]);
+    expect(troublesOf(the.api)).to.deep.equal([]);
+  });
+
+  it('is for everybody where nothing is there yet, when something was wrong, and when a secret is shown', async () => {
+    const { id: merchantId } = await the.api.newMerchant();
+    const signedIn = await openDashboard(the.browser, the.api, { merchantId });
+    const { page, context, user } = signedIn;
+    const wrong: string[] = [];
+    const empty = [
+      '',
+      '/deposits',
+      '/test/links',
+      '/payouts',
+      '/endpoints',
+      '/settings/withdraw',
+      '/settings/allowlist',
+    ];
+    for (const [turn, path] of empty.entries()) wrong.push(...(await look(page, `/dashboard${path}`, turn)));
+    await page.goto(`${the.api.origin}/dashboard/settings/team/invite`);
+    await page.getByLabel('Email').fill('ben@example.com');
+    for (const [name, password] of [
+      ['a refused step-up', 'not the right one'],
+      ['a secret that is shown', user.password],
+    ] as const) {
+      await page.getByLabel('Your password').fill(password);
+      await page.getByRole('button', { name: 'Make the link' }).click();
+      wrong.push(...(await wrongWith(page, name)));
+    }
+    await page.goto(`${the.api.origin}/dashboard/account/totp`);
+    await page.getByRole('button', { name: 'Set up an app' }).click();
+    await page.setViewportSize({ width: 320, height: 640 });
+    wrong.push(...(await wrongWith(page, 'a secret for an app')));
+    expect(wrong).to.deep.equal([]);
+    await context.close();
+    expect(unexpected(signedIn, 403)).to.deep.equal([]);
+  });
+
+  it('moves nothing when the reader’s own times take the place of the server’s', async () => {
+    for (const [timezoneId, width] of [
+      ['America/New_York', 320],
+      ['Asia/Kolkata', 1280],
+    ] as const) {
+      const { merchantId } = full;
+      const viewport = { width, height: 800 };
+      const { page, context } = await openDashboard(the.browser, the.api, {
+        merchantId,
+        timezoneId,
+        viewport,
+      });
+      // As on a slow line: the page is there before its script.
+      await context.route('**/assets/page.*', async (route) => {
+        await page.waitForTimeout(200);
+        await route.continue();
+      });
+      for (const path of ['', '/deposits', `/deposits/${full.deposits.settled}`]) {
+        const shifts = await shiftsAtLoad(page, `${the.api.origin}/dashboard${path}`);
+        expect(shifts, `${path} ${timezoneId}`).to.deep.equal([]);
+        const ownTimes = await page.locator('time[data-local][title]').count();
+        expect(ownTimes, path).to.equal(await page.locator('time[data-local]').count());
+      }
+      await context.close();
+    }
+  });
+
+  it('begins at the first field that is wrong, or at what is wrong, after a form was refused', async () => {
+    const { page } = own;
+    const typed = crawled.forms.filter(({ fields }) => fields.some(({ type }) => TYPED.has(type)));
+    const refused: string[] = [];
+    for (const form of typed) {
+      await page.goto(the.api.origin + form.page);
+      const status = await sendWrong(page, form);
+      if (status < 400) continue;
+      expect(await page.evaluate(FOCUS), `${form.page} ${form.action} ${status}`).to.equal(
+        'where it is wrong',
+      );
+      refused.push(form.action);
+    }
+    expect(refused.length, refused.join()).to.be.at.least(8);
+  });
+});
+
+async function sendWrong(page: Page, { action }: FoundForm): Promise<number> {
+  const answered = page.waitForNavigation();
+  await page.evaluate(`(() => {
+    const form = [...document.forms].find((one) => one.method === 'post' && one.getAttribute('action') === ${JSON.stringify(action)})
+      ?? [...document.forms].find((one) => one.method === 'post' && one.querySelector('[name=once]'));
+    for (const field of form.elements)
+      if (field.type !== 'hidden' && (field.nodeName === 'TEXTAREA' || field.nodeName === 'INPUT' && !['checkbox', 'radio', 'submit'].includes(field.type)))
+        field.value = field.type === 'password' ? 'no' : '<';
+    form.noValidate = true;
+    form.requestSubmit();
+  })()`);
+  return (await answered)?.status() ?? 0;
+}
+
+/** Where the focus is after a refusal. */
+const FOCUS = `(() => {
+  const wrong = document.querySelector('main [aria-invalid=true], main fieldset[tabindex], main [role=alert][tabindex]');
+  const first = document.querySelector('main [aria-invalid=true], main fieldset[tabindex]') ?? wrong;
+  return document.activeElement === first ? 'where it is wrong'
+    : 'at ' + document.activeElement.outerHTML.slice(0, 150) + ' and not at ' + (first ? first.outerHTML.slice(0, 150) : document.querySelector('main').innerText.slice(0, 300));
+})()`;
