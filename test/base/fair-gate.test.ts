@@ -88,16 +88,6 @@ describe('the fair gate', () => {
     expect(Math.min(...rests.map(([tookMs]) => tookMs))).to.be.at.least(0);
   });
 
-  it('refuses more than may wait', async () => {
-    const gate = createFairGate({ places: 1, maxWaiting: 1 });
-    const { work, endOne } = held();
-    const running = [gate.run('a', work('1')), gate.run('b', work('2'))];
-    expect(await gate.run('c', work('3')).catch((error: unknown) => error)).to.be.instanceOf(GateFull);
-    await endOne();
-    await endOne();
-    expect(await Promise.all(running)).to.deep.equal(['1', '2']);
-  });
-
   it('runs no more than it has places, all of it once, and loses none, whatever gave up, failed or rested', async () => {
     const few = fc.integer({ min: 1, max: 4 });
     const call = fc.record({

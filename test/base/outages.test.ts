@@ -66,25 +66,19 @@ describe('the lines of an outage', () => {
     expect(said.length).to.be.at.most(2 * begun.length);
   });
 
-  it('end by themselves where nothing can be asked and nothing fails for a while', async () => {
+  it('end by themselves where nothing can be asked, and are apart for each part and each chain', async () => {
     const { said, outages, pass } = watched();
     outages.note('PostgreSQL', 'refused');
     await pass(29_000);
     expect(outages.any).to.equal(true);
     await pass(2_000);
     expect(outages.any).to.equal(false);
-    expect(said.at(-1)).to.equal('info: PostgreSQL answers again after 30 s');
-  });
-
-  it('are apart for each part and each chain', () => {
-    const { said, outages } = watched();
-    outages.note('RPC endpoints', 'no endpoint answers', 'bsc');
-    outages.note('RPC endpoints', 'no endpoint answers', 'tron');
-    outages.note('Temporal', 'unavailable');
-    expect(said.map((line) => line.replace(/: no.*|: una.*/, ''))).to.deep.equal([
-      'warn: waiting for RPC endpoints of bsc',
-      'warn: waiting for RPC endpoints of tron',
-      'warn: waiting for Temporal',
+    for (const network of ['bsc', 'tron']) outages.note('RPC endpoints', 'no endpoint answers', network);
+    expect(said).to.deep.equal([
+      'warn: waiting for PostgreSQL: refused; nothing is lost, and it goes on by itself',
+      'info: PostgreSQL answers again after 30 s',
+      'warn: waiting for RPC endpoints of bsc: no endpoint answers; nothing is lost, and it goes on by itself',
+      'warn: waiting for RPC endpoints of tron: no endpoint answers; nothing is lost, and it goes on by itself',
     ]);
   });
 });
@@ -100,6 +94,7 @@ describe('a log during an outage', () => {
     const { lines, log } = capture();
     const rpc = Object.assign(new Error('no endpoint answers'), { name: 'RpcUnavailable' });
     const errors = [
+      Object.assign(new Error('connect ECONNREFUSED https://user:hunter2@db/'), { code: 'ECONNREFUSED' }),
       away(),
       new Error('a statement failed', { cause: away() }),
       new AggregateError([away(), away()], 'every address failed'),
@@ -115,7 +110,7 @@ describe('a log during an outage', () => {
       'waiting for Temporal',
       'waiting for RPC endpoints',
     ]);
-    expect(JSON.stringify(lines)).not.to.contain('stack');
+    expect(JSON.stringify(lines)).not.to.match(/stack|hunter2/);
   });
 
   it('has one line for a chain, also of parts that do not say in which chain they failed', () => {
@@ -146,14 +141,5 @@ describe('a log during an outage', () => {
       'the process ends',
     ]);
     for (const line of lines.slice(1, 5)) expect(JSON.stringify(line)).to.contain('outages.test.ts');
-  });
-
-  it('hides secrets in its reason', () => {
-    const { lines, log } = capture();
-    const err = Object.assign(new Error('connect ECONNREFUSED https://user:hunter2@rpc.example/'), {
-      code: 'ECONNREFUSED',
-    });
-    log.error({ err }, 'it failed');
-    expect(JSON.stringify(lines)).to.contain('waiting for').and.not.contain('hunter2');
   });
 });

@@ -29,17 +29,8 @@ export function checkedFetch(baseUrl: string, called: Set<string>): typeof fetch
     if (!route) throw new Error(`no route ${method} ${path}`);
     called.add(`${method} ${route.path}`);
     const described = route.path.replace(/:([a-z_]+)/g, '{$1}');
-    const parts = [
-      'paths',
-      described,
-      method,
-      'responses',
-      `${response.status}`,
-      'content',
-      'application/json',
-      'schema',
-    ];
-    const pointer = parts
+    const parts = ['paths', described, method, 'responses', `${response.status}`];
+    const pointer = [...parts, 'content', 'application/json', 'schema']
       .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
       .join('/');
     const validate = ajv.getSchema(`api#/${pointer}`);

@@ -130,16 +130,7 @@ describe('what every verifier says of the same webhooks', function () {
   it('needs nothing but what Python and PHP bring', () => {
     const python = readFileSync(join(PACKAGE, 'python/gateway_webhook.py'), 'utf8');
     const imported = [...python.matchAll(/^(?:import|from) (\w+)/gm)].map(([, name]) => name).sort();
-    expect(imported).to.deep.equal([
-      'base64',
-      'binascii',
-      'datetime',
-      'hashlib',
-      'hmac',
-      'json',
-      're',
-      'time',
-    ]);
+    expect(imported.join(' ')).to.equal('base64 binascii datetime hashlib hmac json re time');
     const php = readFileSync(join(PACKAGE, 'php/GatewayWebhook.php'), 'utf8');
     expect(php.replace(/^\/\/.*$/gm, '')).not.to.match(/\b(require|include|use)\b/);
   });

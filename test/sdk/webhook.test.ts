@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
@@ -11,7 +10,6 @@ import {
 import { buildHeaders, generateSecret } from '../../src/services/webhooks/http/signature.ts';
 
 const secret = generateSecret((size) => Buffer.alloc(size, 3));
-const previous = generateSecret((size) => Buffer.alloc(size, 4));
 const sentMs = Date.parse('2026-11-20T09:30:00Z');
 const now = () => sentMs;
 const rawBody = Buffer.from(
@@ -68,19 +66,7 @@ describe('a merchant verifies a webhook', () => {
     }
   });
 
-  it('with the old secret during a rotation', () => {
-    const headers = headersOf([secret, previous]);
-    for (const each of [secret, previous])
-      expect(codeOf({ rawBody, headers, secret: each, now })).to.equal('accepted');
-    expect(codeOf({ rawBody, headers: ownOnly(headers), secret: previous, now })).to.equal(
-      'SIGNATURE_MISMATCH',
-    );
-    expect(codeOf({ rawBody, headers: headersOf([secret]), secret: previous, now })).to.equal(
-      'SIGNATURE_MISMATCH',
-    );
-  });
-
-  it('and refuses any changed byte, timestamp or secret', () => {
+  it('and refuses any changed byte, of either scheme', () => {
     for (const headers of [ownOnly(headersOf()), standardOnly(headersOf())]) {
       fc.assert(
         fc.property(fc.nat(rawBody.length - 1), fc.integer({ min: 1, max: 255 }), (at, change) => {
@@ -89,76 +75,16 @@ describe('a merchant verifies a webhook', () => {
           return codeOf({ rawBody: changed, headers, secret, now }) === 'SIGNATURE_MISMATCH';
         }),
       );
-      const later = Object.fromEntries(
-        Object.entries(headers).map(([name, value]) => [
-          name,
-          value.replace('09:30:00', '09:30:01').replace(/^1795167000$/, '1795167001'),
-        ]),
-      );
-      expect(codeOf({ rawBody, headers: later, secret, now })).to.equal('SIGNATURE_MISMATCH');
-      expect(codeOf({ rawBody, headers, secret: previous, now })).to.equal('SIGNATURE_MISMATCH');
     }
   });
 
-  it('within the tolerance and not a second outside, to both sides', () => {
-    for (const headers of [headersOf(), ownOnly(headersOf()), standardOnly(headersOf())]) {
-      const at = (offsetMs: number, toleranceSeconds?: number) =>
-        codeOf({
-          rawBody,
-          headers,
-          secret,
-          now: () => sentMs + offsetMs,
-          ...(toleranceSeconds !== undefined && { toleranceSeconds }),
-        });
-      expect([at(300_000), at(-300_000)]).to.deep.equal(['accepted', 'accepted']);
-      expect([at(300_001), at(-300_001)]).to.deep.equal([
-        'TIMESTAMP_OUT_OF_TOLERANCE',
-        'TIMESTAMP_OUT_OF_TOLERANCE',
-      ]);
-      expect([at(10_000, 10), at(10_001, 10), at(0, Number.NaN)]).to.deep.equal([
-        'accepted',
-        'TIMESTAMP_OUT_OF_TOLERANCE',
-        'TIMESTAMP_OUT_OF_TOLERANCE',
-      ]);
-    }
-  });
-
-  it('and is told what is wrong', () => {
+  it('and is told where its framework has parsed the body already, or the tolerance is no number', () => {
     const headers = headersOf();
-    expect(codeOf({ rawBody, headers: {}, secret, now })).to.equal('HEADER_MISSING');
-    expect(codeOf({ rawBody, headers: without(ownOnly(headers), /Timestamp/), secret, now })).to.equal(
-      'HEADER_MISSING',
-    );
-    expect(
-      codeOf({ rawBody, headers: { ...ownOnly(headers), 'X-Webhook-Signature': '' }, secret, now }),
-    ).to.equal('SIGNATURE_MISMATCH');
     const parsed: unknown = JSON.parse(rawBody.toString());
     expect(codeOf({ rawBody: parsed as string, headers, secret, now })).to.equal('RAW_BODY_REQUIRED');
-    for (const timestamp of ['', 'yesterday', '1795167000', '2026-11-20', '2026-13-45T09:30:00Z']) {
-      const signed = { 'X-Webhook-Timestamp': timestamp, 'X-Webhook-Signature': signTimestamp(timestamp) };
-      expect(codeOf({ rawBody, headers: signed, secret, now }), timestamp).to.equal('TIMESTAMP_INVALID');
-    }
-    for (const text of ['', 'no json', '[]', '"text"', 'null', '{"event":"x"}']) {
-      const body = Buffer.from(text);
-      expect(codeOf({ rawBody: body, headers: headersOf([secret], body), secret, now }), text).to.equal(
-        'BODY_INVALID',
-      );
-    }
-  });
-
-  it('never with a secret that everybody knows', () => {
-    const empty = new Webhook('whsec_AAAA');
-    for (const bad of ['', '   ', 'whsec_', 'whsec_AAAA']) {
-      const headers = {
-        'webhook-id': 'e',
-        'webhook-timestamp': '1795167000',
-        'webhook-signature': empty.sign('e', new Date(sentMs), rawBody.toString()),
-      };
-      expect(codeOf({ rawBody, headers, secret: bad, now }), bad).to.equal('SECRET_REQUIRED');
-      expect(codeOf({ rawBody, headers, secret: '!!!!!!!!!!!!!!!!!!!!', now })).to.equal(
-        'SIGNATURE_MISMATCH',
-      );
-    }
+    expect(codeOf({ rawBody, headers, secret, now, toleranceSeconds: Number.NaN })).to.equal(
+      'TIMESTAMP_OUT_OF_TOLERANCE',
+    );
   });
 
   it('and rehearses with events signed like real ones', () => {
@@ -181,7 +107,3 @@ describe('a merchant verifies a webhook', () => {
     expect(new Webhook(secret).verify(fresh.rawBody, fresh.headers)).to.deep.equal(JSON.parse(fresh.rawBody));
   });
 });
-
-function signTimestamp(timestamp: string): string {
-  return createHmac('sha256', secret).update(`${timestamp}.`).update(rawBody).digest('hex');
-}

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { TestApi } from '../gateway.ts';
 import { newUser, type TestUser } from '../sign-in.ts';
-import { openPage, type WatchedPage } from './browser.ts';
+import { openPage, readText, type WatchedPage } from './browser.ts';
 
 /** A browser in which somebody is signed in. */
 export type SignedIn = WatchedPage & { readonly user: TestUser };
@@ -36,4 +36,21 @@ export function unexpected(
   return complaints.filter(
     (text) => !statuses.some((status) => text.includes(`responded with a status of ${status}`)),
   );
+}
+
+/** What somebody does at the page that is open, in few words. */
+export function handsOn(signedIn: SignedIn) {
+  const { page, context } = signedIn;
+  return {
+    main: () => readText(page.locator('main')),
+    go: (name: string) => page.getByRole('link', { name }).click(),
+    press: (name: string) => page.getByRole('button', { name }).click(),
+    type: (label: string, text: string) => page.getByLabel(label).fill(text),
+    /** Closes the tab. Nothing was complained of but refusals with these statuses; throws what was. */
+    leave: async (...statuses: readonly number[]) => {
+      await context.close();
+      const complaints = unexpected(signedIn, ...statuses);
+      if (complaints.length > 0) throw new Error(complaints.join('\n'));
+    },
+  };
 }

@@ -23,17 +23,3 @@ export async function shiftsOf(page: Page): Promise<string[]> {
       resolve(window.shifts);
     }, 200))))`);
 }
-
-/** What moved while a page was loaded, from its first picture to shortly after its scripts ran. */
-export async function shiftsAtLoad(page: Page, url: string): Promise<string[]> {
-  await page.goto(url);
-  await page.waitForTimeout(300);
-  return await page.evaluate<string[]>(`new Promise((resolve) => {
-    new PerformanceObserver((list, watch) => {
-      watch.disconnect();
-      resolve(list.getEntries().map(({ value, sources }) => value + ': ' + sources.map(({ node, previousRect, currentRect }) =>
-        (node?.outerHTML ?? node?.data ?? '').slice(0, 120) + ' from ' + Math.round(previousRect.x) + ',' + Math.round(previousRect.y) + ' to ' + Math.round(currentRect.x) + ',' + Math.round(currentRect.y)).join(' | ')));
-    }).observe({ type: 'layout-shift', buffered: true });
-    setTimeout(() => resolve([]), 400);
-  })`);
-}

@@ -231,22 +231,7 @@ describe('the page of a payment link as a text', () => {
     });
   });
 
-  it('offers to simulate a payment in test mode alone, keyed by the state of the link', () => {
-    const test = documentOf(viewOf({ is_live: false }), { network: 'tron', lang: 'de' }, PARTS);
-    expect(test)
-      .to.include(`action="${viewOf().token}/simulate?network=tron&amp;lang=de"`)
-      .and.include('name="key" value="key-of-the-state"')
-      .and.include('name="network" value="tron"');
-    expect([...test.matchAll(/name="share" value="(\w+)"/g)].map(([, share]) => share)).to.deep.equal([
-      'full',
-      'half',
-      'double',
-    ]);
-    for (const view of [viewOf(), viewOf({ is_live: false, methods: [] })])
-      expect(documentOf(view, {}, PARTS)).not.to.include('<form');
-  });
-
-  it('marks a rehearsal in the title, above everything and on the code, and never opens a wallet for it', () => {
+  it('marks a rehearsal everywhere, opens no wallet for it, and alone offers to simulate a payment', () => {
     const test = documentOf(viewOf({ is_live: false }));
     expect(test)
       .to.match(/<title>TEST · /)
@@ -256,6 +241,15 @@ describe('the page of a payment link as a text', () => {
       .and.include('class="stamp"');
     expect(test).not.to.match(/href="(ethereum|tron):|Send only/);
     expect(documentOf(viewOf())).not.to.match(/TEST|rehearsal"/);
+    const form = documentOf(viewOf({ is_live: false }), { network: 'tron', lang: 'de' }, PARTS);
+    expect(form)
+      .to.include(`action="${viewOf().token}/simulate?network=tron&amp;lang=de"`)
+      .and.include('name="key" value="key-of-the-state"')
+      .and.include('name="network" value="tron"');
+    const shares = [...form.matchAll(/name="share" value="(\w+)"/g)].map(([, share]) => share);
+    expect(shares).to.deep.equal(['full', 'half', 'double']);
+    for (const view of [viewOf(), viewOf({ is_live: false, methods: [] })])
+      expect(documentOf(view, {}, PARTS)).not.to.include('<form');
   });
 
   it('says the same to everybody about a token that is none, in the language that is read', () => {

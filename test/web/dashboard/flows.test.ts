@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createCustomer } from '../../../dev/support/use-cases.ts';
 import { listActions } from '../../../src/services/audit/list.ts';
 import { readText } from '../../support/http/browser.ts';
-import { openDashboard, type SignedIn, unexpected } from '../../support/http/dashboard.ts';
+import { handsOn, openDashboard, type SignedIn } from '../../support/http/dashboard.ts';
 import { browserStage } from '../../support/http/stage.ts';
 
 /** Nothing listens there. */
@@ -15,18 +15,16 @@ describe('a person at the dashboard', function () {
   const the = browserStage();
   let merchantId: string;
   let signedIn: SignedIn;
+  let at: ReturnType<typeof handsOn>;
 
   const sql = <Row = Record<string, unknown>>(text: string, params: unknown[] = []) =>
     the.api.deps.orm.em.fork().execute<Row[]>(text, params);
   const enter = async (path: string, javaScriptEnabled: boolean) => {
     merchantId = (await the.api.newMerchant()).id;
     signedIn = await openDashboard(the.browser, the.api, { merchantId, path, javaScriptEnabled });
+    at = handsOn(signedIn);
     return signedIn.page;
   };
-  const main = () => readText(signedIn.page.locator('main'));
-  const press = (name: string) => signedIn.page.getByRole('button', { name }).click();
-  const go = (name: string) => signedIn.page.getByRole('link', { name }).click();
-  const type = (label: string, text: string) => signedIn.page.getByLabel(label).fill(text);
   /** What the merchant's people did, each by the person who is signed in. */
   const done = async (): Promise<string[]> => {
     const actions = await listActions(the.api.deps, { merchantId, limit: 20 });
@@ -34,39 +32,36 @@ describe('a person at the dashboard', function () {
     expect(JSON.stringify(actions)).not.to.include('whsec_');
     return own.map(({ action }) => action).reverse();
   };
-  afterEach(async () => {
-    await signedIn.context.close();
-    expect(unexpected(signedIn, 400, 404)).to.deep.equal([]);
-  });
+  afterEach(() => at.leave(400, 404));
 
   it('makes and finds a customer, and replaces the address of their page, once', async () => {
     const page = await enter('/dashboard/test/customers', false);
-    expect(await main()).to.include('No customers yet');
-    await go('Make the first one');
-    await press('Create customer');
+    expect(await at.main()).to.include('No customers yet');
+    await at.go('Make the first one');
+    await at.press('Create customer');
     expect(await readText(page.getByRole('alert'))).to.include('At least one of external_id and email');
-    await type('Your own id of the customer', 'user-42');
-    await type('Email', 'ann@example');
-    await press('Create customer');
+    await at.type('Your own id of the customer', 'user-42');
+    await at.type('Email', 'ann@example');
+    await at.press('Create customer');
     expect(await readText(page.locator('#email-error'))).to.equal('Must be an email address.');
     expect(await page.getByLabel('Your own id of the customer').inputValue()).to.equal('user-42');
-    await type('Email', 'ann@example.com');
-    await press('Create customer');
+    await at.type('Email', 'ann@example.com');
+    await at.press('Create customer');
     expect(await readText(page.locator('h1'))).to.equal('user-42');
     const { pathname } = new URL(page.url());
     expect(pathname).to.match(/^\/dashboard\/test\/customers\/[0-9a-f-]{36}$/);
-    await go('← Customers');
-    await type('Search', 'ann@');
-    await press('Filter');
+    await at.go('← Customers');
+    await at.type('Search', 'ann@');
+    await at.press('Filter');
     expect(await page.getByRole('row').count()).to.equal(2);
     await page.goto(the.api.origin + pathname);
     const before = await readText(page.locator('#page-url'));
     const statusOf = async (url: string) =>
       (await signedIn.context.request.get(the.api.origin + new URL(url).pathname)).status();
-    await go('Replace its address');
+    await at.go('Replace its address');
     expect(await statusOf(before)).to.equal(200);
     const [action, once] = [page.url(), await page.locator('input[name=once]').inputValue()];
-    await press('Replace the address');
+    await at.press('Replace the address');
     const after = await readText(page.locator('#page-url'));
     expect(after)
       .to.match(/\/address\/ap_[\w-]{32}$/)
@@ -81,20 +76,20 @@ describe('a person at the dashboard', function () {
 
   it('makes, finds and cancels a payment link', async () => {
     const page = await enter('/dashboard/test/links', true);
-    expect(await main()).to.include('No payment links yet');
-    await go('Make the first one');
-    await type('Email of the customer', 'ann@example.com');
-    await type('Amount in USD', '1.25');
-    await type('Description', 'Order 1001');
-    await press('Create payment link');
+    expect(await at.main()).to.include('No payment links yet');
+    await at.go('Make the first one');
+    await at.type('Email of the customer', 'ann@example.com');
+    await at.type('Amount in USD', '1.25');
+    await at.type('Description', 'Order 1001');
+    await at.press('Create payment link');
     expect(await readText(page.locator('#amount_usd-error'))).to.equal(
       'The smallest amount of a payment link is 5 USD.',
     );
     expect(await page.getByLabel('Description').inputValue()).to.equal('Order 1001');
-    await type('Amount in USD', '25.50');
+    await at.type('Amount in USD', '25.50');
     await page.getByLabel('Network').selectOption({ index: 1 });
     await page.getByLabel('Can be paid for').selectOption('1 day');
-    await press('Create payment link');
+    await at.press('Create payment link');
     expect(await readText(page.locator('h1'))).to.include('Order 1001');
     expect(await readText(page.locator('#link-url'))).to.match(/\/pay\/pl_[\w-]{32}$/);
     const code = page.getByRole('img', { name: 'QR code of the address for the payer' });
@@ -106,84 +101,84 @@ describe('a person at the dashboard', function () {
       [merchantId],
     );
     expect(rows).to.deep.equal([{ amount_cents: '2550', network: 'bsc', s: '86400', mode: 'test' }]);
-    await go('← Payment links');
+    await at.go('← Payment links');
     await page.getByLabel('State').selectOption('Not paid yet');
-    await type('From day (UTC)', new Date().toISOString().slice(0, 10));
-    await type('Search', 'order 10');
-    await press('Filter');
+    await at.type('From day (UTC)', new Date().toISOString().slice(0, 10));
+    await at.type('Search', 'order 10');
+    await at.press('Filter');
     expect(await page.getByRole('row').count()).to.equal(2);
-    await go('Order 1001');
-    await go('Cancel the link');
-    await press('Cancel the link');
+    await at.go('Order 1001');
+    await at.go('Cancel the link');
+    await at.press('Cancel the link');
     expect(await readText(page.getByRole('note'))).to.include('It was cancelled');
     const link = page.url();
     expect(await page.getByRole('link', { name: 'Cancel the link' }).count()).to.equal(0);
     await page.goto(`${link}/cancel`);
-    expect(await main()).to.include('There is nothing to cancel.');
+    expect(await at.main()).to.include('There is nothing to cancel.');
     expect(await page.getByRole('button', { name: 'Cancel the link' }).count()).to.equal(0);
-    await go('Look at the link');
+    await at.go('Look at the link');
     expect(page.url()).to.equal(link);
     expect(await done()).to.deep.equal(['link.create', 'link.cancel']);
   });
 
   it('registers an endpoint, changes it, gives it a new secret, tries and deletes it', async () => {
     const page = await enter('/dashboard/test/endpoints', false);
-    await go('Register the first one');
-    await type('Address', 'http://10.0.0.1/');
+    await at.go('Register the first one');
+    await at.type('Address', 'http://10.0.0.1/');
     await page.getByLabel('All common ones').uncheck();
     await page.getByLabel('deposit.completed').check();
-    await press('Register endpoint');
+    await at.press('Register endpoint');
     expect(await page.locator('#url-error').count()).to.equal(1);
     expect(await page.getByLabel('deposit.completed').isChecked()).to.equal(true);
     expect(await page.getByLabel('All common ones').isChecked()).to.equal(false);
-    await type('Address', NOWHERE);
-    await press('Register endpoint');
+    await at.type('Address', NOWHERE);
+    await at.press('Register endpoint');
     const secret = await readText(page.locator('#secret-0'));
     expect(secret).to.match(/^whsec_/);
     await page.reload();
-    expect(await main())
+    expect(await at.main())
       .to.include('shown already')
       .and.not.to.include(secret);
     await page.goto(`${the.api.origin}/dashboard/test/endpoints`);
-    await go(NOWHERE);
+    await at.go(NOWHERE);
     expect(await page.content()).not.to.include(secret);
-    await go('Change');
+    await at.go('Change');
     await page.getByLabel('payment.completed').check();
-    await type('Description', 'Orders');
-    await press('Save');
+    await at.type('Description', 'Orders');
+    await at.press('Save');
     expect(
       await sql('select url, events, description from webhook_endpoints where merchant_id = ?', [merchantId]),
     ).to.deep.equal([
       { url: NOWHERE, events: ['deposit.completed', 'payment.completed'], description: 'Orders' },
     ]);
-    await go('New secret');
-    expect(await main()).to.include('24 hours');
-    await press('Make a new secret');
+    await at.go('New secret');
+    expect(await at.main()).to.include('24 hours');
+    await at.press('Make a new secret');
     expect(await readText(page.locator('#secret-0')))
       .to.match(/^whsec_/)
       .and.not.to.equal(secret);
-    await go('I have copied it');
-    await press('Disable');
-    expect(await main()).to.include('Nothing is sent to this endpoint');
+    await at.go('I have copied it');
+    await at.press('Disable');
+    expect(await at.main()).to.include('Nothing is sent to this endpoint');
     expect(await page.getByRole('button', { name: 'Send a test event' }).count()).to.equal(0);
-    await press('Enable');
-    await press('Send a test event');
+    await at.press('Enable');
+    await at.press('Send a test event');
     expect(await readText(page.locator('table')))
       .to.include('webhook.test')
       .and.to.include('On its way');
     await page.getByRole('button', { name: 'Send again: webhook.test' }).click();
     expect(await readText(page.getByRole('alert'))).to.include('still on its way');
-    await go('← The endpoint');
-    await go('Delete');
-    await press('Delete the endpoint');
-    expect(await main()).to.include('No endpoints yet');
+    await at.go('← The endpoint');
+    await at.go('Delete');
+    await at.press('Delete the endpoint');
+    expect(await at.main()).to.include('No endpoints yet');
     const changes = Array.from({ length: 4 }, () => 'endpoint.change');
     expect(await done()).to.deep.equal(['endpoint.create', ...changes, 'endpoint.test', 'endpoint.delete']);
   });
 
   it('simulates a deposit of a chosen customer, coin, amount and outcome', async () => {
     const page = await enter('/dashboard/test/simulate', true);
-    expect(await main()).to.include('There is no test customer yet');
+    expect(await at.main()).to.include('There is no test customer yet');
     for (const [mode, name] of [
       ['test', '<b>Ann</b>'],
       ['live', 'Only live'],
@@ -201,13 +196,13 @@ describe('a person at the dashboard', function () {
       .to.include('<b>Ann</b>')
       .and.not.to.include('Only live');
     await page.getByLabel('What arrives').selectOption({ index: 2 });
-    await type('Amount, in coins', '1.23456789');
-    await press('Simulate the deposit');
+    await at.type('Amount, in coins', '1.23456789');
+    await at.press('Simulate the deposit');
     expect(await readText(page.locator('#amount-error'))).to.equal('Must have at most 6 decimals.');
-    await type('Amount, in coins', '1.234567');
+    await at.type('Amount, in coins', '1.234567');
     await page.getByLabel('Where it ends').selectOption('Waiting for confirmations');
     await page.getByLabel('What your endpoints are told').selectOption('Every state on the way');
-    await press('Simulate the deposit');
+    await at.press('Simulate the deposit');
     await page.waitForURL(/\/deposits\//);
     const [{ id, ...deposit } = {}, ...more] = await sql(
       'select id, network, currency, amount_units, status, mode from deposits where merchant_id = ?',

@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { PAGES } from '../../../src/web/dashboard/pages.ts';
 import { call, startTestApi, type TestApi, UNKNOWN_ID } from '../../support/gateway.ts';
-import { type Crawled, crawl, type FoundForm } from '../../support/http/crawl.ts';
+import { type Crawled, crawl } from '../../support/http/crawl.ts';
 import { makeTenants, needlesIn, rowsOf, type Tenant } from '../../support/tenants.ts';
 
 const MERCHANTS = 2;
-const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 const KINDS = ['customer', 'endpoint', 'event', 'delivery', 'deposit', 'link', 'balance'] as const;
 /** Forms would be carried out with these and an id of one's own. */
 const MEMBERS = { since: '2026-01-01', url: 'http://127.0.0.1:9/', 'events.*': 'on', of: 'links' };
@@ -99,50 +98,20 @@ describe('the pages of one merchant and mode', function () {
     }
   });
 
-  it('change nothing of another by a form whose address or members name it', async () => {
-    for (const reader of tenants) {
-      const before = await rowsOf(api, tenants);
-      const others = tenants.filter((one) => one !== reader);
-      for (const { path, only } of PAGES.forms)
-        if (path.includes(':id') && (only === undefined || only === reader.mode))
-          for (const other of others)
-            for (const kind of KINDS) {
-              const id = other.values[kind][0];
-              if (id === undefined || reader.values[kind].includes(id)) continue;
-              const answer = await post(reader, baseOf(reader) + path.replace(':id', id), MEMBERS);
-              expect(answer.status, `${reader.name}: ${path} with a ${kind}`).to.equal(404);
-            }
-      for (const form of crawledBy(reader).forms)
-        for (const other of others) for (const kind of KINDS) await swapped(reader, other, form, kind);
-      const after = await rowsOf(api, tenants);
-      for (const other of others)
-        for (const [table, rows] of Object.entries(after[other.index] ?? {})) {
-          const isShared = table.endsWith(' of the merchant') && other.merchantId === reader.merchantId;
-          if (!isShared) expect(rows, `${table} of ${other.name}`).to.equal(before[other.index]?.[table]);
-        }
-    }
+  it('change nothing of another by a form whose address names it', async () => {
+    const before = await rowsOf(api, tenants);
+    for (const reader of tenants)
+      for (const { path, only } of PAGES.forms) {
+        if (!path.includes(':id') || (only !== undefined && only !== reader.mode)) continue;
+        for (const other of tenants)
+          for (const kind of KINDS) {
+            const id = other.values[kind][0];
+            if (id === undefined || reader.values[kind].includes(id)) continue;
+            const answer = await post(reader, baseOf(reader) + path.replace(':id', id), MEMBERS);
+            const where = `${reader.name}: ${path} with a ${kind} of ${other.name}`;
+            expect([answer.status, strangersIn(answer.text, reader, id)], where).to.deep.equal([404, []]);
+          }
+      }
+    expect(await rowsOf(api, tenants)).to.deep.equal(before);
   });
-
-  /** Posts the form with an id of another tenant wherever an id stands. */
-  const swapped = async (
-    reader: Tenant,
-    other: Tenant,
-    { action, fields }: FoundForm,
-    kind: (typeof KINDS)[number],
-  ) => {
-    const id = other.values[kind][0] ?? UNKNOWN_ID;
-    const isNamed = (name: string, value: string) =>
-      name !== 'once' && (UUID.test(value) || name.endsWith('_id') || name === 'id');
-    const names = UUID.test(action) || fields.some(({ name, value }) => isNamed(name, value));
-    if (!names || action.endsWith('/logout')) return;
-    const members = Object.fromEntries(
-      fields.map(({ name, value }) => [
-        name,
-        name === 'once' ? randomUUID() : isNamed(name, value) ? id : value || '12.5',
-      ]),
-    );
-    const answer = await post(reader, action.replace(UUID, id), members);
-    expect(strangersIn(answer.text, reader, id), action).to.deep.equal([]);
-    expect(answer.status, `${action} with a ${kind}`).to.be.within(400, 499);
-  };
 });

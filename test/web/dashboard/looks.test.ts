@@ -15,7 +15,6 @@ import { busyMerchant } from '../../support/http/busy-merchant.ts';
 import { type Crawled, crawl, type FoundForm, kindOf } from '../../support/http/crawl.ts';
 import { openDashboard, type SignedIn, unexpected } from '../../support/http/dashboard.ts';
 import { wrongWith } from '../../support/http/look.ts';
-import { shiftsAtLoad } from '../../support/http/shifts.ts';
 import { browserStage } from '../../support/http/stage.ts';
 import { newUser } from '../../support/sign-in.ts';
 
@@ -145,33 +144,6 @@ describe('every page of the dashboard', function () {
     expect(wrong).to.deep.equal([]);
     await context.close();
     expect(unexpected(signedIn, 403)).to.deep.equal([]);
-  });
-
-  it('moves nothing when the reader’s own times take the place of the server’s', async () => {
-    for (const [timezoneId, width] of [
-      ['America/New_York', 320],
-      ['Asia/Kolkata', 1280],
-    ] as const) {
-      const { merchantId } = full;
-      const viewport = { width, height: 800 };
-      const { page, context } = await openDashboard(the.browser, the.api, {
-        merchantId,
-        timezoneId,
-        viewport,
-      });
-      // As on a slow line: the page is there before its script.
-      await context.route('**/assets/page.*', async (route) => {
-        await page.waitForTimeout(200);
-        await route.continue();
-      });
-      for (const path of ['', '/deposits', `/deposits/${full.deposits.settled}`]) {
-        const shifts = await shiftsAtLoad(page, `${the.api.origin}/dashboard${path}`);
-        expect(shifts, `${path} ${timezoneId}`).to.deep.equal([]);
-        const ownTimes = await page.locator('time[data-local][title]').count();
-        expect(ownTimes, path).to.equal(await page.locator('time[data-local]').count());
-      }
-      await context.close();
-    }
   });
 
   it('begins at the first field that is wrong, or at what is wrong, after a form was refused', async () => {

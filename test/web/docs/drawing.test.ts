@@ -4,11 +4,6 @@ import { expect } from 'chai';
 import { LIVES, lifeOf, stepsOf } from '../../../src/web/docs/lives.ts';
 import { renderMarkdown } from '../../../src/web/docs/markdown.ts';
 
-type Rect = { x: number; y: number; width: number; height: number };
-
-const attribute = (tag: string, name: string): string =>
-  new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? '';
-
 for (const [guide, life] of Object.entries(LIVES))
   describe(`the drawing in the guide ${guide}`, () => {
     const text = readFileSync(join(import.meta.dirname, `../../../docs/guides/${guide}.md`), 'utf8');
@@ -33,45 +28,7 @@ for (const [guide, life] of Object.entries(LIVES))
       for (const { when } of told)
         expect(drawn).to.include(`<td>${when}</td>`).and.not.include('<td></td></tr>');
     });
-
-    it('has no arrow through a state that it has nothing to do with', () => {
-      const boxes = new Map<string, Rect>();
-      for (const [, rect = '', name = ''] of drawn.matchAll(/(<rect[^>]*>)<text[^>]*>(\w+)</g)) {
-        const [x, y, width, height] = ['x', 'y', 'width', 'height'].map((key) =>
-          Number(attribute(rect, key)),
-        );
-        boxes.set(name, { x: x ?? 0, y: y ?? 0, width: width ?? 0, height: height ?? 0 });
-      }
-      expect([...boxes.keys()]).to.have.members(Object.keys(life.transitions));
-      for (const [line] of drawn.matchAll(/<line[^>]*data-from[^>]*>/g)) {
-        const [x1 = 0, y1 = 0, x2 = 0, y2 = 0] = ['x1', 'y1', 'x2', 'y2'].map((key) =>
-          Number(attribute(line, key)),
-        );
-        const points = Array.from({ length: 200 }, (_, step) => step / 199).map((share) => ({
-          x: x1 + (x2 - x1) * share,
-          y: y1 + (y2 - y1) * share,
-        }));
-        const ends = [attribute(line, 'data-from'), attribute(line, 'data-to')];
-        for (const [name, box] of boxes)
-          if (!ends.includes(name))
-            expect(
-              points.filter((point) => isIn(point, box)),
-              `${ends.join(' to ')} through ${name}`,
-            ).to.deep.equal([]);
-        expect(isIn({ x: x1, y: y1 }, boxes.get(ends[0] ?? ''), 0.2), `${ends} begins at its box`).to.equal(
-          true,
-        );
-        expect(isIn({ x: x2, y: y2 }, boxes.get(ends[1] ?? ''), 0.2), `${ends} ends at its box`).to.equal(
-          true,
-        );
-      }
-    });
   });
-
-function isIn({ x, y }: { x: number; y: number }, box: Rect | undefined, by = 0): boolean {
-  if (!box) return false;
-  return x > box.x - by && x < box.x + box.width + by && y > box.y - by && y < box.y + box.height + by;
-}
 
 describe('a guide in Markdown', () => {
   const render = (text: string) =>

@@ -58,7 +58,6 @@ export async function startFollowedPages() {
     link: Link,
     options: BrowserContextOptions & { readonly clock?: Date } = {},
     prepare?: (page: Page) => Promise<unknown>,
-    waitUntil: 'load' | 'commit' = 'load',
   ): Promise<WatchedPage> => {
     const { clock, ...rest } = options;
     const watched = await openPage(browser, gate.url, rest);
@@ -67,7 +66,7 @@ export async function startFollowedPages() {
       await watched.page.clock.pauseAt(new Date(clock.getTime() + 1_000));
     }
     await prepare?.(watched.page);
-    await watched.page.goto(`${gate.url}/pay/${link.token}`, { waitUntil });
+    await watched.page.goto(`${gate.url}/pay/${link.token}`);
     return watched;
   };
   const opened = ({ requests }: WatchedPage, what: RegExp) =>

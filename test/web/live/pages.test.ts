@@ -117,32 +117,6 @@ describe('a page that follows its payment link', function () {
     }
   });
 
-  it('moves nothing when its buttons for copying begin to work', async () => {
-    let come = (): void => undefined;
-    const late = new Promise<void>((resolve) => {
-      come = resolve;
-    });
-    const hold = (page: Page) =>
-      page.route(/assets\/page/, async (route) => {
-        await late;
-        await route.continue();
-      });
-    const watched = await at.visit(await at.make(), {}, hold, 'commit');
-    const { page } = watched;
-    await page.locator('#last').waitFor();
-    const places = () =>
-      page.evaluate(
-        `[...document.querySelectorAll('main > *')].map((one) => one.getBoundingClientRect().top)`,
-      );
-    const before = await places();
-    const button = page.locator('[data-copy]');
-    expect(await button.isVisible()).to.equal(false);
-    come();
-    await button.waitFor();
-    expect(await places()).to.deep.equal(before);
-    await at.close(watched, /failed request/);
-  });
-
   it('ends its requests when nothing can change any more, and keeps the keyboard in the page', async () => {
     const link = await at.make();
     const watched = await at.visit(link, { clock: NOW });

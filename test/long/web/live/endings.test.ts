@@ -1,22 +1,12 @@
 import { connect } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { eventually } from '../../../../dev/support/eventually.ts';
 import { ownPostgres } from '../../../../dev/support/parts.ts';
-import { html, raw } from '../../../../src/web/html.ts';
 import { call, troublesOf } from '../../../support/gateway.ts';
 import { openEvents } from '../../../support/http/event-stream.ts';
 import { type Shop, startShop } from '../../../support/payment-shop.ts';
 import { statementsOf } from '../../../support/statements.ts';
 
-/** What is in use, without what is only not yet collected. */
-const keptBytes = (): number => {
-  setFlagsFromString('--expose-gc');
-  runInNewContext('gc')();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
-};
 const passed = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('the end of a stream', function () {
@@ -35,54 +25,6 @@ describe('the end of a stream', function () {
       openEvents(`${shop.api.origin}/pay/${link.token}/live`, from ? { from } : {});
     return { shop, link, customerId, follow };
   };
-
-  const SIZE = 4_000_000;
-  /** Somebody who opens the stream of a very large page and never reads. */
-  const startDeaf = async (lifeEveryMs: number) => {
-    const made = { count: 0 };
-    const none = () => ({ title: 'x', body: html`` });
-    const render = () => {
-      made.count += 1;
-      return { title: 'x', body: raw(`<p>${made.count}</p>${'x'.repeat(SIZE)}`) };
-    };
-    const pages = { render, unknown: none, tooOften: none, unavailable: none };
-    const started = await start({ pay: { pages, times: { lifeEveryMs } } });
-    const { port, hostname } = new URL(started.shop.api.origin);
-    const deaf = connect(Number(port), hostname).pause();
-    deaf.on('error', () => undefined);
-    deaf.write(`GET /pay/${started.link.token}/live HTTP/1.1\r\nHost: x\r\n\r\n`);
-    await eventually('the first rendering', () => made.count >= 1);
-    return { ...started, deaf, made };
-  };
-
-  it('waits at a shutdown for no reader who does not read', async () => {
-    const { shop, customerId, deaf, made } = await startDeaf(15_000);
-    for (let change = 0; change < 3; change += 1) {
-      await shop.pay(customerId, { coins: '1', state: 'detected' });
-      await eventually('another rendering', () => made.count >= change + 2);
-    }
-    shops.length = 0;
-    const from = performance.now();
-    await shop.stop();
-    expect(performance.now() - from).to.be.lessThan(1_000);
-    deaf.destroy();
-  });
-
-  it('comes for a reader who does not read, for whom no more than the newest is kept', async () => {
-    const { shop, customerId, deaf, made } = await startDeaf(6_000);
-    const before = keptBytes();
-    for (let change = 0; change < 8; change += 1) {
-      await shop.pay(customerId, { coins: '1', state: 'detected' });
-      await eventually('another rendering', () => made.count >= change + 2);
-    }
-    expect(keptBytes() - before).to.be.lessThan(6 * SIZE);
-    const sent = await statementsOf(shop.deps.orm);
-    await passed(14_000);
-    sent.length = 0;
-    await passed(2_000);
-    expect(sent, 'nobody watches any more').to.deep.equal([]);
-    deaf.destroy();
-  });
 
   it('leaves nothing of callers who open and go, thousands of times', async () => {
     const { shop, link, follow } = await start();
