@@ -155,8 +155,11 @@ describe('the client for merchants', function () {
     const { setTimeout } = globalThis;
     const waits: number[] = [];
     Object.assign(globalThis, {
-      setTimeout: (work: () => void, ms: number) =>
-        setTimeout(work, waits.push(ms) > 0 && ms < 20_000 ? 1 : ms),
+      setTimeout: (work: () => void, ms = 0, ...more: []) => {
+        const isWait = ms >= 17_000 && ms < 20_000;
+        if (isWait) waits.push(ms);
+        return setTimeout(work, isWait ? 1 : ms, ...more);
+      },
     });
     try {
       for (const [status, code] of [
@@ -169,8 +172,7 @@ describe('the client for merchants', function () {
         const client = clientOf({ timeoutMs: 45_000 });
         const { sent } = await since(() => client.customers.create({ external_id: `waits-${status}` }));
         expect(sent).to.have.length(2);
-        const [wait, ...more] = waits.filter((ms) => ms < 20_000 && ms >= 1_000);
-        expect([wait !== undefined && wait >= 17_000, more], `${status}`).to.deep.equal([true, []]);
+        expect(waits, `${status}`).to.have.length(1);
       }
     } finally {
       Object.assign(globalThis, { setTimeout });

@@ -124,17 +124,4 @@ describe('the parts of pages', function () {
     expect(await page.evaluate('document.activeElement.id')).to.equal('main');
     await context.close();
   });
-
-  it('are printed dark on white, without what only works on a screen', async () => {
-    document = { title: 'Parts', body: ALL };
-    const { page, context } = await openPage(browser, origin, { colorScheme: 'dark' });
-    await page.goto(origin);
-    await page.emulateMedia({ media: 'print' });
-    expect(await page.locator('button:visible').count()).to.equal(0);
-    expect(await page.evaluate(`getComputedStyle(document.body).backgroundColor`)).to.equal(
-      'rgb(255, 255, 255)',
-    );
-    expect(await faintTexts(page, 4.5)).to.deep.equal([]);
-    await context.close();
-  });
 });

@@ -105,7 +105,7 @@ describe('a page of the dashboard that is asked wrongly', function () {
   it('shows the form again, whatever is typed into a field', async () => {
     for (const { action, fields } of crawled.forms.filter(isOwn))
       for (const field of fields.filter(({ name, type }) => name !== 'once' && type !== 'hidden'))
-        for (const value of VALUES) {
+        for (const value of VALUES.slice(1, 8)) {
           const members = fields.map(
             ({ name, value: own }) =>
               [name, name === 'once' ? randomUUID() : name === field.name ? value : own] as [string, string],

@@ -63,6 +63,14 @@ describe('the pages of one merchant and mode', function () {
   });
   after(() => api.stop());
 
+  /** A reader of each mode and merchant, with the other mode of its own merchant and with the other merchant. */
+  const pairs = () =>
+    [tenants[0], tenants[3]].flatMap((reader) =>
+      tenants
+        .filter((other) => reader !== undefined && other !== reader)
+        .filter((other) => other.mode === reader?.mode || other.merchantId === reader?.merchantId)
+        .map((other) => [reader, other] as [Tenant, Tenant]),
+    );
   const crawledBy = (tenant: Tenant): Crawled => found.get(tenant) ?? { pages: new Map(), forms: [] };
 
   it('lead nowhere that is not there, name nobody else, and are no larger than they may be', () => {
@@ -75,42 +83,35 @@ describe('the pages of one merchant and mode', function () {
   });
 
   it('are the page of what nobody has, to the byte, with every id that is another’s', async () => {
-    for (const reader of tenants) {
-      const others = tenants.filter((one) => one !== reader);
-      const ofMode = ({ path, only }: { path: string; only?: string }) =>
-        path.includes(':id') && (only === undefined || only === reader.mode);
-      for (const { path } of PAGES.reads.filter(ofMode)) {
+    for (const [reader, other] of pairs())
+      for (const { path, only } of PAGES.reads) {
+        if (!path.includes(':id') || (only !== undefined && only !== reader.mode)) continue;
         const at = (id: string) => baseOf(reader) + path.replace(':id', id);
         const nobodys = await get(reader, at(UNKNOWN_ID));
         expect(nobodys.status, `${path} of nobody`).to.equal(404);
-        for (const other of others)
-          for (const kind of KINDS) {
-            const id = other.values[kind][0];
-            if (id === undefined || reader.values[kind].includes(id)) continue;
-            const foreign = await get(reader, at(id));
-            const where = `${reader.name}: ${path} with a ${kind} of ${other.name}`;
-            expect([foreign.status, foreign.text.replaceAll(id, UNKNOWN_ID)], where).to.deep.equal([
-              404,
-              nobodys.text,
-            ]);
-          }
+        for (const kind of KINDS) {
+          const id = other.values[kind][0];
+          if (id === undefined || reader.values[kind].includes(id)) continue;
+          const foreign = await get(reader, at(id));
+          const told = [foreign.status, foreign.text.replaceAll(id, UNKNOWN_ID)];
+          const where = `${reader.name}: ${path} with a ${kind} of ${other.name}`;
+          expect(told, where).to.deep.equal([404, nobodys.text]);
+        }
       }
-    }
   });
 
   it('change nothing of another by a form whose address names it', async () => {
     const before = await rowsOf(api, tenants);
-    for (const reader of tenants)
+    for (const [reader, other] of pairs())
       for (const { path, only } of PAGES.forms) {
         if (!path.includes(':id') || (only !== undefined && only !== reader.mode)) continue;
-        for (const other of tenants)
-          for (const kind of KINDS) {
-            const id = other.values[kind][0];
-            if (id === undefined || reader.values[kind].includes(id)) continue;
-            const answer = await post(reader, baseOf(reader) + path.replace(':id', id), MEMBERS);
-            const where = `${reader.name}: ${path} with a ${kind} of ${other.name}`;
-            expect([answer.status, strangersIn(answer.text, reader, id)], where).to.deep.equal([404, []]);
-          }
+        for (const kind of KINDS) {
+          const id = other.values[kind][0];
+          if (id === undefined || reader.values[kind].includes(id)) continue;
+          const answer = await post(reader, baseOf(reader) + path.replace(':id', id), MEMBERS);
+          const where = `${reader.name}: ${path} with a ${kind} of ${other.name}`;
+          expect([answer.status, strangersIn(answer.text, reader, id)], where).to.deep.equal([404, []]);
+        }
       }
     expect(await rowsOf(api, tenants)).to.deep.equal(before);
   });

@@ -98,6 +98,10 @@ describe('a guarded form of the dashboard', function () {
     const { careful, codeOf, signedIn } = await withApp();
     const asked = (await signedIn.get(PATH)).text;
     expect(asked).to.include('name="confirm_password"').and.include('name="confirm_code"');
+    const wrong = { confirm_password: careful.password, confirm_code: '000000' };
+    const refused = await signedIn.post(PATH, change(wrong));
+    expect(refused.status).to.equal(403);
+    expect(refused.text).to.include('A code works once');
     for (const apart of [0, 60]) {
       clock.ms += 10 * MINUTE;
       const more = { confirm_password: careful.password, confirm_code: codeOf() };
@@ -139,6 +143,16 @@ describe('a guarded form of the dashboard', function () {
     const other = await person.post(PATH, { ...members, network: newNetwork() });
     expect(other.status).to.equal(409);
     expect(other.text).to.include('sent before with other values');
+  });
+
+  it('says when a login would be let try no more either, and changes nothing', async () => {
+    const guess = async (confirm_password: string) => await person.post(PATH, change({ confirm_password }));
+    for (let tries = 0; tries < 10; tries += 1)
+      expect((await guess(`guess ${randomUUID()}`)).status).to.equal(403);
+    const members = change(proof());
+    const right = await person.post(PATH, members);
+    expect([right.status, await listed(members.network)]).to.deep.equal([429, 0]);
+    expect(right.text).to.include('Too many failed tries');
   });
 
   it('keeps the step-up where the change itself is refused: what is corrected needs no password again', async () => {

@@ -5,11 +5,13 @@ import type { Page } from 'playwright-core';
 import { GUIDES } from '../../../src/web/docs/guides.ts';
 import { termsOf } from '../../../src/web/docs/search.ts';
 import { call, startTestApi } from '../../support/gateway.ts';
-import { openPage, readText } from '../../support/http/browser.ts';
+import { openPage, overflowOf, readText } from '../../support/http/browser.ts';
 import { wrongWith } from '../../support/http/look.ts';
 import { browserStage } from '../../support/http/stage.ts';
 
 const PAGES = ['', ...GUIDES.map((name) => `/${name}`), '/schemas', '/search', '/search?q=webhook+secret'];
+/** Of the other guides' parts there is something in these. */
+const SAMPLES = ['', '/payment-links', '/deposits', '/search?q=webhook+secret'];
 const LOOKS = [
   { colorScheme: 'light', viewport: { width: 320, height: 700 } },
   { colorScheme: 'dark', viewport: { width: 1_280, height: 844 } },
@@ -95,6 +97,8 @@ describe('the guides', function () {
       const wrong: string[] = [];
       for (const path of PAGES.filter((_, index) => index % LOOKS.length === turn)) {
         await page.goto(`${the.api.origin}/docs${path}`);
+        expect(await overflowOf(page), path).to.equal(0);
+        if (!SAMPLES.includes(path)) continue;
         const name = `docs${path.replaceAll(/[^a-z]+/g, '-')}-${look.colorScheme}`;
         wrong.push(...(await wrongWith(page, name, { closed: true })));
       }

@@ -147,7 +147,7 @@ describe('what the dashboard tells of money', function () {
     const { text } = await own.get('/dashboard/test/payouts/balances');
     expect(rows).to.have.lengthOf(4);
     for (const { amount, currency } of rows) expect(text).to.include(`${amount} ${currency}`);
-    expect(text).to.include('12.000001 USDT').and.to.include('12.00 USD');
+    expect(text).to.include('12.000001 USDT');
     // Where nothing has moved, the page names no time at which it would have.
     const live = (await own.get('/dashboard/payouts/balances')).text;
     expect(live).to.include('Never').and.not.to.include('12.000001').and.not.to.include('<time ');
