@@ -63,7 +63,7 @@ describe('the pages of one merchant and mode', function () {
   });
   after(() => api.stop());
 
-  /** A reader of each mode and merchant, with the other mode of its own merchant and with the other merchant. */
+  /** A reader of each mode and merchant, with its own merchant's other mode and with the other merchant. */
   const pairs = () =>
     [tenants[0], tenants[3]].flatMap((reader) =>
       tenants

@@ -18,7 +18,7 @@ const DAY_MS = 24 * 3_600_000;
 
 describe('the settings', function () {
   this.timeout(60_000);
-  // The clock of the process; a change of an address counts by that of the database too, so it lies in the past.
+  // The clock of the process lies in the past: a changed address counts by that of the database too.
   const clock = { ms: Date.now() - 3 * DAY_MS };
   /** What a chain would say of an address: code runs at one of them, and of one nobody knows. */
   const chains = new Map<Network, { hasCode: (address: string) => Promise<boolean> }>([
