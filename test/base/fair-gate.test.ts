@@ -102,16 +102,22 @@ describe('the fair gate', () => {
     await fc.assert(
       fc.asyncProperty(calls, few, few, fc.nat(2), async (list, places, placesOfKey, rest) => {
         const gate = createFairGate({ places, placesOfKey, maxWaiting: 6, restMs: () => rest });
-        const count = { running: 0, most: 0, ran: 0 };
+        const count = { running: 0, most: 0, ran: 0, mostOfKey: 0 };
+        const ofKey = new Map<string, number>();
+        const add = (key: string, change: number): number => {
+          count.running += change;
+          ofKey.set(key, (ofKey.get(key) ?? 0) + change);
+          return ofKey.get(key) ?? 0;
+        };
         const outcomes = await Promise.all(
           list.map(async ({ key, at, wait, takes, fails }) => {
             await pause(at);
             const work = async (): Promise<string> => {
-              count.running += 1;
+              count.mostOfKey = Math.max(count.mostOfKey, add(key, 1));
               count.ran += 1;
               count.most = Math.max(count.most, count.running);
               await pause(takes);
-              count.running -= 1;
+              add(key, -1);
               if (fails) throw new Error('failed');
               return 'done';
             };
@@ -122,6 +128,7 @@ describe('the fair gate', () => {
         expect(outcomes.filter((told) => told.startsWith('wrong'))).to.deep.equal([]);
         expect(count).to.include({ running: 0, ran: outcomes.filter((told) => told !== 'GateFull').length });
         expect(count.most).to.be.at.most(places);
+        expect(count.mostOfKey).to.be.at.most(placesOfKey);
         const { order, work, endOne } = held();
         const running = Array.from({ length: places }, (_, index) => gate.run(`new ${index}`, work('')));
         await eventually('every place', () => order.length === places);

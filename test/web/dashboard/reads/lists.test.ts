@@ -5,7 +5,7 @@ import { errorAt, type Pages, signedInPages } from '../../../support/http/pages.
 
 const LISTS = ['deposits', 'customers', 'links', 'payouts', 'events'] as const;
 
-/** What filters find is shown where lists are read; here, that each is plugged in, and what a wrong one is told. */
+/** What filters find is told where lists are read: here, that they are plugged in. */
 describe('lists in the dashboard, and their files', function () {
   this.timeout(60_000);
   let api: TestApi;
