@@ -12,7 +12,8 @@ import type { FileResult, FromLane } from './lane.ts';
 const ROOT = join(import.meta.dirname, '../..');
 /** Seconds of each test file. Every whole run writes back what has changed much. */
 const SECONDS_FILE = join(import.meta.dirname, 'seconds.json');
-const LONG = 'test/long/';
+/** The long suite; tests of the soak, which runs in it, belong to it. */
+const LONG = ['test/long/', 'bench/'];
 /** A lane waits for servers and for children about half of its time. */
 const LANES_BEYOND_CORES = 1;
 const MOST_LANES = 6;
@@ -35,7 +36,7 @@ type Run = {
 /** Every test file of a suite, from the root of the repository. */
 export function filesOf(suite: Suite): string[] {
   const files = globSync(['test/**/*.test.ts', 'bench/**/*.test.ts'], { cwd: ROOT }).sort();
-  return files.filter((file) => file.startsWith(LONG) === (suite === 'long'));
+  return files.filter((file) => LONG.some((folder) => file.startsWith(folder)) === (suite === 'long'));
 }
 
 /** Runs these files; returns when the last lane has ended. What goes wrong beside the tests is a failure. */

@@ -148,8 +148,9 @@ export class PoolEndpoint<S extends Session> {
     }
   }
 
-  #limits(timeoutMs = this.#options.timeoutMs ?? 5_000): CallOptions {
-    return { post: this.#post, timeoutMs, maxResponseBytes: this.#options.maxResponseBytes ?? 67_108_864 };
+  #limits(ms = this.#options.timeoutMs ?? 5_000): CallOptions {
+    const { patience = 1, maxResponseBytes = 67_108_864 } = this.#options;
+    return { post: this.#post, timeoutMs: ms * patience, maxResponseBytes };
   }
 
   #succeeded(): void {

@@ -108,7 +108,8 @@ class EndpointPool<S extends Session> implements Pool<S> {
     { ready = false, withinMs }: EachOptions = {},
   ): Promise<EachResponse<T>[]> {
     const some = this.#endpoints.filter((endpoint) => !ready || endpoint.isReady());
-    return await Promise.all(some.map((endpoint) => said(endpoint, work, signal, withinMs)));
+    const limitMs = withinMs === undefined ? undefined : withinMs * (this.#options.patience ?? 1);
+    return await Promise.all(some.map((endpoint) => said(endpoint, work, signal, limitMs)));
   }
 
   async elsewhere<T>(

@@ -82,6 +82,8 @@ export type PoolSettings = {
   /** In order of preference; at least one, at most 16. */
   readonly urls: readonly string[];
   readonly timeoutMs?: number | undefined;
+  /** By how much the time that any answer may take is multiplied (1): a busy machine of tests needs more. */
+  readonly patience?: number | undefined;
   readonly maxResponseBytes?: number | undefined;
   /** An endpoint that is this many blocks behind the best one is used only when no better one answers. */
   readonly lagBlocks?: number | undefined;

@@ -107,7 +107,7 @@ function reachedFrom(file: string, next: (file: string) => readonly string[]): R
 }
 
 /** Of the gate: those of the long suite run as a whole. */
-const isTest = (file: string): boolean => file.endsWith('.test.ts') && !file.startsWith('test/long/');
+const isTest = (file: string): boolean => /^test\/(?!long\/).*\.test\.ts$/.test(file);
 
 /**
  * The tests that start no program, whatever they import: they
