@@ -76,6 +76,8 @@ export type TestNet = {
 export type ChainIo = {
   /** An endpoint stops or starts to be usable. */
   readonly onEndpoint: (message: string) => void;
+  /** By how much the time that an endpoint has for an answer is multiplied; unset means 1. */
+  readonly patience?: number;
   /** What the reader finds out about how blocks can be read. */
   readonly onRead?: (message: string) => void;
 };

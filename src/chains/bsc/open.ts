@@ -16,7 +16,8 @@ import { createBscSpending } from './spending/spending.ts';
  */
 export function openBsc(settings: BscSettings, io: ChainIo): OpenChain {
   const { rpcUrls: urls, chainId, rpcRequestsPerSecond: requestsPerSecond, usdtContract } = settings;
-  const rpc = createRpcPool({ name: 'bsc', urls, chainId, requestsPerSecond, report: io.onEndpoint });
+  const { onEndpoint: report, patience } = io;
+  const rpc = createRpcPool({ name: 'bsc', urls, chainId, requestsPerSecond, patience, report });
   const reader = createBscReader({ rpc, usdtContract, report: io.onRead, hint: hintOf(settings, io) });
   return {
     reader,

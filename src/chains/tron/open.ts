@@ -33,6 +33,7 @@ export function openTron(settings: TronSettings, io: ChainIo): OpenChain {
     budget,
     genesis,
     parse: parseTronJson,
+    patience: io.patience,
     report: io.onEndpoint,
   });
   const readsAllAgain = requestsPerDay >= READS_ALL_REQUESTS;

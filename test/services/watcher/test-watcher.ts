@@ -221,7 +221,7 @@ function readersOver(
   { longestRestMs }: TestWatcherOptions,
 ): () => ChainReader {
   const urls = proxies.map(({ url }) => url);
-  const settings = { name: 'bsc', urls, chainId: TEST_CHAIN_ID, timeoutMs: 3_000, longestRestMs };
+  const settings = { name: 'bsc', urls, chainId: TEST_CHAIN_ID, timeoutMs: 30_000, longestRestMs };
   return () => createBscReader({ rpc: createRpcPool(settings), usdtContract });
 }
 

@@ -67,7 +67,8 @@ describe('signed bytes for BNB Chain', function () {
     ] as const) {
       const { raw, hash } = await signed();
       the.first.fault = fault;
-      expect(await the.open({ endpoints: both() }).spending.broadcast(raw, signal)).to.deep.equal([
+      const { spending } = the.open({ endpoints: both(), patience: 1 });
+      expect(await spending.broadcast(raw, signal)).to.deep.equal([
         `${hostOf(the.first)}: ${said}`,
         `${hostOf(the.second)}: takes it`,
       ]);
