@@ -5,7 +5,7 @@ import type { Anvil } from '../../../dev/anvil.ts';
 import type { AddressKey } from '../../../src/chains/address-key.ts';
 import { keyOfHex } from '../../../src/chains/address-key.ts';
 import { chainOf } from '../../../src/chains/index.ts';
-import { NATIVE_CURRENCY, type Network } from '../../../src/domain/assets.ts';
+import { type Currency, NATIVE_CURRENCY, type Network } from '../../../src/domain/assets.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import type { WatchedChain } from '../../../src/services/watcher/watched-chain.ts';
 import { commitAll, emptyPayout } from '../../support/payout-rows.ts';
@@ -23,10 +23,13 @@ export type SendingStage = {
   /** The private key of an address that this stage made, hex. */
   secretOf(key: AddressKey): string;
   newAddress(): Promise<AddressKey>;
-  /** A stranger pays coins. */
-  pay(to: AddressKey, units: bigint): Promise<string>;
-  /** Whoever has the key sends coins; it waits for a block. */
-  send(secret: string, to: AddressKey, units: bigint): Promise<string>;
+  /** A stranger pays; coins unless told otherwise. */
+  pay(to: AddressKey, units: bigint, asset?: 'coin' | 'token'): Promise<string>;
+  /** Whoever has the key sends; it waits for a block. Throws where the node would not take it. */
+  send(secret: string, to: AddressKey, units: bigint, asset?: 'coin' | 'token'): Promise<string>;
+  /** What lies on an address at the head. */
+  held(address: AddressKey): Promise<{ readonly coin: bigint; readonly token: bigint }>;
+  height(): Promise<number>;
   /** Sends once more, with the same bytes, what `send` sent. */
   again(hash: string): Promise<unknown>;
   mine(blocks?: number): Promise<unknown>;
@@ -52,13 +55,30 @@ async function bscStage(): Promise<SendingStage> {
     network: 'bsc',
     secretOf: (key) => ownKey('bsc', key),
     newAddress: async () => keyOfHex(await live.newAddress(), 2),
-    pay: (to, units) => live.chain.send({ to: `0x${to}`, valueUnits: units }),
-    send: async (secret, to, units) => {
+    pay: (to, units, asset) =>
+      asset === 'token'
+        ? live.chain.usdt.call('transfer', [`0x${to}`, units])
+        : live.chain.send({ to: `0x${to}`, valueUnits: units }),
+    held: async (address) => ({
+      coin: BigInt(String(await anvil.rpc('eth_getBalance', [`0x${address}`, 'latest']))),
+      token: await tokensOf(anvil, live.chain.usdt.address, address),
+    }),
+    height: async () => Number(await anvil.rpc('eth_blockNumber')),
+    send: async (secret, to, units, asset) => {
       const wallet = new Wallet(`0x${secret}`);
       const count = await anvil.rpc('eth_getTransactionCount', [wallet.address, 'pending']);
-      const nonce = Number(count);
-      const fees = { chainId: CHAIN_ID, gasPrice: GAS_PRICE, gasLimit: 21_000n };
-      const raw = await wallet.signTransaction({ ...fees, nonce, to: `0x${to}`, value: units });
+      const raw = await wallet.signTransaction({
+        chainId: CHAIN_ID,
+        nonce: Number(count),
+        gasPrice: GAS_PRICE,
+        ...(asset === 'token'
+          ? {
+              gasLimit: 100_000n,
+              to: live.chain.usdt.address,
+              data: live.chain.usdt.data('transfer', [`0x${to}`, units]),
+            }
+          : { gasLimit: 21_000n, to: `0x${to}`, value: units }),
+      });
       const hash = String(await anvil.rpc('eth_sendRawTransaction', [raw]));
       raws.set(hash, raw);
       return hash;
@@ -75,11 +95,19 @@ async function tronStage(): Promise<SendingStage> {
     ...live,
     network: 'tron',
     secretOf: (key) => ownKey('tron', key),
-    pay: (to, units) => live.node.pay({ to, currency: 'TRX', units }),
-    send: (secret, to, units) =>
+    pay: (to, units, asset) => live.node.pay({ to, currency: asset === 'token' ? 'USDT' : 'TRX', units }),
+    held: async (address) => {
+      const account = await live.node.ask('wallet/getaccount', { address: `41${address}` });
+      return {
+        coin: BigInt((account as { balance?: number }).balance ?? 0),
+        token: await tokensOf(live.node.anvil, `0x${live.node.usdt.key}`, address),
+      };
+    },
+    height: async () => live.node.head().header.number,
+    send: (secret, to, units, asset) =>
       live.node.pay({
         to,
-        currency: 'TRX',
+        currency: asset === 'token' ? 'USDT' : 'TRX',
         units,
         from: { address: keyOfHex(new Wallet(`0x${secret}`).address, 2), privateKey: secret },
       }),
@@ -104,6 +132,7 @@ export async function noteSigned(
     readonly from: AddressKey;
     readonly to: AddressKey;
     readonly units: bigint;
+    readonly currency?: Currency;
   },
 ): Promise<void> {
   const payoutId = randomUUID();
@@ -121,7 +150,7 @@ export async function noteSigned(
       row.from,
       shown(network, row.to),
       row.to,
-      NATIVE_CURRENCY[network],
+      row.currency ?? NATIVE_CURRENCY[network],
       row.units.toString(),
     ],
   };
