@@ -20,7 +20,7 @@ const OF_BSC = 'an address of BNB Chain, where prices are read as BSC_RPC_URLS i
 const OF_TRON =
   'an address of Tron, where prices are read as TRON_API_URLS is set: T and 33 characters in base58.';
 
-/** Variables that are right alone and not together, each with what is said; without a text they fit. */
+/** Variables that are right alone, and what is said of them together; without a text they go together. */
 const TOGETHER: readonly [Environment, (string | RegExp)?][] = [
   [
     { WALLET_XPUB_BSC: xpub.live.bsc, WALLET_XPUB_TEST_BSC: xpub.live.bsc },

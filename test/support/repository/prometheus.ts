@@ -19,7 +19,7 @@ type Dashboard = {
 
 export const ROOT = join(import.meta.dirname, '../../..');
 export const RULES = 'deploy/prometheus/alerts.yml';
-/** The text of a file of the repository. */
+/** The text of a file, by its path in the repository. */
 export const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 /** The alerts and the dashboard that are shipped, and all that they ask Prometheus. */
 export const rules = (parse(read(RULES)) as { groups: { rules: Rule[] }[] }).groups.flatMap(
