@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts';
 import type { Spending } from '../../../../src/chains/spending.ts';
+import { holdStep } from '../../../../src/services/payouts/settle/living.ts';
 import { type SettleStage, startFundedStage, USDT } from './stage.ts';
-import { isPaying } from './steps.ts';
+import { isPaying, isSent } from './steps.ts';
 import { startFundedTronStage, TRX, type TronSettleStage } from './tron-stage.ts';
 
 const DESTINATION = keyOfHex('d1'.repeat(20));
@@ -106,6 +107,28 @@ describe('a worker that stood still while another one went on', function () {
     const [{ id = '' } = {}] = (await the.sent(key)).filter(({ purpose }) => purpose === 'payout');
     await the.rows("update sent_transactions set state = 'sent', sent_at = ? where id = ?", [sentAt, id]);
     await overtaken(the, key, 1);
+    expect(await the.ways(key)).to.deep.equal(['gas final', 'payout final']);
+  });
+
+  it('with the same step in its hand as before another one asked is told that it holds no longer', async () => {
+    const key = await the.paid(['USDT', 5n * USDT]);
+    await the.settle(key, isSent);
+    await the.finish();
+    const payoutId = String((await the.payouts(key))[0]?.['id']);
+    const { resendMs, outbidMs, finalLookMs: blockLookMs } = the.spending;
+    const decided = {
+      payoutId,
+      step: { does: 'prepare' },
+      pace: { resendMs, outbidMs, blockLookMs },
+    } as const;
+    const held = (rows: number): Promise<string> =>
+      the.deps.orm.em
+        .fork()
+        .transactional(async (em) => (await holdStep(em, the.deps, { ...decided, rows })).id);
+    // It decided that before the coins were asked for.
+    expect(await held(0).catch((error: Error) => error.name)).to.equal('Outdated');
+    expect(await held(1)).to.equal(payoutId);
+    await the.settle(key);
     expect(await the.ways(key)).to.deep.equal(['gas final', 'payout final']);
   });
 
