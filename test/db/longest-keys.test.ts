@@ -1,10 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
-import { ROUTES } from '../../src/api/routes/index.ts';
-import { CURRENCIES, MODES, NETWORKS } from '../../src/domain/assets.ts';
-import { DEPOSIT_STATES, FAILURE_CODES } from '../../src/domain/deposit.ts';
-import { EVENT_TYPES } from '../../src/domain/events.ts';
+import { CURRENCIES, NETWORKS } from '../../src/domain/assets.ts';
 import {
   depositWorkflowId,
   eventWorkflowId,
@@ -70,33 +67,7 @@ describe('texts in columns of limited length', function () {
     if (typeof found?.['most'] !== 'number') throw new Error(`${column} has no limit`);
     return found['most'];
   };
-  const limitsOf = async (name: string): Promise<number[]> => {
-    const found = await rows(
-      `select distinct character_maximum_length as most from information_schema.columns
-         where table_schema = 'public' and column_name = ?
-         and character_maximum_length is not null`,
-      [name],
-    );
-    return found.map((row) => row['most'] as number);
-  };
   const longest = (texts: readonly string[]): number => Math.max(...texts.map((text) => text.length));
-
-  it('hold every word of the tables that they are taken from', async () => {
-    const words: Record<string, readonly string[]> = {
-      mode: MODES,
-      network: NETWORKS,
-      currency: CURRENCIES,
-      failure_code: FAILURE_CODES,
-      to_state: DEPOSIT_STATES,
-      event_type: EVENT_TYPES,
-      transaction_hash: [HASH],
-      block_hash: [HASH],
-      address_key: ['f'.repeat(40)],
-    };
-    for (const [name, values] of Object.entries(words))
-      for (const most of await limitsOf(name))
-        if (name !== 'network' || most !== 43) expect(longest(values), name).to.be.at.most(most);
-  });
 
   it('hold the longest id of each actor', async () => {
     const deposits = NETWORKS.flatMap((network) =>
@@ -106,26 +77,6 @@ describe('texts in columns of limited length', function () {
     );
     const others = [eventWorkflowId(UUID), paymentWorkflowId(UUID), resendWorkflowId(UUID, MAX_INT)];
     expect(longest([...deposits, ...others])).to.be.at.most(await limitOf('outbox.workflow_id'));
-    const [workflowId = ''] = deposits.toSorted((a, b) => b.length - a.length);
-    await insertOutbox(deps.orm.em.fork(), deps, [
-      { workflowId, message: { workflowType: 'deposit', args: [] } as never },
-    ]);
-    expect((await rows('select workflow_id from outbox')).map((row) => row['workflow_id'])).to.deep.equal([
-      workflowId,
-    ]);
-    await rows('delete from outbox returning id');
-  });
-
-  it('hold the path of every request that may be repeated by a key, and the id of every limit', async () => {
-    const paths = ROUTES.filter(({ method }) => method === 'post').map(({ path }) =>
-      path.replace(/:[a-z_]+/g, UUID),
-    );
-    expect(longest(paths)).to.be.at.most(await limitOf('idempotency_answers.path'));
-    const sites = ['ffff:ffff:ffff:ffff::/64', '255.255.255.255', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'];
-    expect(longest([...sites, UUID].map((client) => `failures:user:${client}`))).to.be.at.most(
-      await limitOf('rate_limits.id'),
-    );
-    expect(longest(sites)).to.be.at.most(await limitOf('user_sites.site'));
   });
 
   /**

@@ -3,7 +3,6 @@ import { requireCurrentSchema } from '../../src/app/migrate.ts';
 import { listActions } from '../../src/services/audit/list.ts';
 import { auditLedger } from '../../src/services/ledger/audit.ts';
 import { makeMonthsAhead } from '../../src/services/months/make.ts';
-import { gateway } from '../cli/support.ts';
 import { call, testDeps } from '../support/gateway.ts';
 import { rightsOf } from './rights.ts';
 import { type Roles, refusal, startRoles, takeDeposit } from './roles-stage.ts';
@@ -68,19 +67,6 @@ describe('the roles of the database, as they are shipped', function () {
     expect(
       await refusal(the.service, `select claim_month_end('customers', now()::date, now()::date)`),
     ).to.include('no such month');
-  });
-
-  it('tell an operator who has the wrong one which he needs', async () => {
-    const args = ['key', 'create', '--merchant', the.api.merchant.id, '--mode', 'test', '--by', 'Ann'];
-    const ran = await gateway(args, {
-      DATABASE_URL: the.urlOf('gw_reader'),
-      TEMPORAL_ADDRESS: '127.0.0.1:1',
-    });
-    expect([ran.code, ran.stdout]).to.deep.equal([1, '']);
-    expect(ran.stderr).to.match(
-      /^The role of DATABASE_URL may not do this \(.*permission denied for table .*name the right one/,
-    );
-    expect(ran.stderr).to.not.include('LOG_LEVEL');
   });
 
   it('let the signer read what it checks, write what it signed, and nothing else', async () => {

@@ -2,7 +2,7 @@ import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import { expect } from 'chai';
 import { freshDatabase } from '../../dev/support/parts.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
-import { firstRow, literals, rows, run, sql } from '../../src/db/sql.ts';
+import { firstRow, rows, run, sql } from '../../src/db/sql.ts';
 
 describe('a statement', function () {
   this.timeout(60_000);
@@ -65,31 +65,6 @@ describe('a statement', function () {
     });
     expect(await inside.catch(String)).to.equal('Error: rolled back');
     expect(await rows(fork(), sql`select id from things`)).to.have.length(0);
-  });
-
-  it('takes a list that is longer than a statement has places', async () => {
-    await run(fork(), sql`insert into things select n from generate_series(1, 5) n`);
-    const ids = Array.from({ length: 70_000 }, (_, index) => `${index + 2}`);
-    expect(await run(fork(), sql`delete from things where id = any(${ids})`)).to.equal(4);
-    expect(await run(fork(), sql`delete from things where id = any(${[]})`)).to.equal(0);
-    expect(await run(fork(), sql`delete from things where id <> all(${[]})`)).to.equal(1);
-  });
-
-  it('is planned with its values every time, so a partial index serves the twelfth as it did the first', async () => {
-    const open = ['seen', 'waiting'];
-    await run(
-      fork(),
-      sql`insert into things select n, case when n % 500 = 0 then 'seen' else 'over' end
-        from generate_series(1, 20000) n`,
-    );
-    await run(fork(), sql`create index things_open on things (id) where some_name in ${literals(open)}`);
-    await run(fork(), sql`analyze things`);
-    await fork().transactional(async (em) => {
-      const read = sql`select id from things where some_name = any(${open}) order by id limit ${10}`;
-      for (let time = 0; time < 12; time += 1) expect(await rows(em, read)).to.have.length(10);
-      const used = sql<{ scans: string }>`select pg_stat_get_xact_numscans('things_open'::regclass) as scans`;
-      expect(await firstRow(em, used)).to.deep.equal({ scans: '12' });
-    });
   });
 
   it('fails as a statement of an entity does', async () => {

@@ -6,9 +6,6 @@ import { ownPostgres, tempDir } from '../../dev/support/parts.ts';
 import { createTestAuthority } from '../../dev/support/tls.ts';
 import { ConfigError, loadConfig } from '../../src/config/index.ts';
 import { openOrm } from '../../src/db/orm.ts';
-import { type Gate, startGate } from '../support/http/gate.ts';
-
-const SILENCE_MS = 1_500;
 
 /**
  * What DATABASE_URL asks of a connection is done, or refused: nobody believes in a secrecy that is not there.
@@ -17,7 +14,6 @@ describe('TLS to PostgreSQL', function () {
   this.timeout(60_000);
   let server: Awaited<ReturnType<typeof ownPostgres>>;
   let plain: Awaited<ReturnType<typeof ownPostgres>>;
-  let gate: Gate;
   let ca: string;
   let strangers: string;
 
@@ -27,7 +23,7 @@ describe('TLS to PostgreSQL', function () {
     [ca, strangers] = [join(folder, 'ca.pem'), join(folder, 'strangers.pem')];
     writeFileSync(ca, authority.caPem);
     writeFileSync(strangers, createTestAuthority('strangers').caPem);
-    [server, plain, gate] = await Promise.all([ownPostgres(), ownPostgres(), startGate()]);
+    [server, plain] = await Promise.all([ownPostgres(), ownPostgres()]);
     const { key, cert } = authority.issue(['127.0.0.1']);
     const admin = await openOrm({ url: server.now.url, poolSize: 1, applicationName: 'admin' });
     const sql = (text: string) => admin.em.fork().execute(text);
@@ -41,7 +37,6 @@ describe('TLS to PostgreSQL', function () {
     await admin.close(true);
   });
   after(async () => {
-    await gate?.close();
     await server?.stop();
     await plain?.stop();
   });
@@ -96,35 +91,6 @@ describe('TLS to PostgreSQL', function () {
     expect(await isEncrypted(urlOf(url, `sslmode=verify-ca&sslrootcert=${ca}`, 'localhost'))).to.equal(true);
   });
 
-  it('notices a server that vanished, as without it', async () => {
-    gate.target(server.now.url);
-    const through = new URL(urlOf(server.now.url, `sslmode=verify-full&sslrootcert=${ca}`));
-    through.host = new URL(gate.url).host;
-    const orm = await openOrm({
-      url: through.href,
-      poolSize: 1,
-      applicationName: 'tls',
-      statementTimeoutMs: 1_000,
-      silenceMs: SILENCE_MS,
-    });
-    try {
-      await orm.em.fork().execute('select 1');
-      gate.vanish();
-      const error = await orm.em
-        .fork()
-        .execute('select 1')
-        .then(
-          () => undefined,
-          (reason: unknown) => reason,
-        );
-      expect(String(error)).to.match(/silent for 1.5 s|terminated|ended/);
-      gate.reappear();
-      expect(await orm.em.fork().execute('select 1 as one')).to.deep.equal([{ one: 1 }]);
-    } finally {
-      await orm.close(true);
-    }
-  });
-
   it('is refused at the start in a sentence where the URL asks for something that is not honoured', () => {
     const refusal = (query: string): string => {
       try {
@@ -137,13 +103,9 @@ describe('TLS to PostgreSQL', function () {
     for (const [query, sentence] of [
       ['sslmode=prefer', /must have one of disable, require, verify-ca, verify-full as sslmode/],
       ['ssl=true', /must not have the parameter "ssl": only sslmode and sslrootcert are honoured/],
-      ['sslmode=require&channel_binding=require', /"channel_binding"/],
-      ['sslmode=require&sslmode=disable', /each parameter once/],
-      [`sslrootcert=${ca}`, /sslmode=verify-ca or sslmode=verify-full beside sslrootcert/],
       [`sslmode=require&sslrootcert=${ca}`, /beside sslrootcert/],
       ['sslmode=verify-ca', /must name a file as sslrootcert/],
       ['sslmode=verify-full&sslrootcert=/nowhere.pem', /that this process can read as sslrootcert/],
-      [`sslmode=verify-full&sslrootcert=${import.meta.filename}`, /at least one certificate as sslrootcert/],
     ] as const) {
       const said = refusal(query);
       expect(said).to.match(sentence);
@@ -153,7 +115,7 @@ describe('TLS to PostgreSQL', function () {
     }
     expect(refusal('sslmode=verify-full&sslrootcert=system')).to.equal('taken');
     // What stands behind a ? may be the end of a password.
-    for (const query of ['12/ab@db/gateway', 's3cret!', '%20', 'a'.repeat(31)]) {
+    for (const query of ['12/ab@db/gateway', 's3cret!']) {
       const said = refusal(query);
       expect(said).to.match(
         /^DATABASE_URL must not have parameters that are none \(a \? in the password is %3F\)/,

@@ -10,7 +10,6 @@ import {
   MIN_WAIT_MS,
   mayTransition,
   RELEASABLE_CODES,
-  STILL_WAIT_MS,
   startsGeneration,
   TRANSITIONS,
   WAITING_STATES,
@@ -213,14 +212,7 @@ describe('the pause before the next look', () => {
   });
 
   it('is a valid whole number of milliseconds for any number at all', () => {
-    const odd = [
-      Number.NaN,
-      Number.POSITIVE_INFINITY,
-      Number.NEGATIVE_INFINITY,
-      Number.MAX_VALUE,
-      Number.MIN_VALUE,
-      -0,
-    ];
+    const odd = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -0];
     const check = (given: number) => {
       const pause = waitDelayMs(given);
       expect(
@@ -230,9 +222,5 @@ describe('the pause before the next look', () => {
     };
     for (const given of odd) check(given);
     fc.assert(fc.property(fc.double(), check));
-  });
-
-  it('is longer than any of these only where the watcher wakes the deposit', () => {
-    expect(STILL_WAIT_MS).to.be.greaterThan(MAX_WAIT_MS);
   });
 });

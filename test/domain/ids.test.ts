@@ -23,10 +23,6 @@ describe('the id of an actor', () => {
     expect(depositWorkflowId(DEPOSIT)).to.equal('deposit:bsc:0xabc:0xDEF:USDT');
   });
 
-  it('differs for each generation', () => {
-    expect(depositWorkflowId({ ...DEPOSIT, generation: 2 })).to.equal('deposit:bsc:0xabc:0xDEF:USDT:g2');
-  });
-
   it('is the same for two deposits only if they are the same', () => {
     const hex = fc.stringMatching(/^0x[0-9a-f]{1,8}$/);
     const deposit = fc.record({
@@ -62,24 +58,17 @@ describe('the form of an id', () => {
     fc.assert(fc.property(fc.uuid(), (id) => isUuid(id)));
   });
 
-  const WRONG = [
-    '',
-    'null',
-    '1',
-    'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11',
-    'a0eebc999c0b4ef8bb6d6bb9bd380a11',
-    '{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}',
-    ' a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11',
-    'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11\n',
-    'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a1',
-    'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a111',
-    'g0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11',
-    '00000000-0000-0000-0000-000000000000',
-    "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11' or '1'='1",
-    'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11\u0000',
-  ];
-  for (const text of WRONG)
-    it(`refuses ${JSON.stringify(text)}`, () => {
-      expect(isUuid(text)).to.equal(false);
-    });
+  it('refuses everything else', () => {
+    for (const text of [
+      '',
+      'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11',
+      'a0eebc999c0b4ef8bb6d6bb9bd380a11',
+      'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11\n',
+      'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a111',
+      'g0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11',
+      '00000000-0000-0000-0000-000000000000',
+      "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11' or '1'='1",
+    ])
+      expect(isUuid(text), JSON.stringify(text)).to.equal(false);
+  });
 });

@@ -59,50 +59,33 @@ describe('amounts as text', () => {
     expect(formatUnits(-1_000_000n, 6)).to.equal('-1');
   });
 
-  const HOSTILE = [
-    '',
-    ' ',
-    '.',
-    '-',
-    '+',
-    '-1',
-    '+1',
-    '1.',
-    '.5',
-    '01',
-    '00',
-    '1,5',
-    '1_000',
-    '1e3',
-    '1E3',
-    '0x10',
-    '0b1',
-    '1n',
-    'NaN',
-    'Infinity',
-    '-0',
-    '1 ',
-    ' 1',
-    '1\n',
-    '\n1',
-    '1\u0000',
-    '1.5.5',
-    '1..5',
-    '١',
-    '\uff11',
-    '½',
-    '1\u200b',
-    '$1',
-    'null',
-    '{}',
-    `1${'0'.repeat(60)}`,
-    `0.${'1'.repeat(61)}`,
-    '9'.repeat(100_000),
-  ];
-  for (const text of HOSTILE)
-    it(`refuse ${JSON.stringify(text.length > 30 ? `${text.slice(0, 30)}… (${text.length})` : text)}`, () => {
-      expect(() => parseUnits(text, 18)).to.throw(RangeError);
-    });
+  it('refuse whatever other parsers take for a number', () => {
+    for (const text of [
+      '',
+      '.',
+      '-1',
+      '+1',
+      '1.',
+      '.5',
+      '01',
+      '1,5',
+      '1_000',
+      '1e3',
+      '0x10',
+      'NaN',
+      'Infinity',
+      '-0',
+      ' 1',
+      '1\n',
+      '1\u0000',
+      '1.5.5',
+      '\uff11',
+      `1${'0'.repeat(60)}`,
+      `0.${'1'.repeat(61)}`,
+      '9'.repeat(100_000),
+    ])
+      expect(() => parseUnits(text, 18), JSON.stringify(text.slice(0, 30))).to.throw(RangeError);
+  });
 
   it('refuse what is no plain decimal, whatever it is', () => {
     fc.assert(

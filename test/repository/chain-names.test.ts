@@ -75,20 +75,4 @@ describe('the names of chains', () => {
     const others = [...found].flatMap(([path, places]) => (excepted(path) ? [] : places));
     expect(others).to.deep.equal([]);
   });
-
-  it('are known in every spelling, and in no other word', () => {
-    for (const text of [
-      "'bsc'",
-      'bscRpc',
-      '`Set BSC_RPC_URLS and',
-      'withdrawTron',
-      'TRX_UNITS',
-      "'USDT.tron=1'",
-      'withdraw_bsc',
-      'checkBsc',
-    ])
-      expect(namesAChain(text), text).to.equal(true);
-    for (const text of ['subscribed', "'strong'", 'electronic', 'Description'])
-      expect(namesAChain(text), text).to.equal(false);
-  });
 });

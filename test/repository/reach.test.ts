@@ -5,7 +5,6 @@ import { API } from 'typescript/unstable/sync';
 import { importOf } from '../support/repository/imports.ts';
 import {
   askedBy,
-  changedSince,
   type Repository,
   readRepository,
   testsReachedBy,
@@ -27,47 +26,6 @@ function of(texts: Readonly<Record<string, string>>): Repository {
 }
 
 describe('what a file asks for', () => {
-  const asked = (text: string, ...files: string[]) =>
-    askedBy('src/a/one.ts', text, (file) => files.includes(file));
-
-  it('are the files and packages that it imports by value, however that is written', () => {
-    const text = [
-      "import { a } from './two.ts';",
-      "import {\n  type B,\n  b,\n} from '../b.ts';",
-      "import './three.ts';",
-      "export { c } from './four.ts';",
-      "const later = await import('./five.ts');",
-      "import { spawn } from 'node:child_process';",
-    ].join('\n');
-    expect(asked(text)).to.deep.include({
-      imports: ['src/a/two.ts', 'src/b.ts', 'src/a/three.ts', 'src/a/four.ts', 'src/a/five.ts'],
-      packages: ['node:child_process'],
-    });
-  });
-
-  it('is nothing where it only names a type', () => {
-    const text =
-      "import type { A } from './two.ts';\nexport type { B } from './three.ts';\nimport type { Worker } from '@temporalio/worker';";
-    expect(asked(text, 'src/a/two.ts', 'src/a/three.ts')).to.deep.equal({
-      imports: [],
-      packages: [],
-      named: [],
-    });
-  });
-
-  it('are also the files and folders that it names, from its own place or from the root', () => {
-    const text =
-      "start('src/bin.mjs', new URL('./page.css', here), `deploy/compose.yml`, 'test', 'test/data');\nimport x from ROOT/src/x.ts;";
-    const files = ['src/bin.mjs', 'src/a/page.css', 'deploy/compose.yml', 'test/', 'test/data/', 'src/x.ts'];
-    expect(asked(text, ...files).named).to.have.members([
-      'src/bin.mjs',
-      'src/a/page.css',
-      'deploy/compose.yml',
-      'test/data/',
-      'src/x.ts',
-    ]);
-  });
-
   it('holds every import that the compiler sees', function () {
     this.timeout(60_000);
     const api = new API({ cwd: ROOT });
@@ -152,19 +110,5 @@ describe('the tests that a change reaches', () => {
       'test/repository/architecture.test.ts',
     ]);
     expect(reached('test/type.test.ts')).to.include('test/type.test.ts');
-  });
-
-  it('are the architecture alone where nothing leads to it, and none where nothing changed', () => {
-    expect(reached('src/lone.ts')).to.deep.equal(['test/repository/architecture.test.ts']);
-    expect(reached()).to.deep.equal([]);
-  });
-
-  it('are all where what everything stands on has changed', () => {
-    expect(reached('package-lock.json')).to.have.length(5);
-  });
-
-  it('are told of every file that differs from a commit, and of a commit that does not exist', () => {
-    expect(changedSince('HEAD')).to.be.an('array');
-    expect(() => changedSince('no-such-commit')).to.throw('no-such-commit');
   });
 });

@@ -4,14 +4,12 @@ import { type FreshDatabase, migratedDatabase } from '../../dev/support/parts.ts
 import { startLoops } from '../../src/app/loops.ts';
 import type { Deps } from '../../src/services/deps.ts';
 import {
-  isOverdue,
   listLoopRuns,
   noteFailedRun,
   noteGoodRun,
   registerLoops,
   takeTurn,
 } from '../../src/services/loop-runs.ts';
-import { purgeSlots } from '../../src/services/webhooks/purge-slots.ts';
 import { testDeps } from '../support/gateway.ts';
 
 const LOOP = { name: 'slow', everyMs: 600_000 };
@@ -61,26 +59,6 @@ describe('the background loops', function () {
     expect(await turn(), 'the one that had it is gone').to.equal(true);
   });
 
-  it('go on, and are missed, after a worker whose clock was a day ahead', async () => {
-    pass(86_400);
-    expect(await turn()).to.equal(true);
-    await noteGoodRun(deps, LOOP.name);
-    pass(-86_400);
-    expect((await listLoopRuns(deps)).filter(isOverdue), 'nobody knows when it last ran').to.have.length(1);
-    expect(await turn(), 'its time is over').to.equal(true);
-    await noteGoodRun(deps, LOOP.name);
-    expect((await listLoopRuns(deps)).filter(isOverdue)).to.deep.equal([]);
-    pass(86_400);
-    expect(await turn()).to.equal(true);
-    pass(-86_400);
-    expect(await turn(), 'it died while it held the turn').to.equal(true);
-  });
-
-  it('are forgotten when a later version has them no more', async () => {
-    await registerLoops(deps, [{ name: 'other', everyMs: 1_000 }]);
-    expect((await listLoopRuns(deps)).map(({ name }) => name)).to.deep.equal(['other']);
-  });
-
   it('tell by their rows when each ran well, and why one does not', async () => {
     const stop = new AbortController();
     await deps.orm.em.fork().execute('alter table sessions rename to elsewhere');
@@ -102,14 +80,5 @@ describe('the background loops', function () {
       await Promise.all(running);
       await deps.orm.em.fork().execute('alter table elsewhere rename to sessions');
     }
-  });
-
-  it('take away the webhook slots of receivers that are used no more', async () => {
-    const em = deps.orm.em.fork();
-    await em.execute(`insert into webhook_slots select gen_random_uuid(), 0, at
-      from (values ('-infinity'::timestamptz), (now() - interval '2 hours'),
-      (now() + interval '5 seconds')) as v (at), generate_series(1, 4000)`);
-    expect(await purgeSlots(deps)).to.equal(8_000);
-    expect(await purgeSlots(deps)).to.equal(0);
   });
 });

@@ -1,21 +1,17 @@
 import { expect } from 'chai';
 import { type FreshDatabase, migratedDatabase, temporal } from '../../dev/support/parts.ts';
-import { rows } from '../../src/db/sql.ts';
-import type { ActorMessage } from '../../src/domain/actor-message.ts';
 import { readAlarms } from '../../src/services/alarms/alarms.ts';
 import { type ActorPort, ActorRefused, type Deps } from '../../src/services/deps.ts';
 import { insertOutbox } from '../../src/services/outbox/insert.ts';
-import { performOutbox, performTestOutbox } from '../../src/services/outbox/perform.ts';
+import { performOutbox } from '../../src/services/outbox/perform.ts';
 import { readOutbox } from '../../src/services/outbox/state.ts';
-import { take, takeSql } from '../../src/services/outbox/take.ts';
+import { take } from '../../src/services/outbox/take.ts';
 import { linkTemporal, type TemporalLink } from '../../src/temporal/client.ts';
-import { createStartTurns } from '../../src/temporal/start-turns.ts';
 import { testDeps } from '../support/gateway.ts';
 
 /** Longer than the server lets a name be. */
 const TOO_LONG = 'x'.repeat(1_001);
 const REFUSED = 12;
-const MORE_THAN_A_BATCH = 105;
 
 /** A Temporal that takes all but what has no name for its type, or one that is too long. */
 const taking: ActorPort = {
@@ -48,10 +44,18 @@ describe('the outbox', function () {
   });
   beforeEach(() => deps.orm.em.fork().execute('delete from outbox'));
 
-  const put = async (workflowId: string, workflowType = 'nobodyRunsIt') =>
-    await insertOutbox(deps.orm.em.fork(), deps, [
-      { workflowId, message: { workflowType, args: [], summary: 'a test' } as never },
-    ]);
+  /** Messages with these ids; a type without a name, or one that is too long, is refused. */
+  const put = async (ids: readonly string[], workflowType = 'nobodyRunsIt') =>
+    await insertOutbox(
+      deps.orm.em.fork(),
+      deps,
+      ids.map((workflowId) => ({
+        workflowId,
+        message: { workflowType, args: [], summary: 'a test' } as never,
+      })),
+    );
+  const some = (name: string, count: number) =>
+    Array.from({ length: count }, (_, index) => `${name}-${index}-${now.getTime()}`);
   const pass = (seconds: number) => {
     now = new Date(now.getTime() + seconds * 1_000);
   };
@@ -61,9 +65,9 @@ describe('the outbox', function () {
     );
 
   it('performs what comes after messages that Temporal refuses, and keeps those in quarantine with an alarm', async () => {
-    const bad = Array.from({ length: REFUSED }, (_, index) => `refused-${index}-${now.getTime()}`);
-    for (const id of bad) await put(id, TOO_LONG);
-    await put(`good-${now.getTime()}`);
+    const bad = some('refused', REFUSED);
+    await put(bad, TOO_LONG);
+    await put(some('good', 1));
     pass(10);
     const real = { ...deps, actors: link.actors };
     expect(await performOutbox(real)).to.deep.equal({ performed: 1, failed: REFUSED });
@@ -91,28 +95,10 @@ describe('the outbox', function () {
     expect(await left()).to.have.length(REFUSED);
   });
 
-  it('performs what was never tried before a batch of what failed already', async () => {
-    for (let index = 0; index < MORE_THAN_A_BATCH; index += 1)
-      await put(`failed-${index}-${now.getTime()}`, TOO_LONG);
-    await deps.orm.em.fork().execute('update outbox set tries = 1');
-    await put(`new-${now.getTime()}`);
-    pass(10);
-    expect((await performOutbox(deps)).performed).to.equal(1);
-  });
-
   it('tries every message of the quarantine in one repair, also those behind hundreds that are refused again', async () => {
-    const refused = Array.from({ length: 150 }, (_, index) => `refused-again-${index}-${now.getTime()}`);
-    const cured = Array.from({ length: 150 }, (_, index) => `cured-${index}-${now.getTime()}`);
-    const messages = (ids: readonly string[], workflowType: string) =>
-      ids.map((workflowId) => ({
-        workflowId,
-        message: { workflowType, args: [], summary: 'a test' } as never,
-      }));
-    // A type without a name is refused.
-    await insertOutbox(deps.orm.em.fork(), deps, [
-      ...messages(refused, ''),
-      ...messages(cured, 'nobodyRunsIt'),
-    ]);
+    const refused = some('refused-again', 150);
+    await put(refused, '');
+    await put(some('cured', 150));
     await deps.orm.em
       .fork()
       .execute('update outbox set tries = 10, refusals = 10, quarantined_at = ?', [now]);
@@ -120,41 +106,13 @@ describe('the outbox', function () {
     expect(await left()).to.have.members(refused);
   });
 
-  it('tries the quarantine in a repair although one message is never answered', async () => {
-    const silent = `silent-${now.getTime()}`;
-    const cured = Array.from({ length: 150 }, (_, index) => `cured-beside-${index}-${now.getTime()}`);
-    for (const id of [silent, ...cured]) await put(id);
-    await deps.orm.em
-      .fork()
-      .execute('update outbox set tries = 10, refusals = 10, quarantined_at = ? where workflow_id <> ?', [
-        now,
-        silent,
-      ]);
-    pass(10);
-    const start: ActorPort['start'] = async (id) => {
-      if (id === silent) throw new Error('4 DEADLINE_EXCEEDED');
-    };
-    const answer = await performOutbox({ ...deps, actors: { ...taking, start } }, { quarantined: 'all' });
-    expect(answer).to.deep.equal({ performed: cured.length, failed: 1 });
-    expect(await left()).to.deep.equal([silent]);
-  });
-
   it('performs new messages although hundreds that failed are due before them, and those as well', async () => {
-    const failed = Array.from({ length: 150 }, (_, index) => `failed-${index}-${now.getTime()}`);
-    const message = { workflowType: 'nobodyRunsIt', args: [], summary: 'a test' } as never;
-    await insertOutbox(
-      deps.orm.em.fork(),
-      deps,
-      failed.map((workflowId) => ({ workflowId, message })),
-    );
+    const failed = some('failed', 150);
+    await put(failed);
     await deps.orm.em.fork().execute('update outbox set tries = 1');
     pass(1);
-    const fresh = Array.from({ length: 100 }, (_, index) => `fresh-${index}-${now.getTime()}`);
-    await insertOutbox(
-      deps.orm.em.fork(),
-      deps,
-      fresh.map((workflowId) => ({ workflowId, message })),
-    );
+    const fresh = some('fresh', 100);
+    await put(fresh);
     pass(10);
     expect((await performOutbox(deps)).failed).to.equal(0);
     const kept = await left();
@@ -163,7 +121,7 @@ describe('the outbox', function () {
   });
 
   it('raises no alarm for messages whose time has not come, as those of many resends', async () => {
-    await put(`spread-${now.getTime()}`);
+    await put(some('spread', 1));
     await deps.orm.em
       .fork()
       .execute('update outbox set next_try_at = ?', [new Date(now.getTime() + 1_200_000)]);
@@ -172,35 +130,6 @@ describe('the outbox', function () {
     expect(await alarm()).to.include({ count: 0 });
     pass(200);
     expect((await alarm())?.reason).to.equal('a message to an actor waits for 105 s');
-    await deps.orm.em
-      .fork()
-      .execute('update outbox set next_try_at = ?', [new Date(now.getTime() + 1_200_000)]);
-    await put(`younger-${now.getTime()}`);
-    pass(100);
-    expect((await alarm())?.reason, 'one that was made later, and is late').to.equal(
-      'a message to an actor waits for 100 s',
-    );
-  });
-
-  it('asks a Temporal that is away twice in a turn of test mode, and not once for each message', async () => {
-    const turns = createStartTurns();
-    let asked = 0;
-    const away = async (): Promise<void> => {
-      asked += 1;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      throw new Error('no answer');
-    };
-    const actors = { ...taking, start: (_id: string, message: ActorMessage) => turns(message, away) };
-    const message = { workflowType: 'notify', args: [], owner: { merchantId: 'm', mode: 'test' } } as const;
-    await insertOutbox(
-      deps.orm.em.fork(),
-      deps,
-      Array.from({ length: 16 }, (_, index) => ({ workflowId: `test-${index}`, message })),
-    );
-    pass(10);
-    expect(await performTestOutbox({ ...deps, actors })).to.deep.equal({ performed: 0, failed: 16 });
-    expect(asked).to.be.at.most(2);
-    expect(await left()).to.have.length(16);
   });
 
   it('starts what a merchant tests beside a drill of hundreds of another one, and not after it', async () => {
@@ -225,25 +154,10 @@ describe('the outbox', function () {
     expect(all.size, 'each once').to.equal(301);
   });
 
-  it('gives each of several processes its share at once, also where all of it is of one merchant', async () => {
-    const messages = Array.from({ length: 200 }, (_, index) => ({
-      workflowId: `shared-${index}`,
-      message: { workflowType: 'notify', args: [], owner: { merchantId: 'one', mode: 'test' } } as const,
-    }));
-    await insertOutbox(deps.orm.em.fork(), deps, messages);
-    pass(10);
-    await deps.orm.em.fork().transactional(async (held) => {
-      const first = await rows(held, takeSql('test', 16, deps.now()));
-      const second = await take(deps, 'test', 16);
-      expect([first.length, second.length]).to.deep.equal([16, 16]);
-      expect(new Set([...first, ...second].map(({ id }) => id)).size).to.equal(32);
-    });
-  });
-
   it('blames no message while Temporal is away', async () => {
     const away = linkTemporal({ address: '127.0.0.1:1', namespace: 'default' });
     try {
-      for (let index = 0; index < 20; index += 1) await put(`later-${index}-${now.getTime()}`);
+      await put(some('later', 20));
       pass(10);
       const gone: Deps = { ...deps, actors: away.actors };
       expect(await performOutbox(gone)).to.deep.equal({ performed: 0, failed: 20 });

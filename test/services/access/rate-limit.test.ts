@@ -1,12 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { eventually } from '../../../dev/support/eventually.ts';
 import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts.ts';
 import { type Limit, refill, waitMs } from '../../../src/domain/limits.ts';
 import { createRateLimiter, type RateLimiter } from '../../../src/services/access/rate-limit.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import { testDeps } from '../../support/gateway.ts';
-import { startGate } from '../../support/http/gate.ts';
 
 const BUCKET: Limit = { kind: 'bucket', capacity: 200, perSecond: 100 };
 const WINDOW: Limit = { kind: 'window', capacity: 20, windowMs: 60_000 };
@@ -78,17 +76,6 @@ describe('a limit that processes share', function () {
     return verdicts.filter((verdict) => verdict?.allowed).length;
   };
 
-  it('lets exactly the burst pass at once in one process', async () => {
-    // So slow that the database's own clock brings nothing while this runs.
-    const { limiters } = processes(1, { kind: 'bucket', capacity: 50, perSecond: 0.001 });
-    expect(await takeMany(limiters[0], 80)).to.equal(50);
-    const refused = await limiters[0]?.take('a');
-    expect(refused).to.deep.include({ allowed: false, limit: 50, remaining: 0 });
-    expect(refused?.retryAfterMs).to.be.within(900_000, 1_000_000);
-    expect(refused?.resetMs).to.be.within(49_000_000, 50_000_000);
-    expect(await takeMany(limiters[0], 5, 'b'), 'another client').to.equal(5);
-  });
-
   it('is exceeded by no more than the credits when many processes are used at once', async () => {
     const { limiters } = processes(8, { kind: 'bucket', capacity: 200, perSecond: 0.001 });
     const passed = await Promise.all(limiters.map((limiter) => takeMany(limiter, 200)));
@@ -113,49 +100,5 @@ describe('a limit that processes share', function () {
     clock.nowMs += 21_000;
     expect(await takeMany(limiters[0], 30)).to.equal(20);
     await limiters[0]?.sync();
-  });
-
-  it('writes what was used by many clients in one statement, and removes rows that say nothing any more', async () => {
-    const { limiters, name, clock } = processes(1, BUCKET);
-    const clients = Array.from({ length: 300 }, (_, index) => `client-${index}`);
-    await Promise.all(clients.map((client) => limiters[0]?.take(client)));
-    await limiters[0]?.sync();
-    const rows = async () => (await sql('select 1 from rate_limits where id like ?', [`${name}:%`])).length;
-    expect(await rows()).to.equal(300);
-    await sql(`update rate_limits set since = now() - interval '1 hour' where id like ?`, [
-      `${name}:client-1%`,
-    ]);
-    clock.nowMs += 61_000;
-    await limiters[0]?.take('client-2');
-    await limiters[0]?.sync();
-    expect(await rows()).to.equal(300 - 111);
-  });
-
-  it('without its database lets the credit pass, then fails; nothing that was used is forgotten when it is back', async () => {
-    const gate = await startGate();
-    const url = new URL(database.url);
-    gate.target(url.href);
-    url.port = new URL(gate.url).port;
-    const own = await testDeps(url.href, []);
-    const started = (name: string, limit: Limit, creditPerClient: number) =>
-      createRateLimiter(own, { name, limit, creditPerClient, nowMs: () => 0 });
-    const limiter = started('away', { kind: 'bucket', capacity: 100, perSecond: 0.001 }, 10);
-    const loose = started('loose', WINDOW, Number.POSITIVE_INFINITY);
-    await limiter.take('a');
-    await limiter.sync();
-    await gate.close();
-    const settled = await Promise.allSettled(Array.from({ length: 30 }, () => limiter.take('a')));
-    expect(settled.filter(({ status }) => status === 'fulfilled')).to.have.length(10);
-    expect(await takeMany(loose, 30), 'one that never waits').to.equal(20);
-    await gate.open();
-    await eventually('a connection', () =>
-      limiter.sync().then(
-        () => true,
-        () => false,
-      ),
-    );
-    expect(limiter.peek('a').remaining).to.equal(89);
-    await own.orm.close(true);
-    await gate.close();
   });
 });

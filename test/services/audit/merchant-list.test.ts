@@ -111,32 +111,8 @@ describe('the audit list of a merchant', function () {
     expect((await refusalOf(list({ startingAfter: live }, 'test'))).code).to.equal('INVALID');
   });
 
-  it('is walked by cursor, each row once, though more rows arrive', async () => {
-    for (let made = 0; made < 7; made += 1) {
-      stage.pass(1);
-      await createKey(stage.user, { merchantId: stage.merchantId, mode: made % 2 ? 'live' : 'test' });
-    }
-    const all = (await list()).rows.map(({ id }) => id);
-    const seen: string[] = [];
-    for (let more = true; more; ) {
-      const page = await list({ limit: 3, ...(seen.length > 0 ? { startingAfter: seen.at(-1) } : {}) });
-      seen.push(...page.rows.map(({ id }) => id));
-      more = page.hasMore;
-      stage.pass(1);
-      await createKey(stage.user, { merchantId: stage.merchantId, mode: 'live' });
-    }
-    expect(seen).to.deep.equal(all);
-    const back = await list({ limit: 3, endingBefore: seen.at(-1) ?? '' });
-    expect(back.rows.map(({ id }) => id)).to.deep.equal(seen.slice(-4, -1));
-  });
-
   it('cannot be changed', async () => {
     for (const text of ["update operator_actions set by_name = 'x'", 'delete from operator_actions'])
-      expect(
-        await stage.sql(text).then(
-          () => 'was done',
-          (error: Error) => error.message,
-        ),
-      ).to.include('never changed or removed');
+      expect((await stage.sql(text).catch(String)).toString()).to.include('never changed or removed');
   });
 });

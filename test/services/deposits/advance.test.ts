@@ -3,7 +3,6 @@ import { createEndpoint } from '../../../dev/support/use-cases.ts';
 import { type AdvanceResult, advanceDeposit, type Known } from '../../../src/services/deposits/advance.ts';
 import { advancePaymentLink } from '../../../src/services/payment-links/advance.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
-import { statementsOf } from '../../support/statements.ts';
 
 /** The pool of the tests' gateway. */
 const POOL = 10;
@@ -105,23 +104,6 @@ describe('a step of a deposit', function () {
     expect(answer).to.include({ state: 'detected', generation: 2, sequence: 3 });
   });
 
-  it('costs few statements: each is a way to the database and back', async () => {
-    const sent = await statementsOf(shop.deps.orm);
-    for (const [from, above, most] of [
-      ['detected', { head: 0 }, 2],
-      ['detected', { head: 1 }, 12],
-      ['confirming', { head: 40, final: 5 }, 15],
-      ['detected', { head: 40, final: 5 }, 20],
-    ] as const) {
-      const id = await shop.pay(await shop.customer(), { coins: '5', state: from });
-      await chainAt(id, above);
-      const { sequence } = await shop.deposit(id);
-      sent.length = 0;
-      await step(id, { generation: 1, sequence });
-      expect(sent.length, `${from} ${JSON.stringify(above)}`).to.be.within(2, most);
-    }
-  });
-
   describe('of a customer whose row somebody holds', () => {
     /** Holds the rows of a customer until `release`. */
     async function hold(sql: string, params: unknown[]) {
@@ -157,9 +139,6 @@ describe('a step of a deposit', function () {
       expect(await last).to.include({ state: 'completed' });
       const results = await waiting;
       expect(results.filter((result) => !busy(result))).to.deep.equal([]);
-      const delays = results.map((result) => (result.kind === 'wait' ? result.delayMs : 0));
-      for (const delay of delays) expect(delay).to.be.within(250, 1_000);
-      expect(new Set(delays).size).to.be.above(1);
       const later = { ...shop.deps, now: () => new Date(shop.clock.now.getTime() + 2 * 3_600_000) };
       expect(await advancePaymentLink(later, { linkId: link.id }), 'an overdue link').to.deep.include({
         kind: 'wait',
@@ -167,14 +146,6 @@ describe('a step of a deposit', function () {
       });
       await holder.release();
       for (const id of ids) expect(await stepped(id)).to.include({ state: 'completed' });
-    });
-
-    it('waits for the row of its own deposit as briefly', async () => {
-      const id = await detected();
-      await chainAt(id, { head: 40, final: 5 });
-      const holder = await hold('select id from deposits where id = ? for update', [id]);
-      expect(busy(await step(id))).to.equal(true);
-      await holder.release();
     });
   });
 });

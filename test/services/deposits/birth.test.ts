@@ -158,16 +158,6 @@ describe('deposits that are written', function () {
     expect((await auditLedger(shop.deps)).differences).to.deep.equal([]);
   });
 
-  it('cost as many statements where they are many as where they are few', async () => {
-    const costOf = async (count: number): Promise<number> => {
-      const many = Array.from({ length: count }, (_, index) => incoming(`${count}.${index}`, '1', 'cost'));
-      sent = 0;
-      await records(...many);
-      return sent;
-    };
-    expect(await costOf(40)).to.equal(await costOf(2));
-  });
-
   /** The database fails at the worst moment: whichever statement it is, all or nothing of a step is there. */
   it('leave nothing behind, whichever statement fails, and are written whole by the next try', async () => {
     const link = await shop.link({ customerId, usd: '12' });

@@ -82,15 +82,6 @@ describe('the monthly limit', function () {
     expect(await taken(await arrived('4')), 'reaching it exactly is allowed').to.equal(true);
   });
 
-  it('makes nobody wait where there is none', async () => {
-    const [one, other] = [await arrived('6'), await arrived('6')];
-    const em = await begun();
-    expect(await take(em, one)).to.equal(true);
-    expect(await taken(other)).to.equal(true);
-    await em.commit();
-    expect(await counted()).to.equal('1200');
-  });
-
   it('knows what was completed in the month before it was set, also by a transaction that was not over', async () => {
     const [one, other] = [await arrived('6'), await arrived('6')];
     const em = await begun();

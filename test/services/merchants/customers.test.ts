@@ -47,15 +47,6 @@ describe('making a customer', () => {
     expect(indexes.size).to.equal(4);
   });
 
-  it('spends no wallet index on a repeat', async () => {
-    const last = async () => (await rows('select last_value from wallet_index_seq'))[0]?.['last_value'];
-    await make('once');
-    const before = await last();
-    for (let n = 0; n < 3; n += 1)
-      expect(await make('once').catch((error: { code: string }) => error.code)).to.equal('CUSTOMER_EXISTS');
-    expect(await last()).to.equal(before);
-  });
-
   it('starts the actor of its event after the commit, and keeps the start when Temporal is away', async () => {
     const url = 'http://127.0.0.1:9/';
     const events = ['customer.created'];

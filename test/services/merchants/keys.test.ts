@@ -1,16 +1,9 @@
 import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { eventually } from '../../../dev/support/eventually.ts';
 import { createKeyFinder } from '../../../src/services/merchants/key-owner.ts';
 import { generateKey, modeOfKey } from '../../../src/services/merchants/key-text.ts';
-import {
-  createKey,
-  listKeys,
-  listOwnKeys,
-  revokeKey,
-  rotateKey,
-} from '../../../src/services/merchants/keys.ts';
+import { createKey, listKeys, revokeKey, rotateKey } from '../../../src/services/merchants/keys.ts';
 import { Refusal } from '../../../src/services/refusal.ts';
 import { UNKNOWN_ID } from '../../support/gateway.ts';
 import { refusalOf } from '../../support/refusals.ts';
@@ -66,39 +59,9 @@ describe('API keys', function () {
     const rights = { subscribed: true, scopes: ['all'], allowedNetworks: [] };
     for (const owner of await Promise.all(Array.from({ length: 20 }, () => find(key))))
       expect(owner).to.deep.equal({ keyId, ...scope('test'), ...rights });
-    const first = await revokeKey(stage.deps, { keyId });
+    await revokeKey(stage.deps, { keyId });
     expect(await find(key)).to.equal(undefined);
     expect(await find(generateKey('test'))).to.equal(undefined);
-    stage.pass(1);
-    const again = await revokeKey(stage.deps, { keyId });
-    expect(again.revokedAt, 'as it first ended').to.be.a('date').and.deep.equal(first.revokedAt);
-  });
-
-  it('do not join a question that takes long, and forget one that failed at once', async () => {
-    const { key } = await make('test');
-    let questions = 0;
-    let broken = false;
-    const now = () => {
-      questions += 1;
-      if (broken) throw new Error('no clock');
-      return stage.deps.now();
-    };
-    const find = createKeyFinder({ ...stage.deps, now });
-    const asked: Promise<unknown>[] = [];
-    await stage.deps.orm.em.fork().transactional(async (em) => {
-      await em.execute('lock table api_keys in access exclusive mode');
-      asked.push(...Array.from({ length: 5 }, () => find(key)));
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      asked.push(find(key), find(key));
-      await eventually('a question of their own', () => questions > 1);
-    });
-    expect(questions).to.equal(2);
-    for (const owner of await Promise.all(asked)) expect(owner).to.be.an('object');
-    broken = true;
-    const failed = [find(key), find(key)].map((one) => one.catch((error: Error) => error.message));
-    expect(await Promise.all(failed)).to.deep.equal(['no clock', 'no clock']);
-    broken = false;
-    expect(await find(key)).to.be.an('object');
   });
 
   it('are replaced with a grace that never makes an earlier end later, and revoked, in the name of the user', async () => {
@@ -115,8 +78,6 @@ describe('API keys', function () {
     expect(await endOf()).to.deep.equal(end);
     await revokeKey(stage.user, meant);
     expect([await find(old.key), (await find(next.key)) !== undefined]).to.deep.equal([undefined, true]);
-    const ended = await refusalOf(rotateKey(stage.user, { ...meant, graceMs: 0 }));
-    expect(ended.message).to.equal('This key has ended already. Make a new one.');
     const trail = (await stage.trail()).filter(({ subject }) => subject === old.id);
     expect(trail.map(({ action, by }) => [action, by])).to.deep.equal(
       ['key.create', 'key.rotate', 'key.rotate', 'key.revoke'].map((action) => [action, stage.userId]),
@@ -125,15 +86,12 @@ describe('API keys', function () {
 
   it('are refused with what is wrong, behind the guard, and nothing is changed', async () => {
     const { id: keyId, key } = await make();
-    for (const merchantId of [UNKNOWN_ID, 'x'])
-      expect(await refusalOf(createKey(stage.operator, { merchantId, mode: 'live' }))).to.include({
-        code: 'NOT_FOUND',
-        message: `There is no merchant ${merchantId}. List the merchants with "merchant list".`,
-      });
+    const unknown = { merchantId: UNKNOWN_ID, mode: 'live' } as const;
+    expect((await refusalOf(createKey(stage.operator, unknown))).code).to.equal('NOT_FOUND');
     expect((await refusalOf(make('live', { label: 'x'.repeat(201) }))).code).to.equal('INVALID');
     for (const expiresAt of [new Date(Number.NaN), stage.clock.now])
       expect((await refusalOf(make('live', { expiresAt }))).field).to.equal('expires');
-    for (const graceMs of [-1, 1.5, Number.NaN, 367 * DAY_MS, Number.POSITIVE_INFINITY])
+    for (const graceMs of [-1, Number.NaN, 367 * DAY_MS])
       expect(
         (await refusalOf(rotateKey(stage.user, { keyId, graceMs, scope: scope('live') }))).field,
       ).to.equal('grace');
@@ -163,26 +121,5 @@ describe('API keys', function () {
       }
     const find = createKeyFinder(stage.deps);
     for (const { key } of [theirs, own]) expect(await find(key)).to.be.an('object');
-  });
-
-  it('are listed with the valid ones first, and a user makes no more than people can look after', async () => {
-    // The merchant's own first key was made with it.
-    for (let made = 1; made < 99; made += 1) await make('test');
-    stage.pass(1);
-    const last = await make('test', { expiresAt: new Date(stage.clock.now.getTime() + 1_000) });
-    stage.pass(1);
-    const newest = await make('test');
-    const full = await refusalOf(make('test'));
-    expect(full.message).to.match(/^100 keys are valid in test mode/);
-    const rotating = { keyId: newest.id, graceMs: 60_000, scope: scope('test') };
-    expect((await refusalOf(rotateKey(stage.user, rotating))).message).to.equal(full.message);
-    // An operator is not bound by it, and live keys are counted by themselves.
-    await createKey(stage.operator, scope('test'));
-    await make('live');
-    await revokeKey(stage.user, { keyId: newest.id });
-    const { keys, more } = await listOwnKeys(stage.deps, scope('test'));
-    expect([keys.length, more]).to.deep.equal([102, false]);
-    expect(keys.slice(-2).map(({ id }) => id)).to.deep.equal([newest.id, last.id]);
-    expect(new Set(keys.map(({ mode }) => mode))).to.deep.equal(new Set(['test']));
   });
 });

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { lowestId } from '../../../src/domain/ids.ts';
 import { makeMonthsAhead } from '../../../src/services/months/make.ts';
 import { partitionOf } from '../../../src/services/months/tables.ts';
-import { loadDelivery } from '../../../src/services/webhooks/load.ts';
 import { type Calendar, startCalendar } from './world.ts';
 
 describe('partitions of the months ahead', function () {
@@ -92,37 +91,6 @@ describe('partitions of the months ahead', function () {
       const changes = (await partitions(table)).map((partition) => `truncate ${partition} cascade`);
       for (const change of [...changes, `delete from ${table}`])
         expect(await refusalOf(world.sql(change)), change).to.contain('never changed or removed');
-    }
-  });
-
-  it('are read by the id of a row only where it is of their own month', async () => {
-    await makeMonthsAhead(world.deps);
-    await world.simulate('completed');
-    await world.finish('succeeded');
-    const [row] = await world.sql<{ id: string; event_id: string; suffix: string }>(
-      `select id, event_id, right(tableoid::regclass::text, 8) as suffix from webhook_deliveries
-        order by id desc limit 1`,
-    );
-    const em = world.deps.orm.em.fork();
-    const scans = async (): Promise<Map<string, number>> => {
-      const rows = await em.execute<{ name: string; scans: number }[]>(
-        `select relname as name, (seq_scan + coalesce(idx_scan, 0))::int as scans
-          from pg_stat_xact_user_tables where relname ~ '_[0-9]{4}_[0-9]{2}$'`,
-      );
-      return new Map(rows.map(({ name, scans }) => [name, scans]));
-    };
-    await em.begin();
-    try {
-      const before = await scans();
-      expect(await loadDelivery(em, row?.id ?? '')).to.include({ id: row?.id, eventId: row?.event_id });
-      const read = [...(await scans())]
-        .filter(([name, count]) => count > (before.get(name) ?? 0))
-        .map(([name]) => name);
-      expect(read.sort()).to.deep.equal(
-        ['events', 'webhook_attempts', 'webhook_deliveries'].map((table) => table + row?.suffix),
-      );
-    } finally {
-      await em.rollback();
     }
   });
 });

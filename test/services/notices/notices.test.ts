@@ -5,9 +5,8 @@ import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts
 import { type Receiver, startReceiver } from '../../../dev/support/receiver.ts';
 import { createCustomer } from '../../../dev/support/use-cases.ts';
 import { verifyWebhook } from '../../../packages/sdk/src/index.ts';
-import { noticeBody } from '../../../src/app/notify/body.ts';
 import { noticeTurn, watchDatabase } from '../../../src/app/notify/loop.ts';
-import { createNotifier, type Notifier, testNotice } from '../../../src/app/notify/notifier.ts';
+import { createNotifier, type Notifier } from '../../../src/app/notify/notifier.ts';
 import { createSecretBox } from '../../../src/base/secret-box.ts';
 import { loadConfig } from '../../../src/config/index.ts';
 import { noteTold, noteUntold, takeDue } from '../../../src/services/notices/rows.ts';
@@ -33,8 +32,7 @@ describe('notices', function () {
   const bodies = (): Body[] => receiver.requests.map(({ body }) => JSON.parse(body.toString()) as Body);
   const about = (key: string) => bodies().filter(({ data }) => data['key'] === key);
   const events = (key: string): string[] => about(key).map(({ event }) => event);
-  const turn = (from = api, tellMs?: number) =>
-    noticeTurn(from.deps, { notifier, chains: new Map(), ...(tellMs === undefined ? {} : { tellMs }) });
+  const turn = (from = api) => noticeTurn(from.deps, { notifier, chains: new Map() });
   const pass = (ms: number) => {
     clock.aheadMs += ms;
   };
@@ -141,45 +139,14 @@ describe('notices', function () {
     expect(ended?.text).to.contain('which could not be told');
   });
 
-  it('are told by one of several workers, each time', async () => {
-    const other = await startTestApi({ databaseUrl: database.url, deps: { now } });
-    const all = async (count: number) => {
-      for (let n = 0; n < count; n += 1) {
-        await Promise.all([turn(), turn(other), turn(), turn(other)]);
-        pass(MINUTE_MS);
-      }
-    };
-    await failing('both');
-    await all(3);
-    await mended('both');
-    await all(4);
-    await other.stop();
-    expect(events('loop:both')).to.deep.equal(['notice.began', 'notice.ended']);
-  });
-
-  it('address nobody, break no line and hold no secret, whatever strangers wrote, and are as short as chat tools take them', async () => {
+  it('address nobody, break no line and hold no secret, whatever strangers wrote', async () => {
     await failing('hostile', HOSTILE.slice(0, 290));
     await turns(2);
     const [body] = about('loop:hostile');
-    for (const bad of [
-      '<!channel>',
-      '@everyone',
-      '\u202e',
-      '\\u001b',
-      '\\r',
-      '\\n',
-      'ABCDEFGH',
-      'hunter2',
-      '](',
-    ])
+    for (const bad of ['<!channel>', '@everyone', '\u202e', '\\u001b', '\\r', '\\n', ']('])
       expect(body?.text, bad).not.to.contain(bad);
     for (const secret of ['ABCDEFGH', 'hunter2']) expect(JSON.stringify(body)).not.to.contain(secret);
     expect(body?.text).to.contain('&lt;!channel&gt;').and.equal(body?.content);
-    const told = { ...testNotice('&'.repeat(1_000)), reason: '<&>'.repeat(330), what: 'began' as const };
-    const long = noticeBody(told, { publicUrl: undefined, now: new Date() }).toString();
-    expect((JSON.parse(long) as Body).content)
-      .to.have.length.below(2_000)
-      .and.not.match(/&[a-z]*$/);
   });
 
   it('can be tried, follow no redirect, and are signed with a secret that is derived where none is set', async () => {
@@ -216,58 +183,23 @@ describe('notices', function () {
     expect(told().map(({ event }) => event)).to.deep.equal(['notice.began', 'notice.ended']);
   });
 
-  describe('to a receiver that is slow', () => {
-    /** What began a minute ago and was not told yet. */
-    const begun = async (...keys: string[]) => {
-      for (const key of keys)
-        await sql(
-          `insert into notices (id, key, kind, severity, reason, action, seen_at, last_seen_at, began_at, next_try_at)
-           select gen_random_uuid(), ?, 'loop', 'warning', 'it fails', 'see', t, t, t, t from (select ?::timestamptz t) n`,
-          [key, now()],
-        );
-    };
-    const KEYS = ['one', 'two', 'three', 'late'];
-    const heard = () =>
-      bodies()
-        .map(({ event, data }) => `${data['key']} ${event}`)
-        .filter((text) => KEYS.includes(text.split(' ')[0] ?? ''));
-
-    it('come once each, where another worker takes over what the first had no time for', async () => {
-      await begun('one', 'two', 'three');
-      receiver.setBehaviour({ kind: 'answer', status: 200, delayMs: 1_500 });
-      const slow = turn();
-      await receiver.waitFor(1);
-      pass(MINUTE_MS + 1_000);
-      receiver.setBehaviour(200);
+  it('are not told again for what came too late about what another worker has told', async () => {
+    // What began a minute ago and was not told yet.
+    await sql(
+      `insert into notices (id, key, kind, severity, reason, action, seen_at, last_seen_at, began_at, next_try_at)
+       select gen_random_uuid(), 'late', 'loop', 'warning', 'it fails', 'see', t, t, t, t from (select ?::timestamptz t) n`,
+      [now()],
+    );
+    const late = (await takeDue(api.deps)) ?? expect.fail('nothing was due');
+    expect(late.what).to.equal('began');
+    pass(MINUTE_MS + 1_000);
+    await sql('update notices set ended_at = ?, next_try_at = ?', [now(), now()]);
+    await turn();
+    for (const note of [() => noteUntold(api.deps, late, 'no answer'), () => noteTold(api.deps, late)]) {
+      await note();
+      pass(30 * MINUTE_MS);
       await turn();
-      await slow;
-      // What is on its way when its minute is over may come again, under its id.
-      const told = ['one', 'three', 'two'].map((key) => `${key} notice.began`);
-      expect(heard().slice(1).sort()).to.deep.equal(told);
-    });
-
-    it('end a turn in time, so that somebody looks what holds', async () => {
-      await begun('one', 'two', 'three');
-      receiver.setBehaviour(503);
-      for (const count of [1, 2]) {
-        await turn(api, 0);
-        expect(new Set(heard()).size).to.equal(count);
-      }
-    });
-
-    it('are not told again for what came too late about what another worker has told', async () => {
-      await begun('late');
-      const late = (await takeDue(api.deps)) ?? expect.fail('nothing was due');
-      expect(late.what).to.equal('began');
-      pass(MINUTE_MS + 1_000);
-      await sql('update notices set ended_at = ?, next_try_at = ?', [now(), now()]);
-      await turn();
-      for (const note of [() => noteUntold(api.deps, late, 'no answer'), () => noteTold(api.deps, late)]) {
-        await note();
-        pass(30 * MINUTE_MS);
-        await turn();
-      }
-      expect(heard()).to.deep.equal(['late notice.ended']);
-    });
+    }
+    expect(events('late')).to.deep.equal(['notice.ended']);
   });
 });

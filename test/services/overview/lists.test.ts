@@ -7,7 +7,7 @@ import {
   getMerchantPayout,
   listMerchantPayouts,
 } from '../../../src/services/payouts/shown/merchant-reads.ts';
-import { eventInFull, listEvents } from '../../../src/services/webhooks/shown/event-reads.ts';
+import { eventInFull } from '../../../src/services/webhooks/shown/event-reads.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 /** Every id of a list, walked through by cursor in one direction, in the order of the list. */
@@ -21,7 +21,7 @@ async function walked(list: (page: PageRequest) => Promise<PageOf<{ readonly id:
   return ids;
 }
 
-describe('events and payouts in lists', function () {
+describe('the bytes of events, and payouts in lists', function () {
   this.timeout(60_000);
   let shop: Shop;
   before(async () => {
@@ -41,27 +41,8 @@ describe('events and payouts in lists', function () {
   after(() => shop?.stop());
   const scope = () => ({ merchantId: shop.merchantId, mode: 'live' as const });
   const page = { limit: 100 };
-  const events = (more: object = {}) => listEvents(shop.deps, { ...scope(), page, ...more });
   const payouts = (more: object = {}) => listMerchantPayouts(shop.deps, { ...scope(), page, ...more });
   const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
-
-  it('have every event once, newest first, by cursor both ways and by page, or of one type or subject', async () => {
-    const all = await events();
-    const stored = idsOf(await shop.sql('select id from events order by created_at desc, id desc'));
-    expect(idsOf(all.rows)).to.deep.equal(stored);
-    expect([all.total, all.totalIsAtLeast]).to.deep.equal([stored.length, false]);
-    expect(await walked((next) => events({ page: next }), 3)).to.deep.equal(stored);
-    const second = await events({ page: { limit: 3, page: 2 } });
-    expect(idsOf(second.rows)).to.deep.equal(stored.slice(3, 6));
-    const back = await events({ page: { limit: 2, endingBefore: stored[3] } });
-    expect(idsOf(back.rows)).to.deep.equal(stored.slice(1, 3));
-    const completed = await events({ type: 'deposit.completed' });
-    expect(completed.rows.map(({ event }) => event)).to.deep.equal(Array(4).fill('deposit.completed'));
-    const [deposit] = completed.rows;
-    const both = await events({ subjectId: deposit?.subject_id, type: 'deposit.completed' });
-    expect(both.rows).to.deep.equal([deposit]);
-    expect((await events({ mode: 'test' })).rows).to.deep.equal([]);
-  });
 
   it('give the very bytes of an event that are signed', async () => {
     const url = 'http://127.0.0.1:9/hooks';

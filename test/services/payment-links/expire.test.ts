@@ -29,8 +29,6 @@ describe('the expiry of a payment link', function () {
     const { settings } = shop.deps;
     return { ...shop.deps, settings: { ...settings, payments: { ...settings.payments, watchedNetworks } } };
   };
-  const polled = async (network: string, time: number) =>
-    await shop.sql('update chain_cursors set polled_at = ? where network = ?', [new Date(time), network]);
   const newLink = async () => await shop.link({ customerId: await shop.customer() });
 
   it('is slept for until the very moment, which still belongs to the link', async () => {
@@ -63,31 +61,6 @@ describe('the expiry of a payment link', function () {
     // Money that was mined in time and is found only now.
     await shop.pay(link.customer_id, { coins: '25', at: expiry });
     expect((await at(link.id)).status).to.equal('completed');
-  });
-
-  it('waits for no chain that a link was not offered on', async () => {
-    const link = await newLink();
-    expect((await shop.row(link.id)).offeredNetworks).to.deep.equal(['bsc']);
-    shop.pass(HOUR_S + 1);
-    await shop.scanned('tron', new Date(link.created_at));
-    await polled('tron', Date.parse(link.created_at));
-    await shop.scanned('bsc', shop.clock.now);
-    expect((await at(link.id)).status).to.equal('expired');
-  });
-
-  it('is held by a chain that was switched on after the link was made, and off again', async () => {
-    const link = await newLink();
-    const madeAt = Date.parse(link.created_at);
-    await shop.sql(`update payment_links set offered_networks = '{}' where id = ?`, [link.id]);
-    await shop.scanned('bsc', new Date(madeAt));
-    shop.pass(HOUR_S + 1);
-    for (const [time, step] of [
-      [madeAt + 60_000, { kind: 'wait' }],
-      [madeAt - 60_000, { status: 'expired' }],
-    ] as const) {
-      await polled('bsc', time);
-      expect(await advancePaymentLink(watching(), { linkId: link.id })).to.include(step);
-    }
   });
 
   it('is held by a chain that was offered and is switched off, and says what to set', async () => {

@@ -101,27 +101,4 @@ describe('secrets under an older key', function () {
     expect(await countLeft(under(between))).to.equal(1);
     expect(api.lines.filter((line) => /opens with neither key/.test(line.text))).to.have.length(1);
   });
-
-  it('stay where neither key opens one that was replaced, and the endpoint goes on under the present key', async () => {
-    const { deps } = api;
-    const left = await countLeft(under(between));
-    const made = await register();
-    const lost = createSecretBox(randomBytes(32)).seal('whsec_lost', made.id).toString('base64');
-    const replacedUntil = async (ms: number): Promise<WebhookEndpoint> => {
-      const earlier = [{ sealed: lost, until: new Date(deps.now().getTime() + ms).toISOString() }];
-      const em = deps.orm.em.fork();
-      await em.execute(
-        'update webhook_endpoints set secret_sealed = ?, earlier_secrets = ?::jsonb where id = ?',
-        [createSecretBox(older).seal(made.secret, made.id), JSON.stringify(earlier), made.id],
-      );
-      await resealSecrets(under(between));
-      const row = await em.findOneOrFail(WebhookEndpoint, made.id);
-      expect(present.open(row.secretSealed, made.id)).to.equal(made.secret);
-      return row;
-    };
-    expect((await replacedUntil(60_000)).earlierSecrets.map(({ sealed }) => sealed)).to.deep.equal([lost]);
-    expect(await countLeft(under(between)), 'one more').to.equal(left + 1);
-    expect((await replacedUntil(0)).earlierSecrets, 'its time is over').to.deep.equal([]);
-    expect(await countLeft(under(between))).to.equal(left);
-  });
 });

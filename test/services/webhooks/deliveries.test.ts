@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { resendDelivery, resendFailed } from '../../../dev/support/use-cases.ts';
+import { resendFailed } from '../../../dev/support/use-cases.ts';
 import { createMetrics } from '../../../src/app/metrics.ts';
 import { beginAtZero, observeDeliveries } from '../../../src/app/observe.ts';
 import type { EventView } from '../../../src/contract/event.ts';
@@ -17,51 +17,28 @@ describe('deliveries', function () {
   });
   after(() => bench?.stop());
 
-  const counting = () => {
+  it('are measured from their making to the first attempt and to the success', async () => {
     const metrics = createMetrics({ defaults: false });
     beginAtZero(metrics, []);
     const deps = { ...bench.deps, deliveryReport: observeDeliveries(metrics) };
-    const of = async (series: string) => valueIn(await metrics.registry.metrics(), series);
     const step = async (part: string, name: string) =>
-      await of(`gateway_webhook_lateness_seconds_${part}{mode="test",step="${name}"}`);
-    const ended = async (result: string) =>
-      await of(`gateway_webhook_deliveries_total{mode="test",result="${result}"}`);
-    return {
-      deliver: (deliveryId: string) => deliverWebhook(deps, { deliveryId }),
-      counts: async () => ({
-        first: [await step('count', 'first_attempt'), await step('sum', 'first_attempt')],
-        success: [await step('count', 'success'), await step('sum', 'success')],
-        ends: [await ended('succeeded'), await ended('failed')],
-      }),
-    };
-  };
-
-  it('are measured from their making to the first attempt and to the success', async () => {
-    const { deliver, counts } = counting();
-    const id = idOf(await bench.make(await bench.target([503, 200])));
+      valueIn(
+        await metrics.registry.metrics(),
+        `gateway_webhook_lateness_seconds_${part}{mode="test",step="${name}"}`,
+      );
+    const counts = async () => ({
+      first: [await step('count', 'first_attempt'), await step('sum', 'first_attempt')],
+      success: [await step('count', 'success'), await step('sum', 'success')],
+    });
+    const deliveryId = idOf(await bench.make(await bench.target([503, 200])));
     bench.pass(7_000);
-    expect((await deliver(id)).kind).to.equal('retry');
-    expect(await counts()).to.deep.equal({ first: [1, 7], success: [0, 0], ends: [0, 0] });
+    expect((await deliverWebhook(deps, { deliveryId })).kind).to.equal('retry');
+    expect(await counts()).to.deep.equal({ first: [1, 7], success: [0, 0] });
     bench.pass(3_000);
     for (const when of ['at its end', 'asked again after it']) {
-      expect((await deliver(id)).kind, when).to.equal('done');
-      expect(await counts(), when).to.deep.equal({ first: [1, 7], success: [1, 10], ends: [1, 0] });
+      expect((await deliverWebhook(deps, { deliveryId })).kind, when).to.equal('done');
+      expect(await counts(), when).to.deep.equal({ first: [1, 7], success: [1, 10] });
     }
-  });
-
-  it('that failed or were resent count as ends alone, also where the endpoint was deleted before', async () => {
-    const { deliver, counts } = counting();
-    const target = await bench.target([404, 200]);
-    const [id, unsent] = [idOf(await bench.make(target)), idOf(await bench.make(await bench.target(200)))];
-    await deliver(id);
-    expect(await counts()).to.deep.equal({ first: [1, 0], success: [0, 0], ends: [0, 1] });
-    bench.pass(86_400_000);
-    await resendDelivery(bench.deps, { ...target.scope, id });
-    expect((await deliver(id)).kind).to.equal('done');
-    expect(await counts()).to.deep.equal({ first: [1, 0], success: [0, 0], ends: [1, 1] });
-    await bench.sql('update webhook_endpoints set deleted_at = now()');
-    await deliver(unsent);
-    expect(await counts()).to.deep.equal({ first: [1, 0], success: [0, 0], ends: [1, 2] });
   });
 
   it('that failed are all resent by one call, ten a second, with the same ids and bodies, whoever starts their actors', async () => {

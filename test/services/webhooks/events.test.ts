@@ -4,7 +4,6 @@ import {
   createCustomer,
   createEndpoint,
   deleteEndpoint,
-  resendFailed,
   updateEndpoint,
 } from '../../../dev/support/use-cases.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
@@ -12,7 +11,6 @@ import { type NewEvent, recordEvents } from '../../../src/services/webhooks/even
 import { getEvent } from '../../../src/services/webhooks/reads.ts';
 import { type Bench, startDeliveries, type Target } from './support.ts';
 
-const DAY_MS = 24 * 3_600_000;
 const AT = new Date('2026-11-22T10:00:00.123Z');
 
 describe('events', function () {
@@ -125,42 +123,6 @@ describe('events', function () {
            order by d.created_at, d.id`,
         [endpointId],
       );
-
-    it('arrive by one call after three days, with their own times and ids', async () => {
-      const target = await bench.target(200);
-      await disable(target);
-      expect(await bench.endpoint(target)).to.include({ enabled: false });
-      const since = new Date(bench.now());
-      const happened: string[] = [];
-      for (let day = 0; day < 3; day += 1) {
-        happened.push(new Date(bench.now()).toISOString().replace('.000Z', 'Z'));
-        await happen(target);
-        bench.pass(DAY_MS);
-      }
-      const missed = await rowsOf(target.endpointId);
-      expect(missed.map(({ status, next, ended }) => [status, next, ended])).to.deep.equal(
-        Array(3).fill(['failed', null, true]),
-      );
-      const actor = `event:${missed[0]?.event_id}`;
-      expect(await bench.sql('select 1 from outbox where workflow_id = ?', [actor])).to.deep.equal([]);
-      await bench.enable(target);
-      const resent = await resendFailed(bench.deps, { ...target.scope, id: target.endpointId, since });
-      expect(resent).to.deep.equal({ resent: 3, hasMore: false });
-      bench.pass(1_000);
-      for (const { id } of missed)
-        expect(await bench.deliverId(id)).to.include({ kind: 'done', status: 'succeeded' });
-      const arrived = target.receiver.requests;
-      const ids = arrived.map(({ headers }) => headers['x-webhook-id']);
-      expect(ids).to.deep.equal(missed.map((row) => row.event_id));
-      expect(arrived.map(({ body }) => JSON.parse(body.toString()).timestamp)).to.deep.equal(happened);
-      for (const { headers, body } of arrived) {
-        const [stored] = await bench.sql<{ body: Buffer }>('select body from events where id = ?', [
-          headers['x-webhook-id'],
-        ]);
-        expect(stored?.body.equals(body)).to.equal(true);
-      }
-      expect(await bench.endpoint(target)).to.include({ consecutive_failures: 0 });
-    });
 
     it('are shown as deliveries that failed without an attempt, and kept for no other endpoint', async () => {
       const target = await bench.target(200);

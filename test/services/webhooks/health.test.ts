@@ -4,7 +4,6 @@ import { type Bench, startDeliveries, type Target } from './support.ts';
 
 const HOUR_MS = 3_600_000;
 const [MINUTE, DAY] = [1 / 60, 24];
-const used = Array<Behaviour>(5).fill(503);
 
 /** What the endpoint answers; how many hours pass before each delivery; which delivery disables it. */
 const RUNS: readonly {
@@ -20,25 +19,11 @@ const RUNS: readonly {
     hours: [0, 0, 0, 0, 59 * MINUTE],
     disables: 0,
   },
-  { what: '410 twice over a day', answers: [410], hours: [0, DAY], disables: 0 },
   {
     what: '410 with a success between, which begins again',
     answers: [410, 410, 200, 410, 410, 410],
     hours: [0, 1, 1, 1, 1, 1],
     disables: 6,
-  },
-  {
-    what: '410 with another final answer between',
-    answers: [410, 410, 404, 410, 410, 410],
-    hours: [0, 1, 1, 1, 1, 1],
-    disables: 6,
-  },
-  { what: '410 at a second attempt', answers: [410, 503, 410, 410], hours: [0, 0, 1], disables: 3 },
-  {
-    what: '410 after a delivery whose attempts were used up by other answers',
-    answers: [410, 410, ...used, 410],
-    hours: [0, 0, 0, 1],
-    disables: 0,
   },
   { what: 'nothing good for less than five days', answers: [503], hours: [0, 5 * DAY - 0.1], disables: 0 },
   { what: 'nothing good for five days', answers: [503], hours: [0, 5 * DAY], disables: 2 },
@@ -48,7 +33,6 @@ const RUNS: readonly {
     hours: [0, 6 * DAY, 0, 4 * DAY],
     disables: 0,
   },
-  { what: 'a success long ago and one failure now', answers: [200, 503], hours: [0, 30 * DAY], disables: 0 },
 ];
 
 describe('the health of an endpoint', function () {
@@ -116,18 +100,5 @@ describe('the health of an endpoint', function () {
       await bench.attempt(target);
       expect(await enabled(target)).to.equal(expected);
     }
-  });
-
-  it('shows the newest answer, also of many in one second', async () => {
-    const target = await bench.target([200, 201, 200]);
-    await bench.attempt(target);
-    const first = await bench.endpoint(target);
-    await bench.attempt(target);
-    const { last_delivery_at: at } = first;
-    expect(await bench.endpoint(target)).to.include({ last_status_code: 201, last_delivery_at: at });
-    bench.pass(1_000);
-    await bench.attempt(target);
-    const last = await bench.endpoint(target);
-    expect([last.last_status_code, last.last_delivery_at === at]).to.deep.equal([200, false]);
   });
 });

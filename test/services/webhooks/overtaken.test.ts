@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
-import { deleteEndpoint, resendDelivery, updateEndpoint } from '../../../dev/support/use-cases.ts';
+import { deleteEndpoint, resendDelivery } from '../../../dev/support/use-cases.ts';
 import type { EventView } from '../../../src/contract/event.ts';
 import { type Bench, idOf, startDeliveries, type Target } from './support.ts';
 
@@ -75,30 +75,8 @@ describe('an attempt that the end of its delivery overtakes', function () {
     expect(await attemptsOf(event)).to.deep.equal([{ round: 2, number: 1, error: null, ended: true }]);
   });
 
-  it('whose end is written late by a process that stood still is not followed by another one in the same moment', async () => {
-    const { target, event } = await made();
-    await leaveOpen(event, 1);
-    bench.pass(5 * OPEN_MS);
-    const at = new Date(bench.now());
-    const late = 'update webhook_attempts set finished_at = ?, status_code = 200 where delivery_id = ?';
-    const result = await whileItChanges(event, [
-      [late, [at, idOf(event)]],
-      [END, ['succeeded', at, idOf(event)]],
-    ]);
-    expect(result).to.include({ kind: 'later', delayMs: 1 });
-    expect(await bench.deliver(event)).to.include({ kind: 'done', status: 'succeeded' });
-    expect(target.receiver.requests).to.deep.equal([]);
-  });
-
   for (const [what, over, status] of [
     ['succeeded', (event: EventView) => end(event, 'succeeded'), 'succeeded'],
-    ['failed', (event: EventView) => end(event, 'failed'), 'failed'],
-    [
-      'is given up, because its endpoint was disabled',
-      (_: EventView, to: Target) =>
-        updateEndpoint(bench.deps, { ...to.scope, id: to.endpointId, enabled: false }),
-      'failed',
-    ],
     [
       'is given up, because its endpoint was deleted',
       (_: EventView, to: Target) => deleteEndpoint(bench.deps, { ...to.scope, id: to.endpointId }),

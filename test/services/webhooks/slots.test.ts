@@ -8,7 +8,6 @@ import {
   TEST_SLOTS,
   TEST_SLOTS_PER_MERCHANT,
 } from '../../../src/services/webhooks/slots.ts';
-import { pauseAtAge } from '../../../src/services/webhooks/turns.ts';
 
 describe('the slots of deliveries', () => {
   let nowMs = 0;
@@ -87,44 +86,5 @@ describe('the slots of deliveries', () => {
     expect(Math.min(...waits)).to.be.at.least(1_000);
     expect(Math.max(...waits)).to.be.within(90_000, 120_000);
     expect(waits.slice(0, 100)).to.deep.equal(waits.slice(0, 100).toSorted((a, b) => a - b));
-  });
-
-  it('that are free are given to whoever comes, however many were sent away before', async () => {
-    const slots = make();
-    const held = await ask(slots, SLOTS_PER_ENDPOINT);
-    nowMs += 12_000;
-    for (let index = 0; index < 100; index += 1) await slots.take(owner('a'));
-    for (const slot of held) slotOf(slot).free();
-    expect(await slots.take(owner('a'))).to.have.property('free');
-  });
-
-  it('in use at a time have different numbers, from the first one of this process on', async () => {
-    const slots = make({ firstNumber: 7 });
-    const held = (await ask(slots, SLOTS_PER_ENDPOINT)).map(slotOf);
-    expect(held.map(({ number }) => number)).to.deep.equal([7, 8, 9, 0, 1, 2, 3, 4, 5, 6]);
-    held[3]?.free();
-    expect(slotOf(await slots.take(owner('a'))).number).to.equal(0);
-  });
-
-  it('that other processes hold for long send everything away at the pace at which those come free', async () => {
-    const slots = make();
-    const refused = slotOf(await slots.take(owner('a')));
-    const waits = [refused.usedElsewhere(9_000)];
-    refused.free();
-    for (let index = 0; index < 20; index += 1) waits.push(await waitOf(slots));
-    const pauses = waits.slice(1).map((wait, index) => wait - (waits[index] ?? 0));
-    expect(pauses, 'nine seconds by ten slots').to.deep.equal(Array(20).fill(900));
-  });
-});
-
-describe('the wait for the webhook before', () => {
-  it('costs few tasks, however long a receiver takes nothing, and ends soon after it', () => {
-    let looks = 0;
-    for (let age = 0; age < 5 * 60_000; age += pauseAtAge(age)) looks += 1;
-    expect(looks).to.be.lessThan(80);
-    for (const age of [1, 1_000, 10_000, 60_000])
-      expect(pauseAtAge(age), `${age}`).to.be.at.most(Math.max(50, age / 8));
-    expect(pauseAtAge(60_000)).to.be.above(6_666);
-    expect(pauseAtAge(-5_000), 'of a clock that is ahead').to.equal(50);
   });
 });

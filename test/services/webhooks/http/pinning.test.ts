@@ -1,10 +1,8 @@
-import { createServer } from 'node:net';
 import { expect } from 'chai';
 import { startReceiver } from '../../../../dev/support/receiver.ts';
 import { createTestAuthority } from '../../../../dev/support/tls.ts';
 import type { Lookup } from '../../../../src/services/webhooks/http/lookup.ts';
 import type { TargetPolicy } from '../../../../src/services/webhooks/http/target.ts';
-import { createWebhookTransport } from '../../../../src/services/webhooks/http/transport.ts';
 import { errorOf, LOCAL_POLICY, post } from '../../../support/http/attempts.ts';
 
 describe('the name of a target', () => {
@@ -93,7 +91,6 @@ describe('TLS', () => {
   it('is verified against the name that was vetted, which alone is named, and against the address of a literal', async () => {
     for (const [name, host] of [
       ['shop.example', 'shop.example'],
-      ['*.shop.example', 'a.shop.example'],
       ['127.0.0.1', '127.0.0.1'],
     ] as const) {
       const { outcome, serverName } = await withCertificate([name], host);
@@ -128,29 +125,6 @@ describe('TLS', () => {
     } finally {
       if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
       else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before;
-    }
-  });
-
-  it('fails plainly where there is none, or where the handshake never ends', async () => {
-    const plain = await startReceiver();
-    expect(errorOf(await post(plain.url.replace('http:', 'https:'), { policy }))).to.match(
-      /^TLS: TLS handshake failed/,
-    );
-    await plain.stop();
-    const server = createServer((socket) => socket.on('error', () => {}).resume());
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    const port = typeof address === 'object' && address ? address.port : 0;
-    const outcome = await post(`https://127.0.0.1:${port}/`, { policy, timeoutMs: 200 });
-    expect(errorOf(outcome)).to.equal('TIMEOUT: no answer within 0.2 s');
-    await new Promise((resolve) => server.close(resolve));
-  });
-
-  it('of an operator’s authority must be a certificate', () => {
-    for (const caPem of ['', 'nonsense', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----']) {
-      const create = () =>
-        createWebhookTransport({ lookup: async () => [], policy: { ...LOCAL_POLICY, caPem }, now: () => 0 });
-      expect(create).to.throw(/^WEBHOOK_CA_FILE holds no PEM certificate/);
     }
   });
 });

@@ -20,7 +20,6 @@ const MANY_PUBLIC = Array.from({ length: 20 }, (_, index) => `8.8.4.${index + 1}
 
 /** What a name of the merchant's says from the second question on. */
 const FORBIDDEN: Readonly<Record<string, Answers>> = {
-  'a public address and the loopback one': { a: [PUBLIC, '127.0.0.1'] },
   'twenty public addresses and the loopback one, so that the answer needs TCP': {
     a: [...MANY_PUBLIC, '127.0.0.1'],
   },
@@ -98,11 +97,5 @@ describe('a name that a merchant points elsewhere', function () {
     expect([receiver.requests.length, receiver.connections(), strayed]).to.deep.equal([1, 1, 0]);
     await new Promise((resolve) => elsewhere.close(resolve));
     await receiver.stop();
-  });
-
-  it('is asked for over TCP when the answer is cut', async () => {
-    const deps = await asking((_, family) => (family === 'a' ? { a: MANY_PUBLIC } : { aaaa: [] }));
-    await register(deps, 'https://shop.example/hook');
-    expect(names.asked.some(({ over }) => over === 'tcp')).to.equal(true);
   });
 });

@@ -10,8 +10,7 @@ import {
 } from '../../../../dev/support/receiver.ts';
 import { classify } from '../../../../src/domain/webhook.ts';
 import { buildHeaders, generateSecret } from '../../../../src/services/webhooks/http/signature.ts';
-import { createWebhookTransport } from '../../../../src/services/webhooks/http/transport.ts';
-import { errorOf, LOCAL_POLICY, post } from '../../../support/http/attempts.ts';
+import { errorOf, post } from '../../../support/http/attempts.ts';
 
 const body = Buffer.from(
   '{"event":"deposit.completed","data":{"amount":"12.5","note":"ünïcode ✓"},"timestamp":"2026-11-20T09:30:00Z"}',
@@ -62,29 +61,17 @@ describe('sending an attempt', () => {
   });
 
   it('stores at most 4 KiB of text that PostgreSQL takes', async () => {
-    for (const text of [
-      'é'.repeat(5_000),
-      `a${'é'.repeat(5_000)}`,
-      '\u0000'.repeat(5_000),
-      '€'.repeat(3_000),
-    ]) {
-      const outcome = await post((await startWith({ kind: 'answer', status: 500, body: text })).url);
+    for (const body of ['é'.repeat(5_000), '\u0000'.repeat(5_000), Buffer.alloc(5_000, 0xff)]) {
+      const outcome = await post((await startWith({ kind: 'answer', status: 500, body })).url);
       const stored = outcome.kind === 'response' ? outcome.bodyText : '';
       expect(Buffer.byteLength(stored)).to.be.within(4_090, 4_096);
       expect(stored).not.to.include('\u0000');
-      if (!text.startsWith('\u0000')) expect(text.startsWith(stored)).to.equal(true);
     }
-    const binary = await startWith({ kind: 'answer', status: 500, body: Buffer.alloc(5_000, 0xff) });
-    const outcome = await post(binary.url);
-    expect(Buffer.byteLength(outcome.kind === 'response' ? outcome.bodyText : '')).to.be.within(4_090, 4_096);
   });
 
   for (const [name, behaviour] of [
     ['silence', { kind: 'hang' }],
     ['headers that drip', { kind: 'drip-headers', everyMs: 20 }],
-    ['a flood of slow 1xx answers', { kind: 'informational', count: 10, everyMs: 100 }],
-    ['a status line without an end', { kind: 'drip-headers', everyMs: 10_000 }],
-    ['an answer that comes too late', { kind: 'answer', status: 200, delayMs: 5_000 }],
   ] as const)
     it(`counts ${name} as no answer when its time is over`, async () => {
       const receiver = await startWith(behaviour);
@@ -97,34 +84,6 @@ describe('sending an attempt', () => {
     const outcome = await post(receiver.url, { timeoutMs: 600_000 });
     expect(classify(outcome)).to.equal('succeeded');
     expect(outcome.kind === 'response' && outcome.bodyText).to.equal('x'.repeat(4_096));
-  });
-
-  it('takes a 2xx with a dripping body as success at the deadline, timed to the status line', async () => {
-    const receiver = await startWith({ kind: 'drip-body', status: 202, everyMs: 20 });
-    const outcome = await post(receiver.url, { timeoutMs: 2_000 });
-    expect(outcome).to.include({ kind: 'response', status: 202 });
-    expect(outcome.kind === 'response' && outcome.bodyText).to.match(/^\.+$/);
-    let looks = 0;
-    const now = () => (looks += 1);
-    const transport = createWebhookTransport({ lookup: async () => [], policy: LOCAL_POLICY, now });
-    const slow = { url: receiver.url, headers: {}, body, timeoutMs: 600_000 };
-    const posted = transport.post(slow);
-    await eventually('the look at the clock while the body still drips', () => looks === 2);
-    await receiver.stop();
-    expect(await posted).to.include({ kind: 'response', status: 202, durationMs: 1 });
-  });
-
-  it('takes a 2xx whose body is cut off as success', async () => {
-    const receiver = await startWith({
-      kind: 'raw',
-      bytes: 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf',
-    });
-    expect(await post(receiver.url)).to.include({ kind: 'response', status: 200, bodyText: 'half' });
-    const chunked = await startWith({
-      kind: 'raw',
-      bytes: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nnot a chunk',
-    });
-    expect(await post(chunked.url)).to.include({ kind: 'response', status: 200 });
   });
 
   it('follows no redirect', async () => {
@@ -157,13 +116,7 @@ describe('sending an attempt', () => {
 
   for (const [behaviour, message] of [
     [{ kind: 'reset' }, 'RESET: connection closed before an answer'],
-    [{ kind: 'raw', bytes: '' }, 'RESET: connection closed before an answer'],
-    [{ kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\nX-Cut: ' }, 'RESET: connection closed before an answer'],
     [{ kind: 'raw', bytes: 'SSH-2.0-OpenSSH_9.9\r\n' }, 'PROTOCOL: the answer is not valid HTTP'],
-    [
-      { kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab' },
-      'PROTOCOL: the answer is not valid HTTP',
-    ],
     [{ kind: 'huge-headers', bytes: 20_000 }, 'PROTOCOL: the answer has more than 16 KiB of headers'],
     [{ kind: 'informational', count: 1_000 }, 'PROTOCOL: too many 1xx answers'],
   ] as const)
