@@ -2,10 +2,9 @@ import { expect } from 'chai';
 import { TEST_CHAIN_ID, USDT_UNIT } from '../../dev/support/chain.ts';
 import { testContracts } from '../../dev/support/chain-contracts.ts';
 import { TRANSFER_TOPIC } from '../../src/chains/bsc/block.ts';
-import { bloomOf } from '../../src/chains/bsc/bloom.ts';
 import { firstBlockSince } from '../../src/chains/first-block.ts';
 import type { ChainReader } from '../../src/chains/reader.ts';
-import { ChainMismatch, RpcUnavailable } from '../../src/chains/rpc/errors.ts';
+import { ChainMismatch } from '../../src/chains/rpc/errors.ts';
 import { ALICE, BOB, bscScene, STRANGER, signal } from './bsc-scene.ts';
 import { failureOf } from './conformance/scene.ts';
 
@@ -45,10 +44,6 @@ describe('scanning real blocks of BNB Chain', () => {
 
   type Paid = readonly [to: string, from: string | null, units: bigint];
   const PAYMENTS: Readonly<Record<string, () => [Promise<string>, ...Paid[]]>> = {
-    'a transferFrom by a third contract, of its holder': () => [
-      pull([paying], [ALICE], [55n]),
-      [ALICE, paying, 55n],
-    ],
     'all transfers of one asset to one address in one transaction as one': () => [
       pay([ALICE, ALICE, ALICE], [1n, 20n, 300n]),
       [ALICE, the.payer.address, 321n],
@@ -129,14 +124,6 @@ describe('scanning real blocks of BNB Chain', () => {
     expect([unrecognised.length, unrecognisedDropped]).to.deep.equal([5, 3]);
   });
 
-  it('computes the same bloom as the node, on which the search for missing logs rests', async () => {
-    const txHash = await pay([ALICE, STRANGER, BOB], [1n, 9n, 2n]);
-    await the.chain.mine();
-    const receipt = await the.chain.anvil.rpc('eth_getTransactionReceipt', [txHash]);
-    const { logs, logsBloom } = receipt as { logs: Parameters<typeof bloomOf>[0]; logsBloom: string };
-    expect(bloomOf(logs)).to.equal(logsBloom);
-  });
-
   it('proves chain and token at the start, and says what is wrong', async () => {
     await reader.checkIdentity(signal);
     const { address: token6 } = await the.chain.deploy(testContracts().Token, [6]);
@@ -153,7 +140,7 @@ describe('scanning real blocks of BNB Chain', () => {
     }
   });
 
-  it('finds the first block at or after a time, wherever it lies, and does not guess it', async () => {
+  it('finds the first block at or after a time, wherever it lies', async () => {
     const start = await reader.head(signal);
     const times = Array.from({ length: 12 }, (_, at) => Math.floor(start.timestampMs / 1_000) + at * 10 + 10);
     for (const [at, seconds] of times.entries()) {
@@ -169,10 +156,5 @@ describe('scanning real blocks of BNB Chain', () => {
       beforeMs = timestampMs;
     }
     expect([await firstSince(head.timestampMs + 1), await firstSince(0)]).to.deep.equal([head.number, 0]);
-    const header: ChainReader['header'] = async (number, stop) =>
-      number < head.number - 5 ? undefined : reader.header(number, stop);
-    expect(await failureOf(firstBlockSince({ ...reader, header }, 0, signal))).to.be.instanceOf(
-      RpcUnavailable,
-    );
   });
 });

@@ -4,8 +4,10 @@ import type { Fault } from '../../dev/support/fault-proxy.ts';
 import { changed } from '../../dev/support/faults.ts';
 import { createTracer } from '../../src/chains/bsc/traces/tracer.ts';
 import type { ChainReader } from '../../src/chains/reader.ts';
+import type { RpcPool } from '../../src/chains/rpc/json-rpc.ts';
 import { isTrace, NO_TRACES, without } from '../services/watcher/test-watcher.ts';
 import { ALICE, BOB, bscScene, STRANGER, signal } from './bsc-scene.ts';
+import { madeUpClock } from './tron/endpoints/node.ts';
 
 type Paid = readonly [to: string, from: string | undefined, units: bigint];
 
@@ -108,7 +110,8 @@ describe('BNB that contracts pass on', () => {
 
 describe('an endpoint and its traces', () => {
   const the = bscScene();
-  let nowMs = 0;
+  let clock: ReturnType<typeof madeUpClock>;
+  let rpc: RpcPool;
   let reader: ChainReader;
   let number: number;
   before(async () => {
@@ -117,9 +120,10 @@ describe('an endpoint and its traces', () => {
   });
   beforeEach(() => {
     const report = (message: string): void => void the.reports.push(message);
-    reader = the.readerOf(the.proxies, {
-      tracer: createTracer({ timeoutMs: 10_000, now: () => nowMs, report }),
-    });
+    clock = madeUpClock();
+    rpc = the.poolOf();
+    const tracer = createTracer({ timeoutMs: 10_000, ...clock, report });
+    reader = the.readerOf(rpc, { now: clock.now, tracer });
   });
   const isTraced = async () => (await the.scan(reader, number)).untraced === undefined;
   const traces = () => the.proxies[0]?.calls.filter(isTrace).length;
@@ -132,28 +136,48 @@ describe('an endpoint and its traces', () => {
     expect(the.reports.join()).to.match(/does not show internal transfers/);
     err();
     expect(await isTraced()).to.equal(false);
-    nowMs += 60 * 60_000;
+    await clock.pause(60 * 60_000);
     expect((await the.scan(reader, number)).transfers[0]).to.include({ amountUnits: 5n });
     expect(the.reports.at(-1)).to.match(/shows internal transfers \(trace_block\)$/);
   });
 
-  const WRONG: Readonly<Record<string, Fault>> = {
-    'is too short': changed('trace_block', () => []),
-    'is an error for one transaction': changed('trace_block', () => [{ error: 'x' }]),
-    'is of a block that was replaced meanwhile': changed('trace_block', (all: object[]) =>
-      all.map((one) => ({ ...one, blockHash: `0x${'1'.repeat(64)}` })),
-    ),
-  };
-  for (const [name, fault] of Object.entries(WRONG))
-    it(`still gives the block where the trace ${name}, and is left alone after three failures`, async () => {
+  it('still gives the block where the trace is an error, and is left alone after three failures', async () => {
+    expect(await isTraced()).to.equal(true);
+    err(changed('trace_block', () => [{ error: 'x' }]));
+    for (let nth = 0; nth < 3; nth++) expect(await isTraced()).to.equal(false);
+    expect(the.reports.at(-1)).to.match(/stopped showing internal transfers/);
+    const asked = traces();
+    expect([await isTraced(), traces()]).to.deep.equal([false, asked]);
+    err();
+    await clock.pause(10 * 60_000);
+    expect(await isTraced()).to.equal(true);
+  });
+
+  describe('that is refused for the number of requests', () => {
+    const refusing = (times: number): Fault => {
+      let left = times;
+      const error = { code: -32005, message: 'limit exceeded' };
+      return (call) =>
+        isTrace(call) && left-- > 0 ? { json: { jsonrpc: '2.0', id: call.id, error } } : undefined;
+    };
+
+    it('is waited for by a read that decides', async () => {
       expect(await isTraced()).to.equal(true);
-      err(fault);
-      for (let nth = 0; nth < 3; nth++) expect(await isTraced()).to.equal(false);
-      expect(the.reports.at(-1)).to.match(/stopped showing internal transfers/);
-      const asked = traces();
-      expect([await isTraced(), traces()]).to.deep.equal([false, asked]);
-      err();
-      nowMs += 10 * 60_000;
-      expect(await isTraced()).to.equal(true);
+      err(refusing(2));
+      expect([await isTraced(), rpc.status()[0]?.problem]).to.deep.equal([true, null]);
     });
+
+    it('holds such a read up for some tries only, is remembered, and is due again soon', async () => {
+      await isTraced();
+      err(refusing(1_000));
+      expect([await isTraced(), reader.missedTraces?.due()]).to.deep.equal([false, []]);
+      await clock.pause(2_000);
+      expect(reader.missedTraces?.due()).to.deep.equal([number]);
+      err();
+      await clock.pause(30_000);
+      expect(await isTraced()).to.equal(true);
+      reader.missedTraces?.done(number);
+      expect(reader.missedTraces?.due()).to.deep.equal([]);
+    });
+  });
 });

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { createHttpPost } from '../../src/chains/rpc/http-post.ts';
-import { failureOf } from './conformance/scene.ts';
 
 /** What to answer is asked for in the question: its characters, how many, in how many pieces, and how. */
 type Wanted = {
@@ -71,16 +70,5 @@ describe('the answers of endpoints', () => {
       );
       await Promise.all([...ways, ...ways].map(ask));
     }
-  });
-
-  it('are given up while they wait for a connection, too', async () => {
-    const { promise: isAsked, resolve } = Promise.withResolvers<void>();
-    const asked = { url: await serve(() => resolve()), headers: {}, body: '{}', maxBytes: 1_000 };
-    const post = createHttpPost();
-    const abort = new AbortController();
-    const ends = Array.from({ length: 100 }, () => failureOf(post(asked, abort.signal)));
-    await isAsked;
-    abort.abort(new Error('gone'));
-    for (const ended of await Promise.all(ends)) expect(String(ended)).not.to.include('succeeded');
   });
 });

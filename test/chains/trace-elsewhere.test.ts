@@ -14,7 +14,7 @@ describe('a trace from another endpoint than the block', () => {
   let third: FaultProxy;
   let rpc: RpcPool;
   let number: number;
-  let nowMs = 0;
+  const nowMs = 0;
 
   before(async () => {
     [first, second, third] = the.proxies as [FaultProxy, FaultProxy, FaultProxy];
@@ -60,7 +60,6 @@ describe('a trace from another endpoint than the block', () => {
     'of another block': changed('trace_block', (all: object[]) =>
       all.map((trace) => ({ ...trace, blockHash: `0x${'1'.repeat(64)}` })),
     ),
-    'that is too short': changed('trace_block', () => []),
     'that is refused': refusesTraces,
     'that never comes': (call) => (isTrace(call) ? 'hang' : undefined),
   };
@@ -78,51 +77,4 @@ describe('a trace from another endpoint than the block', () => {
       expect([await isTraced(reader), traces()], 'nobody has it').to.deep.equal([false, [1, 1]]);
       expect(problems()).to.deep.equal([]);
     });
-
-  it('that is refused as too many is asked for at the next endpoint, and there again a moment later', async () => {
-    const reader = readerOf(3);
-    await the.scan(reader, number);
-    second.fault = (call) => (isTrace(call) ? { status: 429, body: '{}' } : undefined);
-    forget();
-    for (let nth = 0; nth < 3; nth++) expect(await isTraced(reader)).to.equal(true);
-    expect(traces()[0], 'once, and then it is left alone').to.equal(1);
-    nowMs += 1_000;
-    second.fault = undefined;
-    forget();
-    expect([await isTraced(reader), traces()[0], problems()]).to.deep.equal([true, 1, []]);
-  });
-
-  it('is not asked for at one that failed three times, until it has rested; many failures at once are one', async () => {
-    const reader = readerOf(2);
-    await the.scan(reader, number);
-    let arrived = 0;
-    const { promise: all, resolve } = Promise.withResolvers<void>();
-    second.fault = async (call, forward) => {
-      if (!isTrace(call)) return undefined;
-      arrived += 1;
-      if (arrived === 8) resolve();
-      await all;
-      return await refusesTraces(call, forward);
-    };
-    await Promise.all(Array.from({ length: 8 }, () => the.scan(reader, number)));
-    second.fault = undefined;
-    expect(await isTraced(reader), 'still asked').to.equal(true);
-    second.fault = refusesTraces;
-    for (let nth = 0; nth < 3; nth++) await the.scan(reader, number);
-    second.fault = undefined;
-    forget();
-    expect([await isTraced(reader), second.calls]).to.deep.equal([false, []]);
-    nowMs += 10 * 60_000;
-    expect(await isTraced(reader)).to.equal(true);
-  });
-
-  it('stays within the budget of the endpoint: one that has none to spare is left out', async () => {
-    // No time passes, so that the turns do not depend on the machine.
-    const still = { requestsPerSecond: 4, burst: 4, now: () => 0, pause: async () => undefined };
-    const pool = the.poolOf([first, second], still);
-    const ask = () => pool.elsewhere(0, async (session) => await session.call('eth_blockNumber', []), signal);
-    const answers = await Promise.all(Array.from({ length: 40 }, ask));
-    // Each takes a turn for the chain id and one for its question: 4 turns at once and 4 of the next second.
-    expect(answers.filter((answer) => answer !== undefined)).to.have.length.within(2, 10);
-  });
 });

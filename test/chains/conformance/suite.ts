@@ -273,6 +273,7 @@ const ENDPOINTS: Readonly<Record<string, Case>> = {
   'proves that its endpoints serve the configured chain, and says which one does not': async (the) => {
     const { network, endpoints } = the.stage;
     expect(the.reader).to.include({ network, endpoints: endpoints.length });
+    second(the).fail('is away');
     await the.reader.checkIdentity(signal);
     second(the).fail('serves another chain');
     const refusal = await failureOf(the.stage.readerOf(the.stage.endpoints).checkIdentity(signal));

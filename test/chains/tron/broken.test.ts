@@ -33,8 +33,6 @@ const transaction =
   (at: number): At =>
   ({ block }) =>
     block.transactions[at];
-const _contract: At = ({ block }) => block.transactions[0].raw_data.contract[0];
-const call: At = ({ block }) => inputOf(block.transactions[0]);
 const payment: At = ({ block }) => inputOf(block.transactions[1]);
 const info =
   (at: number): At =>
@@ -54,15 +52,11 @@ const swap = (list: Sent[]): void => {
 /** Of a block of calls, read for everybody but Alice, who pays. */
 const BROKEN: Readonly<Record<string, Alter>> = {
   'one info too few': ({ infos }) => infos.pop(),
-  'one info too many': ({ infos }) => infos.push(infos[0]),
   'infos in another order': ({ infos }) => swap(infos),
-  'transactions in another order': ({ block }) => swap(block.transactions),
   'an info of another height': ({ infos }) => infos[8].blockNumber--,
   'an info of another transaction': set(info(3), { id: ZEROS }),
   'an info shown twice, another left out': ({ infos }) => Object.assign(infos[3], structuredClone(infos[2])),
-  'infos that are null': set(all, { infos: null }),
   'infos that are an error': set(all, { infos: { Error: 'lack of computing resources' } }),
-  'a block that is null': set(all, { block: null }),
   'a block that is an error': set(all, { block: { Error: 'class java.lang.Exception' } }),
   'a transaction shown twice': ({ block, infos }) => {
     block.transactions.push(block.transactions[0]);
@@ -73,25 +67,16 @@ const BROKEN: Readonly<Record<string, Alter>> = {
   'another time': (sent) => raw(sent).timestamp++,
   'a transaction without its id': no(transaction(0), 'txID'),
   'a transaction without a result': no(transaction(7), 'ret'),
-  'a transaction with an unknown result': set((sent) => transaction(7)(sent).ret[0], { contractRet: 1 }),
   'a transaction without a contract': no(transaction(0), 'raw_data'),
-  'a call of nothing': no(call, 'contract_address'),
-  'calldata that is no text': set(call, { data: 7 }),
   'an info that failed where the transaction succeeded': set(receipt(0), { result: 'REVERT' }),
   'an info that succeeded where the transaction failed': set(receipt(4), { result: 'SUCCESS' }),
   'a call that does not say how it ended': no(receipt(8), 'result'),
   'a call without a receipt': no(info(0), 'receipt'),
-  'a log that is null': ({ infos }) => infos[0].log.push(null),
   'a log of an address with 41 in front': set(log, { address: `41${PEOPLE.token}` }),
-  'a log of no address': no(log, 'address'),
   'a topic cut short': (sent) => Object.assign(log(sent).topics, { 2: log(sent).topics[2].slice(1) }),
   'an amount in a log that is no hex': set(log, { data: 'z'.repeat(64) }),
-  'an internal transaction that is null': ({ infos }) => infos[1].internal_transactions.push(null),
   'an internal transaction shown twice': (sent) => sent.infos[1].internal_transactions.push(inner(sent)),
   'an internal transaction without its hash': no(inner, 'hash'),
-  'an internal transaction to nobody': no(inner, 'transferTo_address'),
-  'an internal transaction that may be rejected': set(inner, { rejected: 'true' }),
-  'an amount passed on that is a text': set(passedOn, { callValue: '3' }),
   'an amount passed on that is rounded': set(passedOn, { callValue: 2 ** 53 }),
   'an amount passed on below zero': set(passedOn, { callValue: -1 }),
 };
@@ -99,24 +84,17 @@ const BROKEN: Readonly<Record<string, Alter>> = {
 /** Of the header alone: whether a block is ours to read is asked before its infos are there. */
 const BROKEN_HEADERS: Readonly<Record<string, Alter>> = {
   'another height': (sent) => raw(sent).number++,
-  'a height as text': set(raw, { number: '78' }),
-  'no time': no(raw, 'timestamp'),
   'a time that no clock has': set(raw, { timestamp: Number.MAX_SAFE_INTEGER }),
   'an id of another height': ({ block }) =>
     Object.assign(block, { blockID: block.blockID.replace('4e', '4f') }),
-  'an id cut short': ({ block }) => Object.assign(block, { blockID: block.blockID.slice(0, -1) }),
   'no id': no(({ block }) => block, 'blockID'),
   'a parent of another height': (sent) => Object.assign(raw(sent), { parentHash: sent.block.blockID }),
 };
 
 /** Of plain transfers of TRX and of tokens; Bob pays Carol there, so he is no customer. */
 const BROKEN_PAYMENTS: Readonly<Record<string, Alter>> = {
-  'a receiver in base58': set(payment, { to_address: 'TFixnXPzqzQphbLqDkwCHvuTJPhv97fa6X' }),
   'a receiver without 41': set(payment, { to_address: PEOPLE.carol }),
-  'no receiver': no(payment, 'to_address'),
   'a sender of another network': set(payment, { owner_address: `a0${PEOPLE.bob}` }),
-  'no sender': no(payment, 'owner_address'),
-  'a result that is no text': set((sent) => transaction(1)(sent).ret[0], { contractRet: 1 }),
   'no result': set(transaction(1), { ret: [{}] }),
   'an info that failed': set(info(1), { result: 'FAILED' }),
   'logs where no code ran': ({ infos }) => Object.assign(infos[1], { log: infos[3].log }),
@@ -127,7 +105,7 @@ const BROKEN_PAYMENTS: Readonly<Record<string, Alter>> = {
     }
   },
 };
-const AMOUNTS = [-1, 0.5, 2 ** 53, 1e300, -(2n ** 63n), 2n ** 63n, '777', null, [1], {}, true];
+const AMOUNTS = [-1, 0.5, 2 ** 53, 1e300, 2n ** 63n, '777', null];
 
 describe('an answer of a node of Tron is refused', () => {
   const refused = (sent: Pair, people: readonly Person[]): void => {

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { readTronHeader } from '../../../src/chains/tron/block/header.ts';
 import {
   answer,
   blockOfOne,
@@ -7,7 +6,6 @@ import {
   pairOf,
   RECORDED,
   read,
-  readWhole,
   type Sent,
   unrecognisedIn,
 } from './vectors.ts';
@@ -19,9 +17,6 @@ const CREDITS: Readonly<Record<string, readonly string[]>> = {
   trx_transfer_memo: ['bob TRX 777'],
   trx_transfer_multisig: ['bob TRX 1111'],
   trx_transfer_permission_2: ['bob TRX 2222'],
-  before_restart: ['carol TRX 999123'],
-  before_restart_second: ['carol TRX 999124'],
-  moved_by_restart: ['carol TRX 999123'],
   token_transfer_new_holder: ['bob USDT 1234567891'],
   token_transfer_again: ['bob USDT 1'],
   token_transfer_to_unactivated: ['frank USDT 2000000'],
@@ -46,18 +41,12 @@ const UNRECOGNISED: Readonly<Record<string, readonly string[]>> = {
   contract_owner_pays_70_percent: ['judy unrecognised 1000000'],
 };
 
-const OF_RESTART: Readonly<Record<string, string>> = {
-  reorg__1_before__wallet_gettransactioninfobyid: 'before_restart',
-  reorg__1_before__wallet_gettransactioninfobyid_second: 'before_restart_second',
-  reorg__4_after__wallet_gettransactioninfobyid: 'moved_by_restart',
-};
-
 /** The name of the transaction whose info this is. */
 const nameOf = (recorded: string): string =>
-  OF_RESTART[recorded] ?? recorded.replace(/^.*infobyid(__)?/, '').replace(/^$/, 'token_transfer_new_holder');
+  recorded.replace(/^.*infobyid(__)?/, '').replace(/^$/, 'token_transfer_new_holder');
 
 const isInfo = (name: string) => name.includes('infobyid') && answer(name).id !== undefined;
-const infos = RECORDED.filter((name) => isInfo(name) && !name.endsWith('_visible'));
+const infos = RECORDED.filter((name) => isInfo(name) && !/_visible$|^reorg/.test(name));
 /** A transaction is the same wherever it is shown, so the last answer that has it is as good as the first. */
 const transactions = new Map<string, Sent>();
 /** Every recorded answer with a block in it, with or without its transactions. */
@@ -84,7 +73,7 @@ describe('the decoder of Tron, on the answers of a real node', () => {
   it('knows every recorded transaction by name', () => {
     const known = infos.map(nameOf);
     expect(known).to.include.members([...Object.keys(CREDITS), ...Object.keys(UNRECOGNISED)]);
-    expect(new Set(known).size).to.equal(55);
+    expect(new Set(known).size).to.equal(52);
   });
 
   for (const from of infos)
@@ -108,30 +97,6 @@ describe('the decoder of Tron, on the answers of a real node', () => {
         pairs++;
       }
     expect(pairs).to.equal(18);
-  });
-
-  it('reads every header, and no header alone as a block without transactions', () => {
-    let alone = 0;
-    for (const { from, block } of blocks) {
-      const ref = readTronHeader(block);
-      expect(ref?.hash, from).to.equal(block.blockID);
-      expect(ref?.number).to.equal(block.block_header.raw_data.number ?? 0);
-      expect(ref?.timestampMs).to.equal(block.block_header.raw_data.timestamp ?? 0);
-      if (block.transactions || ref?.number === 0) continue;
-      const isEmpty = /^0+$/.test(block.block_header.raw_data.txTrieRoot);
-      if (!isEmpty) alone++;
-      if (isEmpty) expect(readWhole(block, [])).to.include({ ...ref, touches: false, showsInternals: false });
-      else for (const list of [[], {}]) expect(() => read(block, list)).to.throw('without its transactions');
-    }
-    expect(alone).to.equal(1);
-  });
-
-  it('reads the genesis block as one that brings nothing, whatever amounts it names', () => {
-    const genesis = answer('wallet_getblockbynum__genesis');
-    expect(genesis.transactions[2].raw_data.contract[0].parameter.value.amount).to.equal(-(2n ** 63n));
-    const block = readWhole(genesis, answer('wallet_gettransactioninfobyblocknum__genesis'));
-    expect(block).to.include({ number: 0, timestampMs: 0, touches: false });
-    expect([block.transfers, block.unrecognised, block.untraced]).to.eql([[], [], undefined]);
   });
 
   it('takes an answer of nothing as not there yet', () => {

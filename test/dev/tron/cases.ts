@@ -9,13 +9,8 @@ export type Case = (world: World, recorded: Answer) => Body | Promise<Body>;
 
 const same: Case = (_world, recorded) => recorded;
 const of =
-  (name: keyof World['people'], isVisible = true): Case =>
-  ({ people }) => {
-    const { address } = people[name];
-    return isVisible
-      ? { address: TRON_ADDRESSES.format(address), visible: true }
-      : { address: prefixed(address) };
-  };
+  (name: keyof World['people']): Case =>
+  ({ people }) => ({ address: TRON_ADDRESSES.format(people[name].address), visible: true });
 const constant =
   (selector: string | undefined, parameter = '', owner: keyof World['people'] = 'alice'): Case =>
   ({ people, token, reverter }) => ({
@@ -45,22 +40,7 @@ const NEW_HOLDER = 'token_transfer_new_holder';
 
 /** Those whose body names something of the recorded network. */
 export const CASES: Readonly<Record<string, Case>> = {
-  wallet_getblock__no_detail: ({ heights }) => ({ id_or_num: String(heights.payments), detail: false }),
-  wallet_getblockbyid: async ({ node, heights }) => {
-    const block = (await node.ask('wallet/getblockbynum', { num: heights.payments })) as Answer;
-    return { value: block.blockID };
-  },
-  wallet_getblockbylimitnext__5_blocks: ({ heights }) => ({
-    startNum: heights.payments - 1,
-    endNum: heights.payments + 4,
-  }),
-  wallet_getblockbylimitnext__past_head: ({ node }) => {
-    const { number } = node.head().header;
-    return { startNum: number - 1, endNum: number + 50 };
-  },
-  http_get__getblockbynum: ({ node }) => ({ num: node.head().header.number }),
   wallet_getblockbynum__empty: ({ node }) => ({ num: node.head().header.number }),
-  wallet_gettransactioncountbyblocknum__empty: ({ node }) => ({ num: node.head().header.number }),
   wallet_gettransactioninfobyblocknum__empty: ({ node }) => ({ num: node.head().header.number }),
   walletsolidity_getblockbylimitnext: ({ heights }) => ({
     startNum: heights.payments - 1,
@@ -73,39 +53,6 @@ export const CASES: Readonly<Record<string, Case>> = {
   walletsolidity_gettransactioninfobyblocknum__before_solidification: ({ node }) => ({
     num: node.head().header.number,
   }),
-  wallet_createtransaction__ok: ({ people }) => ({
-    owner_address: TRON_ADDRESSES.format(people.bob.address),
-    to_address: TRON_ADDRESSES.format(people.carol.address),
-    amount: 1_234_567,
-    visible: true,
-  }),
-  wallet_createtransaction__hex: transfer('bob', 'carol', 1_234_567),
-  wallet_createtransaction__insufficient: transfer('carol', 'bob', 9_000_000_000_000_000),
-  wallet_createtransaction__to_self: transfer('bob', 'bob', 1),
-  wallet_createtransaction__unactivated_owner: transfer('heidi', 'bob', 1),
-  wallet_createtransaction__zero: transfer('bob', 'carol', 0),
-  wallet_createtransaction__to_contract: ({ people, token }) => ({
-    owner_address: prefixed(people.bob.address),
-    to_address: prefixed(token.key),
-    amount: 1,
-  }),
-  http_get__getaccount_visible: of('grace'),
-  wallet_getaccount__activated_hex: of('olaf', false),
-  wallet_getaccount__activated_visible: of('olaf'),
-  wallet_getaccount__after_erin: of('heidi'),
-  wallet_getaccount__after_frank: of('heidi'),
-  wallet_getaccount__after_frank_failed: of('frank'),
-  wallet_getaccount__after_grace: of('grace'),
-  wallet_getaccount__after_heidi: of('heidi'),
-  wallet_getaccount__after_judy: of('judy'),
-  wallet_getaccount__contract: ({ token }) => ({ address: prefixed(token.key) }),
-  wallet_getaccount__genesis_asset_big_number: of('zion'),
-  wallet_getaccount__multisig: of('dave'),
-  wallet_getaccount__pending_state_before: of('grace'),
-  wallet_getaccount__pending_state_after_broadcast: async (world, recorded) => {
-    await world.node.pay({ to: world.people.grace.address, currency: 'TRX', units: 7_000_000n });
-    return await of('grace')(world, recorded);
-  },
   wallet_getaccount__delegated_to: of('bob'),
   wallet_getaccount__staked: of('alice'),
   wallet_getaccountresource__delegated_to: of('bob'),
@@ -115,51 +62,22 @@ export const CASES: Readonly<Record<string, Case>> = {
     toAddress: prefixed(people.bob.address),
   }),
   wallet_getaccount__unactivated: of('ivan'),
-  wallet_getaccount__with_trc10: of('carol'),
   walletsolidity_getaccount__activated: of('olaf'),
   walletsolidity_getaccount__unactivated: of('ivan'),
   wallet_getaccountresource__activated: of('grace'),
-  wallet_getaccountresource__after_frank_failed: of('frank'),
   wallet_getaccountresource__unactivated: of('ivan'),
   wallet_getcontract__token: ({ token }) => ({ value: prefixed(token.key) }),
-  wallet_estimateenergy__transfer_ok: transferTo('bob', 1n),
-  wallet_estimateenergy__revert: transferTo('bob', 1n, 'grace'),
-  wallet_triggersmartcontract__token_transfer: transferTo('bob', 1n),
-  wallet_triggersmartcontract__would_revert: transferTo('bob', 1n, 'grace'),
-  wallet_triggersmartcontract__not_a_contract: ({ people }) => ({
-    owner_address: prefixed(people.alice.address),
-    contract_address: prefixed(people.bob.address),
-    function_selector: 'x()',
-    parameter: '',
-    fee_limit: 1_000_000,
-  }),
   wallet_triggerconstantcontract__balanceOf: balanceOf('alice'),
-  wallet_triggerconstantcontract__balanceOf_unactivated_owner: balanceOf('alice', {
-    owner_address: prefixed('05'.repeat(20) as never),
-  }),
-  wallet_triggerconstantcontract__balanceOf_visible: ({ people, token }) => ({
-    owner_address: TRON_ADDRESSES.format(people.alice.address),
-    contract_address: TRON_ADDRESSES.format(token.key),
-    function_selector: 'balanceOf(address)',
-    parameter: word(people.alice.address),
-    visible: true,
-  }),
   wallet_triggerconstantcontract__balanceOf_zero: balanceOf('grace'),
   wallet_triggerconstantcontract__balanceOf_zero_owner: balanceOf('alice', {
     owner_address: prefixed('00'.repeat(20) as never),
   }),
   walletsolidity_triggerconstantcontract__balanceOf: balanceOf('alice'),
-  wallet_triggerconstantcontract__pending_state_before: balanceOf('judy'),
-  wallet_triggerconstantcontract__pending_state_after_broadcast: async (world, recorded) => {
-    await world.token.call('transfer', [world.people.judy.address, 123_456n]);
-    return await balanceOf('judy')(world, recorded);
-  },
   wallet_triggerconstantcontract__decimals: constant('decimals()'),
   wallet_triggerconstantcontract__symbol: constant('symbol()'),
   wallet_triggerconstantcontract__unknown_function: constant('nosuch()'),
   wallet_triggerconstantcontract__revert_message: constant(undefined),
   wallet_triggerconstantcontract__transfer_ok: transferTo('bob', 1n),
-  wallet_triggerconstantcontract__transfer_too_much: transferTo('bob', 1n, 'grace'),
   wallet_triggerconstantcontract__zero_transfer_simulated: transferTo('grace', 0n, 'grace'),
   wallet_triggerconstantcontract__no_contract: ({ people }) => ({
     owner_address: prefixed(people.alice.address),
@@ -171,14 +89,6 @@ export const CASES: Readonly<Record<string, Case>> = {
     function_selector: 'decimals()',
   }),
 };
-
-function transfer(from: keyof World['people'], to: keyof World['people'], amount: number): Case {
-  return ({ people }) => ({
-    owner_address: prefixed(people[from].address),
-    to_address: prefixed(people[to].address),
-    amount,
-  });
-}
 
 /** The case of a recorded request: its own, one by the transaction or block that it names, or as it is. */
 export function caseOf(recorded: string): Case {

@@ -6,7 +6,6 @@ import { recordedAs } from './recorded.ts';
 
 const TRX = 1_000_000n;
 const recorded = (name: string): Answer => recordedAs(`wallet_${name}`).response;
-const IN_LOANS = 'delegated_frozenV2_balance_for_energy';
 
 describe('the energy of a stake on the double', () => {
   it('is as much as was recorded for the same stakes and loans', async () => {
@@ -36,17 +35,6 @@ describe('the energy of a stake on the double', () => {
       const partly = recorded('gettransactioninfobyid__token_transfer_partly_staked_energy');
       const { EnergyLimit } = await told('getaccountresource', carol);
       expect(EnergyLimit).to.equal(partly.receipt.energy_usage);
-
-      const [account, staked] = [await told('getaccount', owner), recorded('getaccount__staked')];
-      expect(account.frozenV2[1]).to.deep.equal(staked.frozenV2[1]);
-      expect(account.account_resource[IN_LOANS]).to.equal(staked.account_resource[IN_LOANS]);
-      const { account_resource: acquired } = await told('getaccount', bob);
-      const before = recorded('getaccount__delegated_to').account_resource;
-      expect(acquired[`acquired_${IN_LOANS}`]).to.equal(before[`acquired_${IN_LOANS}`]);
-      const between = { fromAddress: prefixed(owner.address), toAddress: prefixed(bob.address) };
-      const { delegatedResource: loans } = await ask(node.url, 'wallet/getdelegatedresourcev2', between);
-      const [loan] = recorded('getdelegatedresourcev2').delegatedResource;
-      expect(loans[0].frozen_balance_for_energy).to.equal(loan.frozen_balance_for_energy);
     } finally {
       await node.stop();
     }

@@ -34,7 +34,6 @@ describe('what waits on the double for the next block', function () {
     await like('gettransactionbyid', '__pending', { value });
     await like('gettransactionbyid', '__pending_token', { value: byToken });
     await like('gettransactionfrompending', '__pending', { value });
-    await like('getpendingsize', '');
     expect((await see('wallet/gettransactionlistfrompending')).txId).to.deep.equal([value, byToken]);
     expect([await balance('wallet'), await balance('walletsolidity')]).to.eql([before + 7_000_000, before]);
     const { constant_result: tokens } = await see('wallet/triggerconstantcontract', {
@@ -58,21 +57,5 @@ describe('what waits on the double for the next block', function () {
     await node.mine(18);
     expect(await knowing()).to.deep.equal([false, true, true]);
     expect(await balance('walletsolidity')).to.equal(before + 7_000_000);
-  });
-
-  it('may never land, or expire', async () => {
-    const { node, people } = world;
-    const to = people.carol.address;
-    const pay = (units: bigint, more = {}) =>
-      node.pay({ from: people.bob, to, currency: 'TRX', units, ...more });
-    const [lost, stays] = [await pay(5n), await pay(7n)];
-    await like('gettransactionfrompending', '__never_lands_at_first', { value: lost });
-    await node.forget(lost);
-    for (const path of ['gettransactionbyid', 'gettransactionfrompending', 'gettransactioninfobyid'])
-      expect(await see(`wallet/${path}`, { value: lost })).to.deep.equal({});
-    const expired = await pay(9n, { expiresInMs: 2_000 });
-    await node.mine();
-    expect(await see('wallet/gettransactioninfobyid', { value: stays })).to.include({ id: stays });
-    expect(await see('wallet/gettransactionbyid', { value: expired })).to.deep.equal({});
   });
 });

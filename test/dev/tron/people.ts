@@ -27,7 +27,7 @@ export const NEWCOMERS = {
 /** A transfer of TRX as JSON, as a node builds it; `change` changes `raw_data` before it is signed. */
 export async function signedTransfer(
   base: string,
-  { from, to, sun, signers = [from] }: { from: KeyPair; to: KeyPair; sun: number; signers?: KeyPair[] },
+  { from, to, sun }: { from: KeyPair; to: KeyPair; sun: number },
   change: (raw: Answer) => object = (raw) => raw,
 ): Promise<Answer> {
   const built = await ask(base, 'wallet/createtransaction', {
@@ -35,27 +35,11 @@ export async function signedTransfer(
     to_address: prefixed(to.address),
     amount: sun,
   });
-  return signedAgain({ ...built, raw_data: change(built.raw_data) }, signers);
-}
-
-/** A call of a contract as JSON, signed. */
-export async function signedCall(
-  base: string,
-  from: KeyPair,
-  call: { contract: string; selector: string; parameter: string; feeLimit: number },
-): Promise<Answer> {
-  const { transaction } = await ask(base, 'wallet/triggersmartcontract', {
-    owner_address: prefixed(from.address),
-    contract_address: call.contract,
-    function_selector: call.selector,
-    parameter: call.parameter,
-    fee_limit: call.feeLimit,
-  });
-  return signedAgain(transaction, [from]);
+  return signedAgain({ ...built, raw_data: change(built.raw_data) }, [from]);
 }
 
 /** The same transaction with its id and signatures made anew from `raw_data`. */
-export function signedAgain(transaction: Answer, signers: readonly KeyPair[]): Answer {
+function signedAgain(transaction: Answer, signers: readonly KeyPair[]): Answer {
   const raw = rawOfJson(transaction.raw_data, false);
   const txID = sha256(raw).toString('hex');
   return {

@@ -20,9 +20,8 @@ export type World = {
 };
 
 const { alice, bob, carol, dave, mia, olaf } = SETTLED;
-const { erin, frank, grace, heidi, ivan, judy } = NEWCOMERS;
+const { frank, grace, heidi, ivan, judy } = NEWCOMERS;
 const TRX = 1_000_000n;
-const OPERATIONS = '7fff1fc0033e0100000000000000000000000000000000000000000000000000';
 
 /** Code of a few operations with what makes a contract of it. */
 const assembled = (runtime: string) => ({
@@ -33,8 +32,6 @@ const assembled = (runtime: string) => ({
 const INVALID = 'fe';
 /** Calls its caller with more than it has, and does not care. */
 const PAYS_TOO_MUCH = '5f5f5f5f67ffffffffffffffff335af100';
-/** Makes an empty contract and passes on to it what came along. */
-const MAKER = '5f5f5ff05f5f5f5f34855af100';
 /** Calls a token with what it is called with, and does not care. */
 const careless = (token: AddressKey): string => `365f5f375f5f365f5f73${token}5af100`;
 
@@ -97,7 +94,6 @@ async function deployAll(node: TronNode) {
     reverter: await node.deploy(contractArtifact('Reverter')),
     invalid: await raw(INVALID),
     tooMuch: await raw(PAYS_TOO_MUCH),
-    maker: await raw(MAKER),
     uncaring: await raw(careless(token.key)),
   };
 }
@@ -177,42 +173,13 @@ async function lendEnergy({ node, give, happens }: Stage): Promise<void> {
   await node.mine();
 }
 
-async function makeTheRest({ node, contracts, call, run, trx, give, happens }: Stage): Promise<void> {
-  const { token, payer, maker } = contracts;
+async function makeTheRest({ node, contracts, call, trx, give, happens }: Stage): Promise<void> {
+  const { token } = contracts;
   await trx(alice, frank, 100_000n);
   await node.mine();
   await happens('token_transfer_no_energy_money', give(carol, 1n, { from: frank }));
-  const twice = [heidi.address, heidi.address];
-  await happens('batch_same_receiver_twice', call(payer, 'payTokenFrom', [token.key, twice, [7n, 7n]]));
   await happens('token_approve_bob', call(token, 'approve', [bob.address, 5_000_000n]));
   const pull = [alice.address, ivan.address, 3_000_000n];
   await happens('token_transferFrom_direct', call(token, 'transferFrom', pull, { from: bob }));
-  await happens('token_transfer_to_self', give(alice, 1n));
-  await happens('internal_create_contract', run(maker, { valueSun: 1_500_000n }));
-  await happens('internal_selfdestruct', call(payer, 'destroyTo', [bob.address]));
   await node.mine();
-
-  const value = { account_address: prefixed(erin.address) };
-  await happens('account_create', node.send({ type: 'AccountCreateContract', value, from: alice }));
-  await happens('account_permission_update', node.send(permissionsOf(dave, carol)));
-  await node.mine();
-  await happens('trx_transfer_multisig', trx(dave, bob, 1_111n, { signers: [dave, carol] }));
-  const byCarol = { permissionId: 2n, signers: [carol] };
-  await happens('trx_transfer_permission_2', trx(dave, bob, 2_222n, byCarol));
-  await node.mine();
-}
-
-/** From then on the owner needs the other one as well, who may also act alone. */
-function permissionsOf(owner: KeyPair, other: KeyPair) {
-  const key = ({ address }: KeyPair) => ({ address: prefixed(address), weight: 1n });
-  const said = { permission_name: 'owner', threshold: 2n, keys: [key(owner), key(other)] };
-  const active = {
-    type: 'Active',
-    permission_name: 'active',
-    threshold: 1n,
-    operations: OPERATIONS,
-    keys: [key(other)],
-  };
-  const value = { owner: said, actives: [active] };
-  return { type: 'AccountPermissionUpdateContract', value, from: owner };
 }

@@ -6,7 +6,6 @@ import { parseTronJson } from '../../../../src/chains/tron/block/exact-json.ts';
 import {
   alone,
   type Change,
-  creating,
   EVERYBODY,
   logged,
   PEOPLE,
@@ -24,29 +23,19 @@ import {
 
 /** By name: sender, end, fee in sun, and what left it. */
 const SENT: Readonly<Record<string, string>> = {
-  account_create: 'alice ok 1000000',
-  batch_same_receiver_twice: 'alice ok 0 heidi USDT 2000000',
   batch_two_receivers: 'alice ok 6245800 heidi USDT 11000000, ivan USDT 22000000',
-  contract_owner_pays_70_percent: 'dave ok 1178000',
   fake_transfer_event: 'alice ok 610300',
-  internal_trx_existing: 'alice ok 1175800 batch TRX 3000000',
   internal_trx_then_revert: 'alice failed 1042800',
   internal_trx_two: 'alice ok 1773600 batch TRX 5000001',
-  stake_delegate_energy: 'alice ok 0',
-  token_approve: 'alice ok 2585100',
   token_inner_transfer_fails_outer_success: 'alice ok 545800',
   token_transferFrom_direct: 'bob ok 378000',
   token_transfer_failing_revert: 'carol failed 402900',
   token_transfer_new_holder: 'alice ok 3121400 bob USDT 1234567891',
   token_transfer_no_energy_money: 'frank failed 100000',
-  token_transfer_out_of_energy: 'alice failed 844000',
   token_transfer_to_self: 'alice ok 0',
   token_transfer_with_staked_energy: 'bob ok 345000 carol USDT 7000000',
-  token_transfer_zero_value: 'dave ok 1276400',
   trc10_transfer: 'bob ok 282000',
-  trx_to_payable_receive: 'alice ok 282300 batch TRX 1000000',
   trx_transfer_existing: 'bob ok 0 carol TRX 1234567',
-  trx_transfer_memo: 'carol ok 1000000 bob TRX 777',
   trx_transfer_multisig: 'dave ok 1333000 bob TRX 1111',
   trx_transfer_new_account: 'alice ok 1100000 grace TRX 2000000',
   vote_witness: 'alice ok 0',
@@ -58,10 +47,8 @@ const lineOf = ({ from, ok, feeUnits, moves }: SentByUs): string => {
   const left = moves.map(({ to, currency, units }: Move) => `${nameOf(to)} ${currency} ${units}`).toSorted();
   return `${nameOf(from)} ${ok ? 'ok' : 'failed'} ${feeUnits} ${left.join(', ')}`.trim();
 };
-const linesOf = (...asked: Parameters<typeof seenAlone>) => seenAlone(...asked).sent?.map(lineOf);
 
 const AGAIN = 'token_transfer_again';
-const VOTE = 'vote_witness';
 const LEND = 'stake_delegate_energy';
 const result =
   (contractRet: string): Change =>
@@ -70,23 +57,12 @@ const result =
 /** What an endpoint shows of a transaction of Alice's that is not taken from it. */
 const WRONG: Readonly<Record<string, readonly [name: string, change: Change]>> = {
   'an owner in base58': [LEND, says({ owner_address: spelled('alice') })],
-  'an owner without 41': [VOTE, says({ owner_address: PEOPLE.alice })],
   'less than the fee of its receipt': ['token_transfer_new_holder', told({ fee: 1 })],
   'no fee beside a receipt that has one': ['token_transfer_new_holder', (_, info) => delete info.fee],
-  'a fee below zero': [VOTE, told({ fee: -1 })],
-  'a fee in a text': [VOTE, told({ fee: '7' })],
   'a failure that ran no code': ['trx_transfer_new_account', result('REVERT')],
   'no word on how it ended': [LEND, (sent) => Object.assign(sent, { ret: [{}] })],
   'two words on how it ended': [AGAIN, result('REVERT')],
   'a value that is none': ['trx_to_payable_receive', says({ call_value: '1' })],
-  'an id in capital letters': [
-    VOTE,
-    (sent, info) => {
-      sent.txID = sent.txID.toUpperCase();
-      info.id = sent.txID;
-    },
-  ],
-  'the info of another block': [VOTE, told({ id: 'ab'.repeat(32) })],
   'a log of the token without an amount': [AGAIN, (_, info) => delete info.log[0].data],
   'a log of the token with a sender in another form': [
     AGAIN,
@@ -123,16 +99,6 @@ describe('what a wallet of ours sent on Tron', () => {
     ]);
     expect(taken(logged({ data: word('') })).taken, 'anybody can move nothing').to.equal(undefined);
     expect(taken(logged({ address: PEOPLE.token50 })).taken, 'of another token').to.equal(undefined);
-  });
-
-  it('is told with what it brought to a contract that it made', () => {
-    const lines = (more: object) =>
-      linesOf('contract_owner_is_caller', ['alice'], (transaction, info) => {
-        info.contract_address = `41${PEOPLE.newborn}`;
-        const made = { new_contract: { bytecode: '60', ...more }, owner_address: `41${PEOPLE.alice}` };
-        creating(made)(transaction, info);
-      });
-    expect([lines({ call_value: 55 }), lines({})]).to.eql([['alice ok 0 newborn TRX 55'], ['alice ok 0']]);
   });
 
   it('is exact above 2^53', () => {

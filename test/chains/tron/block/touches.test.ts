@@ -38,11 +38,8 @@ const NAMED: Readonly<Record<string, Change>> = {
   'with 41 in front': called(`a9059cbb${erin41}`),
   'behind dirt that old contracts ignore': called(`a9059cbb${dirty}`),
   'in capital letters': called(`a9059cbb${erin.toUpperCase()}`),
-  'in a call within a call': packed(erin),
   'in a call within a call, with 41 in front': packed(erin41),
   'in the code of a contract that is made': made(`60${erin}`),
-  'in that code, before more': made(`6080${erin}${'0'.repeat(63)}5`),
-  'in that code, in capital letters': made(`60${erin.toUpperCase()}`),
 };
 
 describe('a block of Tron says of itself', () => {

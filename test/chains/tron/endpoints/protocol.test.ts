@@ -33,26 +33,21 @@ const NOT_SERVED = 'wallet\\/getblock is not served here: correct TRON_API_URLS'
 /** What a node answers, what is said of it, and what the pool is told. */
 const FAULTS: Readonly<Record<string, Said>> = {
   'an error with 200': [/^an error: class java/, error('class java.lang.NullPointerException : null')],
-  'an error in another spelling': [/^an error: no such thing$/, { json: { error: 'no such thing' } }],
-  'an error as an object': [/^an error: why$/, { json: { error: { message: 'why' } } }],
-  'an error without words': [/^an error$/, { json: { Error: null } }],
   'a lack of computing resources with 200': [/lack of computing resources/, error(LACK), throttled()],
   'a ban with 403': [/^http 403: The key/, error(`${BANNED} 12s`, 403), throttled(12_000)],
   'a ban without a time': [/^http 403$/, { status: 403, text: '' }, throttled(30_000)],
-  'a ban with 429': [/^http 429/, error(`${BANNED} 30 s`, 429), throttled(30_000)],
   'a ban with 503 that outlasts its header': [
     /^http 503: The key/,
     error(`${BANNED} 9 s`, 503, { 'retry-after': '2' }),
     throttled(9_000),
   ],
-  '429': [/^http 429$/, { status: 429, text: '' }, throttled()],
   '429 with Retry-After': [/^http 429$/, late(429, '7'), throttled(7_000)],
   '503': [/^http 503$/, page(503)],
   '503 with Retry-After': [/^http 503$/, late(503, '3'), { retryAfterMs: 3_000 }],
-  '413': [/^http 413 \(more was asked for than it takes at once\)$/, page(413)],
   '401': [/^http 401: ApiKey not exists \(correct TRON_API_KEY\)$/, error('ApiKey not exists', 401)],
-  '404 of a wrong path': [new RegExp(`^http 404 \\(${NOT_SERVED}`), page(404), notOffered],
+  '413': [/^http 413 \(more was asked for than it takes at once\)$/, page(413)],
   '405 of a wrong path': [new RegExp(`^http 405 \\(${NOT_SERVED}`), page(405), notOffered],
+  '404 of a wrong path': [new RegExp(`^http 404 \\(${NOT_SERVED}`), page(404), notOffered],
   'a redirect': [
     /^http 302 \(redirects are not followed: name/,
     { status: 302, headers: { location: '/elsewhere' }, text: '' },
@@ -63,12 +58,8 @@ const FAULTS: Readonly<Record<string, Said>> = {
     notOffered,
   ],
   'a page with 200': [/^an HTML page instead of JSON$/, page(200)],
-  nothing: [/^not JSON or cut short$/, { text: '' }],
   'half of the JSON': [/^not JSON or cut short$/, { text: '{"blockID":"00' }],
-  null: [/^neither an object nor a list$/, { json: null }],
-  'a text': [/^neither an object nor a list$/, { json: 'blockID' }],
   'a connection closed half way': [/^connection failed \(ECONNRESET\)$/, 'cut'],
-  'a reset': [/^connection failed \(ECONNRESET\)$/, 'reset'],
   'a hung connection': [/^no answer within 1 s$/, 'hang'],
   'an answer drop by drop': [/^no answer within 1 s$/, 'drip'],
   'too large an answer': [/^answer larger than 2 MiB$/, { text: `"${'x'.repeat(MAX_BYTES)}"` }],
@@ -136,23 +127,6 @@ describe('the protocol of Tron', () => {
     });
     await getBlock(over([node], { apiKey: undefined }));
     expect(node.asked.at(-1)?.headers).not.to.have.property('tron-pro-api-key');
-  });
-
-  it('leaves an endpoint that bans alone for as long as it says, and reads elsewhere', async () => {
-    const clock = madeUpClock();
-    const pool = over(nodes, { ...clock, probeEveryMs: 1_000_000 });
-    await getBlock(pool);
-    node.fault = answers(error(`${BANNED} 30 s`, 403));
-    await getBlock(pool);
-    const before = node.asked.length;
-    await clock.pause(29_000);
-    await getBlock(pool);
-    expect(node.asked.length, 'asked during the ban').to.equal(before);
-    await clock.pause(1_001);
-    second.fault = () => 'reset';
-    node.fault = undefined;
-    expect(await getBlock(pool)).to.deep.equal({});
-    expect(node.asked.length, 'asked after it').to.be.above(before);
   });
 
   it('takes a head only where the id of the block begins with its height, and tells who lags behind', async () => {

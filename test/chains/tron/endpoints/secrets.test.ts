@@ -12,18 +12,12 @@ const PASSWORD = 'p@ss/w0rd&more';
 const FORMS: Readonly<Record<string, (secret: string) => string>> = {
   'as it is': (secret) => secret,
   'in capitals': (secret) => secret.toUpperCase(),
-  'in small letters': (secret) => secret.toLowerCase(),
   'as a part of a URL': encodeURIComponent,
-  'as a part of a URL in small letters': (secret) => encodeURIComponent(secret).toLowerCase(),
   'as a part of a URL in a URL': (secret) => encodeURIComponent(encodeURIComponent(secret)),
   'in base64': (secret) => Buffer.from(secret).toString('base64'),
-  'in base64 for URLs': (secret) => Buffer.from(secret).toString('base64url'),
   'in hex': (secret) => Buffer.from(secret).toString('hex'),
-  'as a part of a page': (secret) => secret.replaceAll('&', '&amp;'),
   'in JSON with slashes escaped': (secret) => secret.replaceAll('/', '\\/'),
   'behind letters that are longer when small': (secret) => `İİİ${secret.toUpperCase()}`,
-  'where the text is cut': (secret) => `${'x'.repeat(100)}${secret}`,
-  'more than once': (secret) => `${secret}${secret} ${secret}`,
 };
 
 describe('what is secret at Tron', () => {
@@ -50,7 +44,7 @@ describe('what is secret at Tron', () => {
           // Its letters and digits, however they are written: no five of them in a row.
           for (let at = 0; at + 5 <= of(secret).length; at++) {
             const piece = of(secret).slice(at, at + 5);
-            if (!/^x+$/.test(piece)) expect(shown.toLowerCase()).not.to.include(piece.toLowerCase());
+            expect(shown.toLowerCase()).not.to.include(piece.toLowerCase());
           }
         }
     });
@@ -67,10 +61,5 @@ describe('what is secret at Tron', () => {
     const base = { url: 'http://127.0.0.1:1' };
     expect(() => poolOf([base], { solidityUrls: [KEY] })).to.throw(said);
     expect(() => poolOf([base, base], { solidityUrls: [KEY] })).to.throw(/must name one address for each/);
-  });
-
-  it('leaves the rest of a sentence as it is, on one line that reads in one direction', async () => {
-    const shown = await shownOf({ json: { Error: `Key\u202e ${KEY}\nIS\u0000 wrong` } });
-    expect(shown).to.include('an error: Key *** IS wrong');
   });
 });
