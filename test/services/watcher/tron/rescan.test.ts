@@ -1,8 +1,7 @@
 // Blocks of Tron that are read again because an operator says so.
 import { expect } from 'chai';
-import { always, INFOS } from '../../../../dev/tron/faults.ts';
+import { INFOS } from '../../../../dev/tron/faults.ts';
 import type { AddressKey } from '../../../../src/chains/address-key.ts';
-import { RescanStopped } from '../../../../src/services/watcher/rescan.ts';
 import { forgetDeposit } from '../../reconciliation/support.ts';
 import { readAgain } from '../asked.ts';
 import { paid, STRANGER, secondOf, states, tronStage } from './scenes.ts';
@@ -53,20 +52,5 @@ describe('a rescan of Tron', () => {
     expect(await again(number)).to.deep.equal({ blocks: 1, found: 1 });
     expect(wrong).to.equal(3);
     expect(await stateOf(address)).to.deep.equal(['114 USDT verified']);
-  });
-
-  it('asks five times for a block, and no sixth time', async () => {
-    let scans = 0;
-    const { reader } = live.watchedChain;
-    const scan: typeof reader.scan = (...asked) => {
-      scans += 1;
-      return reader.scan(...asked);
-    };
-    for (const one of [live.endpoint, secondOf(live)]) one.fault = always('reset');
-    const { deps, rows } = live;
-    const counting = { deps, rows, watchedChain: { ...live.watchedChain, reader: { ...reader, scan } } };
-    const failure = await readAgain(counting, 3).catch((error: unknown) => error);
-    expect(failure).to.be.instanceOf(RescanStopped);
-    expect(scans).to.equal(5);
   });
 });

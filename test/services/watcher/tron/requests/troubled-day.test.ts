@@ -26,10 +26,6 @@ const fails = (path: string): TronFault =>
 const FAULTS: Readonly<Record<string, TronFault>> = {
   'the infos of blocks': fails('/gettransactioninfobyblocknum'),
   'what is final': fails('walletsolidity/getnowblock'),
-  blocks: when(
-    ({ path, body }) => path.endsWith('/getblockbynum') && body['num'] !== 0,
-    () => ({ status: 500, body: 'Internal Server Error' }),
-  ),
   everything: () => ({ status: 500, body: 'Internal Server Error' }),
 };
 
