@@ -30,11 +30,13 @@ export type Swap = {
   readonly exact: boolean;
 };
 
-/**
- * What a member stands for, by its name; `none` means that it cannot name anything that belongs
- * to somebody. A new member must be entered here.
- */
+/** Members that cannot name anything that belongs to somebody. */
+const OF_NOBODY = `limit page status event type events enabled_events network currency created_from created_to
+  since token amount amount_usd outcome share name metadata url description enabled rotate_secret
+  expires_in success_url cancel_url webhook_url`.split(/\s+/);
+/** What a member stands for, by its name. A new member must be entered here. */
 const MEMBERS: Readonly<Record<string, Kind | 'own' | 'none'>> = {
+  ...Object.fromEntries(OF_NOBODY.map((member) => [member, 'none' as const])),
   starting_after: 'own',
   ending_before: 'own',
   customer_id: 'customer',
@@ -46,33 +48,6 @@ const MEMBERS: Readonly<Record<string, Kind | 'own' | 'none'>> = {
   address: 'address',
   from_address: 'address',
   search: 'text',
-  limit: 'none',
-  page: 'none',
-  status: 'none',
-  event: 'none',
-  type: 'none',
-  events: 'none',
-  enabled_events: 'none',
-  network: 'none',
-  currency: 'none',
-  created_from: 'none',
-  created_to: 'none',
-  since: 'none',
-  token: 'none',
-  amount: 'none',
-  amount_usd: 'none',
-  outcome: 'none',
-  share: 'none',
-  name: 'none',
-  metadata: 'none',
-  url: 'none',
-  description: 'none',
-  enabled: 'none',
-  rotate_secret: 'none',
-  expires_in: 'none',
-  success_url: 'none',
-  cancel_url: 'none',
-  webhook_url: 'none',
 };
 
 /** What the rows of a collection are, by the beginning of the path. */

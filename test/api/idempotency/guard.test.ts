@@ -24,7 +24,6 @@ describe('a use case under an Idempotency-Key', function () {
   let deed: Deed = async () => undefined;
   let ahead: (deps: Deps) => Promise<unknown> = async () => undefined;
   const started: string[] = [];
-  let answerOfNames: Promise<void> = Promise.resolve();
 
   const deedRoute = (path: string, extraMs: number) =>
     route({
@@ -44,24 +43,18 @@ describe('a use case under an Idempotency-Key', function () {
         return created({ done: String(done ?? 'yes') });
       },
     });
-  const lookup = async () => {
-    await answerOfNames;
-    return ['127.0.0.1'];
-  };
 
   before(async () => {
     api = await startTestApi({
       routes: [...ROUTES, deedRoute('/deed', 3_000), deedRoute('/late', 0)],
       poolSize: 3,
       actors: actorsInto(started),
-      deps: { lookup } as Partial<Deps>,
     });
     await post(api, '/webhook-endpoints', randomUUID(), { url: 'http://127.0.0.1:9/', events: '*' });
   });
   after(() => api.stop());
   beforeEach(() => {
     started.length = 0;
-    answerOfNames = Promise.resolve();
     ahead = async () => undefined;
   });
 
@@ -138,23 +131,6 @@ describe('a use case under an Idempotency-Key', function () {
     expect(told).to.deep.equal(['0', '201 again', answer.text, 1]);
     await eventually('the start', () => started.length === 1);
     expect(await trace(once)).to.deep.equal([1, 1, 1]);
-  });
-
-  it('leaves connections to others while names are looked up', async () => {
-    const looked = Promise.withResolvers<void>();
-    answerOfNames = looked.promise;
-    const slow = Array.from({ length: 12 }, (_, index) =>
-      post(api, '/webhook-endpoints', `slow-${index % 6}`, { url: 'http://shop.example/', events: '*' }),
-    );
-    // More than the three connections that there are, and none has to wait for the names.
-    for (let turn = 0; turn < 5; turn += 1) {
-      const made = await post(api, '/customers', randomUUID(), { external_id: randomUUID() });
-      expect(kind(made)).to.equal('201');
-    }
-    looked.resolve();
-    expect((await Promise.all(slow)).map(kind).filter((text) => text === '201')).to.have.length(6);
-    const made = "select 1 from webhook_endpoints where url = 'http://shop.example/'";
-    expect(await rows(api, made)).to.have.length(6);
   });
 
   it('ends with its own 503: the repetition hears that it is in flight, and after it carries out what it did not', async () => {

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { apiOf, call, troublesOf } from '../../support/gateway.ts';
-import { exchange, parseAnswers } from '../../support/http/raw-http.ts';
+import { parseAnswers } from '../../support/http/raw-http.ts';
 
 const MIB = 1024 * 1024;
 
@@ -13,22 +13,6 @@ describe('bodies', function () {
 
   const post = (headers: string, rest: string) =>
     `POST /api/v1/customers HTTP/1.1\r\nHost: x\r\nx-api-key: ${api.keys.test}\r\nContent-Type: application/json\r\n${headers}\r\n${rest}`;
-
-  it('of exactly 1 MiB are taken, by length and in chunks, and not a byte more', async () => {
-    const large = (size: number) => `{"external_id":"","x":"${'x'.repeat(size - 25)}"}`;
-    const chunked = (size: number) =>
-      `${(size - 10).toString(16)}\r\n${large(size).slice(0, -10)}\r\na\r\n${large(size).slice(-10)}\r\n0\r\n\r\n`;
-    expect(large(MIB)).to.have.length(MIB);
-    for (const [size, wanted] of [
-      [MIB, 400],
-      [MIB + 1, 413],
-    ] as const)
-      for (const bytes of [
-        post(`Content-Length: ${size}\r\nConnection: close\r\n`, large(size)),
-        post('Transfer-Encoding: chunked\r\nConnection: close\r\n', chunked(size)),
-      ])
-        expect((await exchange(api.origin, bytes))[0]?.status).to.equal(wanted);
-  });
 
   it('that are large and do not come to their end keep only a few of one merchant in memory, and nobody else from theirs', async () => {
     const sockets: Socket[] = [];

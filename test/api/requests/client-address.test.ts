@@ -19,32 +19,15 @@ const FORWARDED: Readonly<Record<string, string>> = {
   [`198.51.100.1, 10.0.0.5, ${CLIENT}`]: CLIENT,
   [`198.51.100.1, ${CLIENT}, 10.1.2.3, 127.9.0.1`]: CLIENT,
   '10.0.0.2, 10.0.0.1': '10.0.0.2',
-  [`, ,\t ${CLIENT} `]: CLIENT,
   [`${CLIENT}:51234`]: CLIENT,
   '[2001:DB8::1]:443': '2001:db8::1',
-  '[2001:db8::1]': '2001:db8::1',
-  '2001:0DB8:0:0:0:0:0:1': '2001:db8::1',
   [`::ffff:${CLIENT}`]: CLIENT,
-  '::FFFF:cb00:7107': CLIENT,
   [`${CLIENT}, ::ffff:10.0.0.1`]: CLIENT,
-  [`${CLIENT}, fd12::1`]: CLIENT,
   [`${`${CLIENT}, `.repeat(400)}10.0.0.1`]: CLIENT,
 };
 /** Hops that are no address: nobody to the left of them is believed. */
-const NO_HOPS = [
-  'unknown',
-  '_hidden',
-  '',
-  '1.2.3',
-  '01.2.3.4',
-  '1.2.3.4.5',
-  '1.2.3.4:',
-  '1.2.3.4:x',
-  '1.2.3.4:123456',
-  ...'[1.2.3.4]:80 [::1 ::1] ::1%eth0 localhost 0x7f000001 2130706433 127.1'.split(' '),
-  ...'"1.2.3.4"|for=1.2.3.4|1.2.3.4 5.6.7.8|１.2.3.4'.split('|'),
-];
-const OTHER_HEADERS = ['X-Real-IP', 'Forwarded', 'CF-Connecting-IP', 'True-Client-IP', 'X-Client-IP', 'Via'];
+const NO_HOPS = ['unknown', '', '01.2.3.4', '1.2.3.4:x', '[::1', '127.1', '2130706433', '1.2.3.4 5.6.7.8'];
+const OTHER_HEADERS = ['X-Real-IP', 'Forwarded', 'CF-Connecting-IP'];
 
 const forged: readonly Row[] = [
   ['no header', STRANGER, [], STRANGER],
@@ -95,11 +78,5 @@ describe('the address of a client', () => {
   it('takes blocks of IPv4-mapped addresses for the IPv4 blocks that they stand for', async () => {
     read = createClientAddress(['::ffff:127.0.0.9/128']);
     expect(await ask(PROXY, [`X-Forwarded-For: ${CLIENT}`])).to.equal(CLIENT);
-  });
-
-  it('is nobody once the connection is gone', () => {
-    expect(
-      createClientAddress(['0.0.0.0/0'])({ socket: {}, headers: { 'x-forwarded-for': CLIENT } } as never),
-    ).to.equal('');
   });
 });

@@ -14,13 +14,8 @@ const MEMBERS = [
 ];
 const words = fc.constantFrom(
   ...`0 -1 1e309 NaN null 10 * USDT TRX tron bsc completed ' % \\ ? $1 a@b.co \u{10ffff} \ufffe 2026-11-20T09:30:00Z
-    -000001-01-01T00:00:00Z +275760-09-13T00:00:00Z http://[::1]:1/ http://127.0.0.1:99999/`.split(/\s+/),
-  '',
-  ' ',
-  "' or 1=1 --",
-  'x'.repeat(400),
-  '9'.repeat(90),
-  `0x${'a'.repeat(64)}`,
+    +275760-09-13T00:00:00Z http://[::1]:1/`.split(/\s+/),
+  ...['', ' ', "' or 1=1 --", '9'.repeat(90), `0x${'a'.repeat(64)}`],
 );
 
 describe('generated requests', function () {
@@ -63,14 +58,11 @@ describe('generated requests', function () {
     });
     const header = fc.tuple(
       fc.constantFrom(
-        ...`X-Mode X-Request-Id Idempotency-Key Accept Accept-Encoding Origin Sec-Fetch-Site If-None-Match Range
-          X-Forwarded-For X-HTTP-Method-Override Content-Encoding Cookie Expect X-Other`.split(/\s+/),
+        ...`X-Mode X-Request-Id Idempotency-Key Accept Origin Sec-Fetch-Site If-None-Match X-Forwarded-For
+          Content-Encoding Cookie Expect`.split(/\s+/),
       ),
       fc.oneof(
-        fc.constantFrom(
-          ...'test live * gzip bytes=0-1 null same-origin 100-continue DELETE'.split(' '),
-          ...'ch_session= __proto__'.split(' '),
-        ),
+        fc.constantFrom(...'test * gzip null same-origin 100-continue ch_session= __proto__'.split(' ')),
         text.map((value) => value.replace(/[^\x21-\x7e\x80-\xff]/g, '')),
       ),
     );

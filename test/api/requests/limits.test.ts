@@ -31,14 +31,8 @@ describe('rate limits', function () {
     const first = await ask(merchant.keys.live);
     expect(first.status).to.equal(200);
     expect(told(first)).to.deep.equal(['30', '29', '1000']);
-    const answers = [
-      await ask(merchant.keys.live, '/customers/exists'),
-      await ask(merchant.keys.live, '/customers/none'),
-    ];
-    expect(answers.map(({ status }) => status)).to.deep.equal([400, 404]);
-    expect(answers.map((answer) => told(answer)[1])).to.deep.equal(['28', '27']);
-    expect(told(await ask('sk_live_typo'))[0], 'a caller who is not known').to.equal('20');
-    expect(told(await call(`${api.url}/customers`))[0], 'a caller who shows nothing').to.equal(null);
+    const wrong = await ask(merchant.keys.live, '/customers/none');
+    expect([wrong.status, told(wrong)[1]]).to.deep.equal([404, '28']);
   });
 
   it('let the burst pass and answer 429 with the wait to everything above it, for each key on its own', async () => {
@@ -69,16 +63,6 @@ describe('rate limits', function () {
       (await many(40, (index) => `2001:db8:1:2::${index.toString(16)}`)).filter((status) => status === 200),
     ).to.have.length(30);
     expect((await from('2001:db8:1:3::1'))?.status).to.equal(200);
-    const next = await from('203.0.113.7');
-    expect([
-      next?.status,
-      next?.headers['ratelimit-limit'],
-      next?.headers['ratelimit-remaining'],
-    ]).to.deep.equal([200, '30', '29']);
-    const spread = await many(320, (index) => `2001:db8:9:${index.toString(16)}::1`);
-    const passed = spread.filter((status) => status === 200);
-    expect(passed, 'a /48 has ten times as much').to.have.length(300);
-    expect((await from('2001:db8:a::1'))?.status).to.equal(200);
   });
 });
 

@@ -44,9 +44,7 @@ describe('a refused connection that its sender never ends', function () {
     const { port } = await server.listen({ port: 0, host: '127.0.0.1' });
     const cases: readonly (readonly [string, string])[] = [
       ['408', 'GET / HTTP/1.1\r\nX-A: '],
-      ['408', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10000\r\n\r\n{'],
       ['400', 'no request at all\r\n\r\n'],
-      ['400', 'GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\nContent-Length: 10000\r\n\r\n'],
       ['405', 'CONNECT a:1 HTTP/1.1\r\nHost: x\r\n\r\n'],
     ];
     const seen = await Promise.all(cases.map(([, bytes]) => heldOpen(port, bytes)));

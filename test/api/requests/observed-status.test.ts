@@ -5,15 +5,11 @@ import { eventually } from '../../../dev/support/eventually.ts';
 import { ROUTES } from '../../../src/api/routes/index.ts';
 import { apiOf, call } from '../../support/gateway.ts';
 import { exchange } from '../../support/http/raw-http.ts';
-import { newUser } from '../../support/sign-in.ts';
 import { openRoute } from './open-route.ts';
 
 const arrived = Promise.withResolvers<void>();
 const left = Promise.withResolvers<void>();
 const TEST_ROUTES = [
-  openRoute('/failing', async () => {
-    throw new Error('a fault of ours');
-  }),
   openRoute('/away', async () => {
     throw Object.assign(new Error('no connection'), { code: 'ECONNREFUSED' });
   }),
@@ -52,44 +48,20 @@ describe('the status in the metrics of HTTP', () => {
   };
   const raw = async (bytes: string) => (await exchange(api.origin, bytes))[0] ?? { status: 0 };
 
-  const form = (email: string, password: string) =>
-    fetch(`${api.origin}/login`, {
-      method: 'POST',
-      body: new URLSearchParams({ email, password }),
-      headers: { accept: 'text/html' },
-      redirect: 'manual',
-    });
   const rows: Readonly<Record<string, Row>> = {
     'something new': [
       201,
       'POST /api/v1/customers',
       () => call(`${api.url}/customers`, { key: api.keys.test, body: { external_id: 'a' } }),
     ],
-    'a login by form': [
-      303,
-      'POST /login',
-      async () => {
-        const { email, password } = await newUser(api);
-        return await form(email, password);
-      },
-    ],
-    'a wrong password': [401, 'POST /login', () => form('a@example.com', 'x')],
     'an unknown id': [
       404,
       'GET /api/v1/customers/:id',
       () => call(`${api.url}/customers/x`, { key: api.keys.test }),
     ],
     'no route': [404, 'GET (none)', () => call(`${api.url}/nothing`)],
-    'a fault of ours': [500, 'GET /api/v1/failing', () => call(`${api.url}/failing`)],
     'a part that is away': [503, 'GET /api/v1/away', () => call(`${api.url}/away`)],
-    'a refused version': [505, 'GET (none)', () => raw('GET / HTTP/2.0\r\nHost: x\r\n\r\n')],
     'what is no HTTP': [400, '(none) (none)', () => raw('\x00\r\n\r\n')],
-    'headers that are too large': [
-      431,
-      '(none) (none)',
-      () => raw(`GET / HTTP/1.1\r\nHost: x\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`),
-    ],
-    'a tunnel': [405, 'CONNECT (none)', () => raw('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n')],
   };
 
   it('is that of the answer, whoever gave it', async () => {

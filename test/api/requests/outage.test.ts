@@ -4,8 +4,7 @@ import { ownPostgres } from '../../../dev/support/parts.ts';
 import { createApp } from '../../../src/api/app.ts';
 import { ROUTES } from '../../../src/api/routes/index.ts';
 import { createServer } from '../../../src/api/server.ts';
-import { call, startTestApi, type TestApi, troublesOf, UNKNOWN_ID } from '../../support/gateway.ts';
-import { talk } from '../../support/http/raw-http.ts';
+import { call, startTestApi, type TestApi, UNKNOWN_ID } from '../../support/gateway.ts';
 import { newUser, signIn } from '../../support/sign-in.ts';
 import { openRoute } from './open-route.ts';
 
@@ -98,16 +97,6 @@ describe('the API while a part is away', function () {
       server.now.resume();
       await expectRecovered();
     });
-  });
-
-  it('makes nothing of half a body', async () => {
-    const api = await startTestApi();
-    const head = `POST /api/v1/customers HTTP/1.1\r\nHost: x\r\nx-api-key: ${api.keys.test}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n`;
-    const { received } = await talk(api.origin, `${head}{"external_id":"half"`, { limitMs: 300 });
-    expect(received).to.have.length(0);
-    expect((await call(`${api.url}/customers`, { key: api.keys.test })).body['data']).to.deep.equal([]);
-    expect(troublesOf(api)).to.deep.equal([]);
-    await api.stop();
   });
 
   it('lets running requests end when the server closes, and takes no new ones', async () => {

@@ -59,30 +59,6 @@ describe('the line of a request', () => {
     expect(limited).to.include({ level: 'warn', status: 429, code: 'RATE_LIMITED' });
   });
 
-  it('is the same warning where the refusal was shown to a person as a page', async () => {
-    let addresses = 0;
-    const post = (path: string, headers: Record<string, string> = {}) => {
-      addresses += 1;
-      const fields = { email: 'a@example.com', code: 'x', password: 'a chosen horse battery' };
-      const form = {
-        'Content-Type': 'application/x-www-form-urlencoded',
-        Accept: 'text/html',
-        'X-Forwarded-For': `192.0.3.${addresses}`,
-      };
-      const body = new URLSearchParams(fields).toString();
-      return lineOf(path, { method: 'POST', body, headers: { ...form, ...headers } });
-    };
-    for (const route of ['/login', '/set-password']) {
-      const warning = { level: 'warn', route };
-      expect(await post(route)).to.include({ ...warning, status: 401, code: 'UNAUTHORIZED' });
-      const forged = await post(route, { Origin: 'https://evil.example' });
-      expect(forged).to.include({ ...warning, status: 403, code: 'CSRF' });
-      const from = { 'X-Forwarded-For': `192.0.4.${route.length}` };
-      for (let turn = 0; turn < 3; turn += 1) await post(route, from);
-      expect(await post(route, from)).to.include({ ...warning, status: 429, code: 'RATE_LIMITED' });
-    }
-  });
-
   it('says of a refused login whose account it was by a hash that needs the key: one for each account, also for one that nobody has', async () => {
     const user = await newUser(api);
     let addresses = 0;

@@ -106,7 +106,6 @@ describe('changes by a signed-in user', function () {
     expect(await left(() => act('POST', '/customers', { external_id: 'ann' })), 'a conflict').to.deep.equal(
       [],
     );
-    expect(await left(() => act('POST', '/customers', {})), 'a bad request').to.deep.equal([]);
     const once = { 'Idempotency-Key': 'audit-1' };
     const twice = await left(async () => {
       for (const _ of [1, 2])

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Price } from '../../../src/chains/reader.ts';
 import type { Currency } from '../../../src/domain/assets.ts';
@@ -145,48 +144,15 @@ describe('balances over HTTP', () => {
     expect(dollars(await balance())).to.deep.equal([1205, 5, 1200, 0]);
   });
 
-  for (const state of ['fails', 'hangs'] as const)
-    it(`value coins by the newest frozen rate and USDT by a dollar while the price source ${state}`, async () => {
-      for (const rate of [50_000_000_000n, 60_000_000_000n]) {
-        rates.BNB = rate;
-        await simulate({ amount: '1', currency: 'BNB' });
-      }
-      rates.BNB = 70_000_000_000n;
-      await simulate({ amount: '3' });
-      expect(dollars(await balance())).to.deep.equal([1403, 1403, 0, 0]);
-      feed = state;
-      expect(dollars(await balance())).to.deep.equal([1203, 1203, 0, 0]);
-    });
-
-  it('are a list like any other: pages, both cursors, ids that stay, and a foreign cursor is refused', async () => {
-    const ids = ((await rows()).body['data'] as Row[]).map((row) => row['id'] as string);
-    expect(new Set(ids).size).to.equal(4);
-    await simulate({ amount: '1' });
-    const seen = async (query: string) => {
-      const { body } = await rows(query);
-      return [(body['data'] as Row[]).map((row) => ids.indexOf(row['id'] as string)), body['has_more']];
-    };
-    expect(await seen('?limit=3')).to.deep.equal([[0, 1, 2], true]);
-    expect(await seen('?limit=3&page=2')).to.deep.equal([[3], false]);
-    expect(await seen(`?limit=2&starting_after=${ids[0]}`)).to.deep.equal([[1, 2], true]);
-    expect(await seen(`?limit=2&ending_before=${ids[2]}`)).to.deep.equal([[0, 1], false]);
-    const other = ((await rows('', shop.keys.live)).body['data'] as Row[])[0]?.['id'];
-    expect(ids).to.not.include(other);
-    for (const cursor of [other, randomUUID(), 'x'])
-      expect((await rows(`?starting_after=${cursor}`)).status).to.equal(400);
-  });
-
-  it('say when money moved last', async () => {
-    await api.deps.orm.em
-      .fork()
-      .execute(`update merchants set created_at = '2020-01-02 03:04:05.999Z' where id = ?`, [shop.id]);
-    expect(await balance()).to.include({ updated_at: '2020-01-02T03:04:05Z' });
-    await simulate({ amount: '1', network: 'tron' });
-    const { updated_at: at } = await balance();
-    expect(Date.parse(at)).to.be.above(Date.parse('2026-01-01'));
-    expect(((await rows()).body['data'] as Row[]).map((row) => row['updated_at'])).to.deep.equal([
-      ...Array.from({ length: 3 }, () => '2020-01-02T03:04:05Z'),
-      at,
-    ]);
+  it('value coins by the newest frozen rate and USDT by a dollar while the price source fails or hangs', async () => {
+    for (const rate of [50_000_000_000n, 60_000_000_000n]) {
+      rates.BNB = rate;
+      await simulate({ amount: '1', currency: 'BNB' });
+    }
+    rates.BNB = 70_000_000_000n;
+    await simulate({ amount: '3' });
+    expect(dollars(await balance())).to.deep.equal([1403, 1403, 0, 0]);
+    for (feed of ['fails', 'hangs'] as const)
+      expect(dollars(await balance()), feed).to.deep.equal([1203, 1203, 0, 0]);
   });
 });

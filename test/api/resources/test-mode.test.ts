@@ -82,17 +82,14 @@ describe('work of test mode', function () {
         statuses.push((await post(keys.test, path, body, slow)).status);
       return statuses;
     };
-    const many = (status: number, of: readonly number[]) => of.filter((one) => one === status).length;
     // Two for each endpoint at once, and ten for the merchant, at a rate that gives nothing back meanwhile.
     const ofOne = await ask(`/webhook-endpoints/${one}/test`, 6);
     expect(ofOne).to.deep.equal([201, 201, 429, 429, 429, 429]);
     const customer = await post(keys.test, '/customers', { external_id: 'c' }, slow);
     const body = { customer_id: customer.body['id'], amount: '1' };
     const simulated = await ask('/test/simulate-deposit', 16, body);
-    expect(many(201, simulated)).to.be.within(1, 10);
-    expect(many(429, simulated)).to.be.at.least(6);
-    const refused = await post(keys.test, `/webhook-endpoints/${two}/test`, undefined, slow);
-    expect([refused.status, refused.body['code']]).to.deep.equal([429, 'RATE_LIMITED']);
+    expect(simulated.filter((status) => status === 429).length).to.be.within(6, 15);
+    expect(await ask(`/webhook-endpoints/${two}/test`, 1)).to.deep.equal([429]);
     const beside = await call(`${slow.url}/balance`, { key: keys.test });
     expect(beside.status, 'everything else goes on').to.equal(200);
   });

@@ -53,30 +53,6 @@ process.stdout.write(JSON.stringify({
 void main();
 `;
 
-const WITH_OPENAPI_FETCH = `
-import createClient from 'openapi-fetch';
-import type { paths } from './generated/schema';
-declare const process: { env: Record<string, string>; stdout: { write(text: string): void } };
-const { BASE_URL = '', KEY = '' } = process.env;
-const gateway = createClient<paths>({ baseUrl: BASE_URL, headers: { Authorization: \`Bearer \${KEY}\` } });
-async function main() {
-const { data: customer, error } = await gateway.POST('/customers', { body: { external_id: 'fetch' } });
-if (!customer) throw new Error(error.error);
-const { data: link } = await gateway.POST('/request-payment', {
-  body: { customer_id: customer.id, amount_usd: 25 },
-});
-const { data: made } = await gateway.POST('/test/simulate-deposit', {
-  body: { customer_id: customer.id, payment_token: link?.token ?? '', share: 'half' },
-});
-const { data: list } = await gateway.GET('/deposits', { params: { query: { external_id: 'fetch', limit: 5 } } });
-const { data: shown } = await gateway.GET('/payments/{token}', { params: { path: { token: link?.token ?? '' } } });
-process.stdout.write(JSON.stringify({
-  made: made?.id, amount: made?.amount, listed: list?.data.map(({ id }) => id), status: shown?.status,
-}));
-}
-void main();
-`;
-
 describe('clients that generators make from the description', function () {
   this.timeout(6 * 60_000);
   const root = mkdtempSync(join(tmpdir(), 'generated-'));
@@ -126,12 +102,6 @@ describe('clients that generators make from the description', function () {
     );
     expect(told).to.deep.include({ amount: '25', listed: [told['made']], status: 'completed' });
     expect(told['refused']).to.match(/cookie ch_session holds an API key.*Bearer KEY/);
-  });
-
-  it('work by openapi-typescript with openapi-fetch', async () => {
-    const generate = ['openapi-typescript', 'openapi.json', '-o', 'generated/schema.d.ts'];
-    const told = await project('openapi-fetch', generate, WITH_OPENAPI_FETCH);
-    expect(told).to.deep.include({ amount: '12.5', listed: [told['made']], status: 'partially_paid' });
   });
 
   it('are made of a description of which Redocly has nothing to say', async () => {

@@ -16,10 +16,6 @@ export type RawAnswer = {
 export type RawOptions = {
   /** Our own address on the loopback net. */
   readonly from?: string;
-  /** Ends our side after the bytes. */
-  readonly end?: boolean;
-  /** Bytes that follow, each after a pause. */
-  readonly drip?: { readonly chunks: readonly string[]; readonly everyMs: number };
   /** The connection is cut from our side after this. */
   readonly limitMs?: number;
 };
@@ -33,14 +29,13 @@ export async function exchange(
   return parseAnswers((await talk(origin, bytes, options)).received);
 }
 
-/** The same as bytes, with the time that it took and whether the server closed the connection. */
+/** The same as bytes, and whether the server closed the connection. */
 export async function talk(
   origin: string,
   bytes: string | Buffer,
   options: RawOptions = {},
-): Promise<{ received: Buffer; ms: number; closed: boolean }> {
+): Promise<{ received: Buffer; closed: boolean }> {
   const { hostname, port } = new URL(origin);
-  const startedAt = performance.now();
   return await new Promise((resolve, reject) => {
     const socket = connect({
       port: Number(port),
@@ -49,19 +44,13 @@ export async function talk(
     });
     const chunks: Buffer[] = [];
     let closed = true;
-    const pending = [...(options.drip?.chunks ?? [])];
-    const dripping = setInterval(() => {
-      const chunk = pending.shift();
-      if (chunk !== undefined && socket.writable) socket.write(chunk, 'latin1');
-    }, options.drip?.everyMs ?? 60_000);
     const limit = setTimeout(() => {
       closed = false;
       socket.destroy();
     }, options.limitMs ?? 5_000);
     const finish = (): void => {
-      clearInterval(dripping);
       clearTimeout(limit);
-      resolve({ received: Buffer.concat(chunks), ms: performance.now() - startedAt, closed });
+      resolve({ received: Buffer.concat(chunks), closed });
     };
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));
     socket.once('close', finish);
@@ -71,7 +60,6 @@ export async function talk(
     });
     if (typeof bytes === 'string') socket.write(bytes, 'latin1');
     else socket.write(bytes);
-    if (options.end) socket.end();
   });
 }
 

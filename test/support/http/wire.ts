@@ -1,7 +1,7 @@
 // Requests to the API as bytes, and how it refuses them.
 import { expect } from 'chai';
 import { call, type TestApi } from '../gateway.ts';
-import { exchange, parseAnswers, type RawAnswer, type RawOptions, talk } from './raw-http.ts';
+import { exchange, parseAnswers, type RawAnswer, talk } from './raw-http.ts';
 
 /** Header lines: of a body in JSON, and of the last request on a connection. */
 export const JSON_TYPE = 'Content-Type: application/json\r\n';
@@ -38,7 +38,7 @@ export function wireOf(api: () => TestApi) {
       `GET ${target} ${version}\r\n${key()}${more}\r\n`,
     /** A good request, to follow one that must not hide it. */
     second: () => post(`Content-Length: ${CUSTOMER.length}\r\n`, CUSTOMER),
-    send: (bytes: string, options: RawOptions = {}) => exchange(api().origin, bytes, options),
+    send: (bytes: string) => exchange(api().origin, bytes),
     /** Expects one answer, the connection closed, and that nothing of what followed was done. */
     expectCutOff: async (table: Readonly<Record<string, string>>, status: number): Promise<void> => {
       for (const [name, bytes] of Object.entries(table)) {
