@@ -84,6 +84,7 @@ describe('what an operator looks up', function () {
 
   it('finds everything else by its id, and by what people call it', async () => {
     await createUser(shop.deps, { merchantId: shop.merchantId, email: EMAIL });
+    await shop.pay(customer, { coins: '3', state: 'settled' });
     const link = await shop.link({ customerId: customer, externalId: 'order-7' });
     for (const [text, ...expected] of [
       [addresses.tron, 'address'],

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { LockMode } from '@mikro-orm/core';
 import { expect } from 'chai';
+import { eventually } from '../../../dev/support/eventually.ts';
+import { Deposit } from '../../../src/db/entities/index.ts';
+import { applyTransition } from '../../../src/services/deposits/transition.ts';
 import { eraseCustomer } from '../../../src/services/merchants/erasure.ts';
+import { transact } from '../../../src/services/transact.ts';
 import { type Answer, call, startTestApi, type TestApi } from '../../support/gateway.ts';
 import { refusalOf } from '../../support/refusals.ts';
 
@@ -84,6 +89,39 @@ describe('the erasure of a customer', function () {
     expect((await refusalOf(eraseCustomer(api.deps, { customerId: 'nobody', ...ASKED }))).message).to.match(
       /no customer nobody/,
     );
+  });
+
+  it('waits for what was begun before it, and takes the names out of that as well', async () => {
+    const early = {
+      external_id: 'early-4711',
+      email: 'early.secret@person.example',
+      name: 'Early Secretname',
+    };
+    const { id } = (await post('/customers', early)).body as { id: string };
+    const money = { customer_id: id, currency: 'BNB', amount: '1', outcome: 'detected' };
+    const seen = await post('/test/simulate-deposit', money);
+    expect(seen.status).to.equal(201);
+    const held = Promise.withResolvers<void>();
+    const written = Promise.withResolvers<void>();
+    const moved = transact(api.deps, async (tx) => {
+      const lockMode = LockMode.PESSIMISTIC_WRITE;
+      const deposit = await tx.em.findOneOrFail(Deposit, seen.body['id'], { lockMode });
+      await applyTransition(tx, api.deps, deposit, { to: 'confirming', headNumber: null });
+      written.resolve();
+      await held.promise;
+    });
+    await Promise.race([written.promise, moved]);
+    const erasing = eraseCustomer(api.deps, { customerId: id, ...ASKED });
+    await eventually('the customer without names', async () => {
+      const rows = await sql('select 1 from customers where id = ? and email is null', [id]);
+      return rows.length === 1;
+    });
+    // Room for an erasure that would not wait; one that does is not over before the other one.
+    await Promise.race([erasing, new Promise((resolve) => setTimeout(resolve, 300))]);
+    held.resolve();
+    await moved;
+    await erasing;
+    expect(await everything()).to.not.match(/early-4711|early\.secret|Early Secretname/);
   });
 
   it('is the only change that the database lets an event have', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import type { Answer } from '../../../dev/support/fault-proxy.ts';
+import { CursorMoved, moveCursor, readCursor } from '../../../src/services/watcher/cursor.ts';
 import { createProgress } from '../../../src/services/watcher/progress.ts';
 import { stallingBsc } from '../../actors/support/stalling.ts';
 import { bscStage, cursorOf } from './asked.ts';
@@ -39,6 +40,20 @@ describe('blocks that are read twice', () => {
       live.api.lines.some((line) => line.text === 'the second read found deposits that the first had missed'),
     ).to.equal(true);
     expect(live.seen.heights).to.equal(Number((await cursor())['scanned_number']));
+  });
+
+  it('lets one watcher alone move on: what another writes that began before is refused whole', async () => {
+    const stale = await readCursor(live.deps, 'bsc');
+    const address = await live.newAddress();
+    await live.chain.usdt.call('transfer', [address, 8n]);
+    await live.chain.mine();
+    await live.catchUp();
+    const before = await cursor();
+    const moved = moveCursor(live.deps.orm.em.fork(), live.deps, stale ?? expect.fail('no cursor'), {
+      scannedNumber: Number(before['scanned_number']) - 1,
+    });
+    expect(await moved.catch((error: unknown) => error)).to.be.instanceOf(CursorMoved);
+    expect(await cursor()).to.deep.equal(before);
   });
 
   it('reads a new block twice, the second time when it is final', async () => {

@@ -63,7 +63,8 @@ describe('what a transfer on BNB Chain takes', function () {
     expect(given.terms['nonce']).to.equal(0);
     const questions = the.first.calls.filter(({ method }) => /estimateGas|eth_call/.test(method));
     expect(questions.length).to.be.greaterThan(1);
-    for (const { params } of questions) expect(JSON.stringify(params)).not.to.match(/price|fee/i);
+    // A member is called so; the letters alone may be a part of an address.
+    for (const { params } of questions) expect(JSON.stringify(params)).not.to.match(/"\w*(price|fee)\w*":/i);
     const [call] = questions.at(-1)?.params ?? [];
     const priced = { ...(call as object), gasPrice: `0x${priceOf(given).toString(16)}` };
     const failure = await the.chain.anvil.rpc('eth_estimateGas', [priced]).catch((error: Error) => error);
