@@ -229,14 +229,14 @@ if (files[0] === '--check') {
   console.log(`The change reaches ${reached.length} test files.`);
   if (reached.length === 0) process.exit(0);
   await runMocha(reached, count);
-} else if (files.length > 0) {
-  await runMocha(files, count);
 } else if (files[0] === '--long') {
   installPrograms(console.log, process.env);
   await findAll([findTemporalCli, findTemporalServer, findPromtool, findKustomize, findKubernetesSchemas]);
   process.env['TEST_SEED'] ??= String(Date.now() % 2 ** 31);
   console.log(`TEST_SEED=${process.env['TEST_SEED']}`);
   await runSuite('long', count);
+} else if (files.length > 0) {
+  await runMocha(files, count);
 } else {
   installPrograms(console.log, process.env);
   await findAll([findTemporalCli]);
