@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type Contract, TEST_CHAIN_ID, USDT_UNIT } from '../../dev/support/chain.ts';
 import { testContracts } from '../../dev/support/chain-contracts.ts';
+import { eventually } from '../../dev/support/eventually.ts';
 import type { Fault } from '../../dev/support/fault-proxy.ts';
 import { createBscReader } from '../../src/chains/bsc/reader.ts';
 import { createTracer } from '../../src/chains/bsc/traces/tracer.ts';
@@ -52,6 +53,15 @@ describe('internal BNB where another endpoint shows it', function () {
     return { hash, units, from, isVerified: verified !== null };
   };
 
+  /** Proofs have some seconds of their own: one that a busy machine did not give in time is asked for again. */
+  const verified = (address: string) =>
+    eventually('the proof of what was paid', async () => {
+      const found = await depositOf(address);
+      if (found?.isVerified) return found;
+      await live.finish();
+      return undefined;
+    });
+
   it('is a deposit at finality although the endpoint in use offers no traces', async () => {
     endpoints(NONE);
     const { address, hash } = await paid(41n);
@@ -59,7 +69,7 @@ describe('internal BNB where another endpoint shows it', function () {
     expect(await depositOf(address), 'the first read does not wait for anybody else').to.equal(undefined);
     await live.finish();
     const found = { hash, units: '41', from: payer.address, isVerified: true };
-    expect(await depositOf(address)).to.deep.equal(found);
+    expect(await verified(address)).to.deep.equal(found);
   });
 
   it('holds nothing up where no endpoint shows it', async () => {
@@ -77,7 +87,7 @@ describe('internal BNB where another endpoint shows it', function () {
     await live.catchUp();
     for (const proxy of [live.proxy, ...live.others]) proxy.fault = NONE;
     await live.finish();
-    expect(await depositOf(address)).to.include({ units: '46', isVerified: true });
+    expect(await verified(address)).to.include({ units: '46' });
   });
 
   it('is found without the comparison after its trace was refused for the number of requests', async () => {

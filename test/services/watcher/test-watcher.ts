@@ -14,6 +14,7 @@ import { createCustomer } from '../../../dev/support/use-cases.ts';
 import { type AddressKey, keyOfHex } from '../../../src/chains/address-key.ts';
 import { AddressSet } from '../../../src/chains/address-set.ts';
 import { createBscReader } from '../../../src/chains/bsc/reader.ts';
+import { createTracer } from '../../../src/chains/bsc/traces/tracer.ts';
 import { firstBlockSince } from '../../../src/chains/first-block.ts';
 import type { ChainReader } from '../../../src/chains/reader.ts';
 import { createRpcPool } from '../../../src/chains/rpc/json-rpc.ts';
@@ -222,7 +223,12 @@ function readersOver(
 ): () => ChainReader {
   const urls = proxies.map(({ url }) => url);
   const settings = { name: 'bsc', urls, chainId: TEST_CHAIN_ID, timeoutMs: 30_000, longestRestMs };
-  return () => createBscReader({ rpc: createRpcPool(settings), usdtContract });
+  return () =>
+    createBscReader({
+      rpc: createRpcPool(settings),
+      usdtContract,
+      tracer: createTracer({ timeoutMs: settings.timeoutMs }),
+    });
 }
 
 /**
