@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NativeConnection } from '@temporalio/worker';
 import { expect } from 'chai';
+import { eventually } from '../../dev/support/eventually.ts';
 import { migratedDatabase, tempDir, temporal } from '../../dev/support/parts.ts';
 import { createTestAuthority } from '../../dev/support/tls.ts';
 import { linkTemporal } from '../../src/temporal/client.ts';
@@ -92,8 +93,8 @@ describe('Temporal behind TLS', function () {
       'worker',
     );
     try {
-      const polls = [...secured.seen].filter(([path]) => path.includes('/Poll'));
-      expect(polls).to.not.have.length(0);
+      // A worker is ready before its first question has arrived.
+      await eventually('a poll', () => [...secured.seen.keys()].some((path) => path.includes('/Poll')));
       expect([...new Set(secured.seen.values())]).to.deep.equal(['Bearer key-1']);
     } finally {
       await child.stop();
