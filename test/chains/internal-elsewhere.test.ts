@@ -53,7 +53,7 @@ describe('internal BNB where another endpoint shows it', function () {
     return { hash, units, from, isVerified: verified !== null };
   };
 
-  /** Proofs have some seconds of their own: one that a busy machine did not give in time is asked for again. */
+  /** A proof has some seconds: one that a busy machine did not give in time is asked for again. */
   const verified = (address: string) =>
     eventually('the proof of what was paid', async () => {
       const found = await depositOf(address);
