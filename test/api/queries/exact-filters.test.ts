@@ -11,19 +11,20 @@ describe('lists by exactly what something is called', () => {
   const links = linkCallsOf(() => api);
   before(async () => {
     key = api.keys.test;
-    const made = async (name: string): Promise<Row> => {
-      const body = { external_id: name, email: `${name}@example.com` };
-      const { body: customer } = await call(`${api.url}/customers`, { key, body });
-      for (const network of ['bsc', 'tron'])
-        await call(`${api.url}/test/simulate-deposit`, {
-          key,
-          body: { customer_id: customer['id'], network },
-        });
-      return customer;
-    };
     ann = await made('Ann');
     bob = await made('Bob');
   });
+
+  /** A customer with a deposit on each chain, of the merchant whose key this is. */
+  const made = async (name: string, by = key): Promise<Row> => {
+    const body = { external_id: name, email: `${name}@example.com` };
+    const { body: customer } = await call(`${api.url}/customers`, { key: by, body });
+    for (const network of ['bsc', 'tron']) {
+      const paid = { customer_id: customer['id'], network };
+      await call(`${api.url}/test/simulate-deposit`, { key: by, body: paid });
+    }
+    return customer;
+  };
 
   const addressOf = (customer: Row, network: string): string =>
     customer['addresses'].find((row: Row) => row['network'] === network).address;
@@ -43,6 +44,17 @@ describe('lists by exactly what something is called', () => {
   it('find the deposits to an address: of an EVM chain in any case, of Tron as it is', async () => {
     expect(await find(`address=${addressOf(ann, 'bsc').toLowerCase()}`)).to.deep.equal(['Ann bsc']);
     expect(await find(`address=${addressOf(ann, 'tron')}`)).to.deep.equal(['Ann tron']);
+  });
+
+  it('show nothing of another merchant, who may use the same names, nor of the other mode', async () => {
+    const other = (await api.newMerchant()).keys.test;
+    const theirs = await made('Ann', other);
+    for (const query of ['external_id=Ann', 'email=Ann@example.com'])
+      for (const by of [key, other])
+        expect(await find(query, by), query).to.deep.equal(['Ann bsc', 'Ann tron']);
+    expect(await find(`address=${addressOf(theirs, 'bsc')}`)).to.deep.equal([]);
+    for (const by of [other, api.keys.live])
+      expect(await find(`address=${addressOf(ann, 'bsc')}`, by)).to.deep.equal([]);
   });
 
   it('take several filters together, all of which have to be true', async () => {
