@@ -4,7 +4,7 @@ import type { AddressKey } from '../../address-key.ts';
 import type { AddressLookup, BlockRef, ChainReader, QuietBlock, ScannedBlock } from '../../reader.ts';
 import { EndpointFailure } from '../../rpc/errors.ts';
 import { TRON_ADDRESSES } from '../addresses.ts';
-import { readTronBlock, type TronBlock, type TronBlockRules } from '../block/block.ts';
+import { type LoglessTransfer, readTronBlock, type TronBlock, type TronBlockRules } from '../block/block.ts';
 import { isNothing } from '../block/header.ts';
 import type { TronPool, TronSession } from '../protocol.ts';
 import type { Bodies } from './bodies.ts';
@@ -171,9 +171,9 @@ function decode(
 }
 
 /**
- * The block with what its own endpoint left open shown by another one, where one does: TRX that contracts
- * passed on, and logs of a transfer that has none. A block at the head is not worth the wait: the second read
- * decides.
+ * The block with TRX that contracts passed on shown by another endpoint, where its own shows none and another
+ * one does. A block at the head is not worth the wait: the second read decides. Throws EndpointFailure where
+ * logs are missing that another endpoint may have.
  */
 async function completed(
   session: TronSession,
@@ -183,30 +183,49 @@ async function completed(
   deps: ScanDeps,
   signal: AbortSignal,
 ): Promise<ScannedBlock> {
-  if (!isOpen(block)) return scannedOf(block, body);
-  if (!body.isFinal) {
-    // Nobody is paid a minute late for it: by then the block is final, and what every endpoint says is
-    // believed.
-    const [missing] = block.logless ?? [];
-    if (missing) throw new EndpointFailure(`incomplete block: logs are missing in ${missing.txHash}`);
-    return scannedOf(block, body);
-  }
+  if (block.logless) await requireLogless(block.logless, body, wanted, deps, signal);
+  if (!block.untraced || !body.isFinal) return scannedOf(withLogless(block, deps), body);
   const saves = ({ endpoint }: TronSession): boolean => deps.internals.has(endpoint);
   let isDeniedTwice = false;
   const shown = await deps.pool.elsewhere(
     session.endpoint,
     async (other) => {
       const again = decode(other, body, await infosOn(other, wanted.number, body), wanted, deps);
-      if (again && !isOpen(again)) return again;
+      if (again && !again.untraced && (block.logless || !again.logless)) return again;
       isDeniedTwice ||= again?.untraced !== undefined && saves(session) && saves(other);
       return undefined;
     },
     signal,
   );
-  return scannedOf(shown ?? withLogless(isDeniedTwice ? traced(block) : block, deps), body);
+  return scannedOf(withLogless(shown ?? (isDeniedTwice ? traced(block) : block), deps), body);
 }
 
-const isOpen = ({ untraced, logless }: TronBlock): boolean => untraced !== undefined || logless !== undefined;
+/**
+ * Throws EndpointFailure, so that the next endpoint is read, unless the block is final and every endpoint says
+ * of each of these calls that no log tells of it. One that does not answer may have the log.
+ */
+async function requireLogless(
+  missing: readonly LoglessTransfer[],
+  body: Body,
+  wanted: Wanted,
+  deps: ScanDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const answers = body.isFinal
+    ? await deps.pool.each(
+        async (other) => decode(other, body, await infosOn(other, wanted.number, body), wanted, deps),
+        signal,
+      )
+    : [];
+  const lacks = (other: TronBlock | undefined): boolean =>
+    missing.every(({ txHash }) => other?.logless?.some((one) => one.txHash === txHash));
+  if (answers.length > 0 && answers.every(({ value }) => lacks(value))) return;
+  const silent = answers.find(({ value }) => value === undefined);
+  const why = silent
+    ? `, and ${silent.host} does not show them: ${silent.problem ?? 'it lacks the block'}`
+    : '';
+  throw new EndpointFailure(`incomplete block: logs are missing in ${missing[0]?.txHash}${why}`);
+}
 
 /** The block as one in which nothing was passed on: two endpoints that show such things show none of it. */
 function traced({ untraced: _untraced, ...block }: TronBlock): TronBlock {
@@ -215,7 +234,8 @@ function traced({ untraced: _untraced, ...block }: TronBlock): TronBlock {
 
 /** A transfer to us that no endpoint shows a log of moved nothing; it is kept for the operator. */
 function withLogless(block: TronBlock, { rules }: ScanDeps): TronBlock {
-  const toUs = (block.logless ?? []).filter(({ paysUs }) => paysUs);
+  if (!block.logless) return block;
+  const toUs = block.logless.filter(({ paysUs }) => paysUs);
   const aside = toUs.map(({ txHash, to }) => ({
     txHash,
     to,

@@ -1,7 +1,7 @@
 // What a block brought stands in its infos, for which no hash stands: they may be others, or not all.
 import { expect } from 'chai';
 import { testContracts } from '../../../../dev/support/chain-contracts.ts';
-import { INFOS, when } from '../../../../dev/tron/faults.ts';
+import { changed, INFOS, when } from '../../../../dev/tron/faults.ts';
 import { hexAddress } from '../../../../src/chains/address-key.ts';
 import { cursorOf } from '../asked.ts';
 import { asideAt, heal, paid, STRANGER, secondOf, states, tronStage } from './scenes.ts';
@@ -88,6 +88,29 @@ describe('infos of Tron from one of two endpoints', () => {
       expect(states(await live.deposits(address))).to.deep.equal(['40 USDT verified']);
       expect(await asideAt(live, address)).to.deep.equal([]);
     });
+
+  it('are asked of every other one where a log is missing in a block that is final when it is first read', async () => {
+    const { address, txHash } = await paid(live, { currency: 'USDT', units: 42n });
+    const other = await paid(live, { currency: 'USDT', units: 43n });
+    live.endpoint.fault = INFOS.withoutLogs;
+    await live.node.mine(60);
+    secondOf(live).fault = when(
+      ({ path }) => path.includes('gettransactioninfo'),
+      () => ({ status: 500, body: '' }),
+    );
+    expect((await live.tryToCatchUp(1)).join()).to.match(/logs are missing in|http 500/);
+    const without = (hash: string) =>
+      changed(['gettransactioninfobyblocknum'], (infos: readonly { readonly id: string }[]) =>
+        infos.map((info) => (info.id === hash ? { ...info, log: undefined } : info)),
+      );
+    [live.endpoint.fault, secondOf(live).fault] = [without(txHash), without(other.txHash)];
+    expect((await live.tryToCatchUp(1)).join()).to.match(/logs are missing in/);
+    expect(await asideAt(live, address)).to.deep.equal([]);
+    secondOf(live).fault = undefined;
+    await live.tryToCatchUp(2);
+    for (const [at, units] of [[address, 42] as const, [other.address, 43] as const])
+      expect(states(await live.deposits(at))).to.deep.equal([`${units} USDT verified`]);
+  });
 
   it('take nothing back where it is the other that shows less at the second read, or that stopped saving it', async () => {
     const { address } = await paid(live, { currency: 'USDT', units: 41n });
