@@ -127,6 +127,13 @@ describe('a worker that stood still while another one went on', function () {
         .transactional(async (em) => (await holdStep(em, the.deps, { ...decided, rows })).id);
     // It decided that before the coins were asked for.
     expect(await held(0).catch((error: Error) => error.name)).to.equal('Outdated');
+    const other = the.deps.orm.em.fork();
+    await other.begin();
+    await holdStep(other, the.deps, { ...decided, rows: 1 });
+    expect(await held(1).catch(String), 'while another worker holds it').to.match(
+      /could not obtain lock on row/,
+    );
+    await other.rollback();
     expect(await held(1)).to.equal(payoutId);
     await the.settle(key);
     expect(await the.ways(key)).to.deep.equal(['gas final', 'payout final']);
