@@ -9,8 +9,7 @@ import { NO_TRACES, type Row, without } from './test-watcher.ts';
 const { signal } = new AbortController();
 
 describe('what comes between the reads of a block and its proof', () => {
-  let aheadMs = 0;
-  const { live } = bscStage({ now: () => new Date(Date.now() + aheadMs), longestRestMs: 20 });
+  const { live } = bscStage({ longestRestMs: 20 });
 
   const rowOf = async (address: string): Promise<Row> => (await live.deposits(address))[0] ?? {};
 
@@ -92,23 +91,4 @@ describe('what comes between the reads of a block and its proof', () => {
         [address.slice(2)],
       );
     });
-
-  it('lets no look wait for many proofs from a slow node', async () => {
-    for (let count = 0; count < 4; count++) await unproven();
-    await live.rows(`update deposits set verified_at = null where currency = 'BNB' returning id`);
-    const asked: number[] = [];
-    const slow = async (_: unknown, number: number) => {
-      asked.push(number);
-      aheadMs += 1_000;
-      return undefined;
-    };
-    const reader = { ...live.watchedChain.reader, balances: slow, scan: async () => undefined };
-    const followed = { ...live.watchedChain, reader };
-    await pollChain(live.deps, followed, signal);
-    expect(new Set(asked), 'the block that was asked for first, and the one below it').to.have.length.within(
-      1,
-      2,
-    );
-    expect(followed.proofs?.size).to.equal(1);
-  });
 });

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import type { Fault } from '../../../dev/support/fault-proxy.ts';
-import { standstills } from '../../../src/services/alarms/standstill.ts';
 import { pollChain } from '../../../src/services/watcher/poll.ts';
 import { advancedTo, bscStage, cursorOf, depositOf, verifiedOf } from './asked.ts';
 import { balancer, frozenNode, noBodies } from './branches.ts';
@@ -245,22 +244,4 @@ describe('finality that is a hash', function () {
       expect(await stops()).to.deep.equal({});
       expect(await advanced(hash)).to.equal('completed');
     });
-
-  it('is what a standstill speaks of, where one invents a block that is always just above the chain', async () => {
-    second().fault = finality((block) => ({
-      ...block,
-      number: `0x${(Number(block['number']) + 15).toString(16)}`,
-      hash: `0x${'7'.repeat(64)}`,
-    }));
-    const before = await verifiedOf(live);
-    for (let blocks = 0; blocks < 10; blocks++) {
-      await live.chain.mine(4);
-      await polls(1);
-    }
-    await polls(4);
-    expect(await verifiedOf(live)).to.be.below(before + 12);
-    await live.rows(`update chain_cursors set verified_moved_at = now() - interval '1 minute'`);
-    const found = (await standstills(live.deps)).find(({ part }) => part === 'second read');
-    expect(found?.reason, found?.action).to.match(/does not run through what .* as final/);
-  });
 });

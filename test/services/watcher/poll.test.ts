@@ -1,19 +1,11 @@
 import { expect } from 'chai';
-import { eventually } from '../../../dev/support/eventually.ts';
-import type { Answer } from '../../../dev/support/fault-proxy.ts';
 import { CursorMoved, moveCursor, readCursor } from '../../../src/services/watcher/cursor.ts';
-import { createProgress } from '../../../src/services/watcher/progress.ts';
-import { stallingBsc } from '../../actors/support/stalling.ts';
 import { bscStage, cursorOf } from './asked.ts';
 import { lying } from './lies.ts';
-import { NO_TRACES, without } from './test-watcher.ts';
 
 /** What the first and the second read of a block do with what they find, on a real database. */
 describe('blocks that are read twice', () => {
   const { live, payer } = bscStage({ longestRestMs: 50 });
-  afterEach(() => {
-    live.seen.foundLate = 0;
-  });
 
   const cursor = () => cursorOf(live);
   const readsOf = (number: number) =>
@@ -54,55 +46,6 @@ describe('blocks that are read twice', () => {
     });
     expect(await moved.catch((error: unknown) => error)).to.be.instanceOf(CursorMoved);
     expect(await cursor()).to.deep.equal(before);
-  });
-
-  it('reads a new block twice, the second time when it is final', async () => {
-    const number = await live.chain.mine();
-    live.proxy.calls.length = 0;
-    await live.finish();
-    expect(readsOf(number)).to.have.length(2);
-  });
-
-  it('costs four calls for a new block, beside those for the head and for what is final, where no trace is offered', async () => {
-    live.proxy.fault = without(...NO_TRACES);
-    const [from = '', to = ''] = live.chain.accounts;
-    await live.finish();
-    live.proxy.calls.length = 0;
-    const blocks = 12;
-    for (let mined = 0; mined < blocks; mined += 1) {
-      await live.chain.send({ from, to, valueUnits: 1n });
-      await live.chain.mine();
-      await live.catchUp();
-    }
-    const tags = live.proxy.calls.filter(({ params }) => params[0] === 'latest' || params[0] === 'finalized');
-    // A question now and then is about the endpoint itself.
-    expect((live.proxy.calls.length - tags.length) / blocks).to.be.within(4, 4.5);
-  });
-
-  it('takes up again where it stood once an endpoint that refused everything answers again', async () => {
-    const address = await live.newAddress();
-    const refusals: readonly Answer[] = [
-      { status: 429, body: '' },
-      { json: { jsonrpc: '2.0', id: 1, error: { code: -32005, message: 'limit exceeded' } } },
-    ];
-    for (const answer of refusals) {
-      live.proxy.fault = () => answer;
-      await live.chain.send({ to: address, valueUnits: 7n });
-      await live.chain.mine();
-      for (let polls = 0; polls < 3; polls += 1) await live.catchUp().catch(() => undefined);
-      live.proxy.fault = undefined;
-      await eventually('the head', () =>
-        live.catchUp().then(
-          () => true,
-          () => false,
-        ),
-      );
-    }
-    await live.finish();
-    expect((await live.deposits(address)).map((row) => row['verified_at'] !== null)).to.deep.equal([
-      true,
-      true,
-    ]);
   });
 
   it('catches up with one read of each block that was final for long, and two of the young ones, and loses nothing', async () => {
@@ -157,70 +100,5 @@ describe('blocks that are read twice', () => {
     expect(kept, 'every block has its row').to.equal(
       Number((await cursor())['scanned_number']) - (first + 60) + 1,
     );
-  });
-
-  it('remembers blocks of ours that wait to be final: each height once, so many at most, until they are', async () => {
-    const address = await live.newAddress();
-    const stalling = stallingBsc(live.chain, live.proxy);
-    await live.finish();
-    const final = await stalling.final();
-    // As if each block of some minutes had been one of ours.
-    live.watchedChain.awaited = Array.from({ length: 256 }, (_, at) => final + 1 + at);
-    for (const more of [0, 1]) {
-      await live.chain.send({ to: address, valueUnits: 10n ** 15n });
-      await live.chain.mine(1 + 300 * more);
-      await live.catchUp();
-    }
-    const awaited = live.watchedChain.awaited ?? [];
-    expect([awaited.length, new Set(awaited).size]).to.deep.equal([256, 256]);
-    stalling.heal();
-    await live.finish();
-    expect(live.watchedChain.awaited).to.deep.equal([]);
-  });
-});
-
-describe('the progress that operators see', () => {
-  const look = (scanned: number, scannedNumber: number, headNumber: number) => ({
-    scanned,
-    verified: 0,
-    foundLate: 0,
-    behind: true,
-    cursor: {
-      firstBlock: 0,
-      scannedNumber,
-      verifiedNumber: scannedNumber,
-      headNumber,
-      finalizedNumber: headNumber - 2,
-    },
-  });
-
-  it('shows the rate of the last half minute and the time left, not the mean since the start', () => {
-    let nowMs = 0;
-    const progress = createProgress(() => nowMs);
-    nowMs = 3_600_000;
-    progress(look(0, 100, 100));
-    nowMs += 1_000;
-    progress(look(24, 124, 10_100));
-    nowMs += 10_000;
-    const text = progress(look(240, 364, 10_100));
-    expect(text).to.equal(
-      'scanned 364, head 10100, final 10098, read twice up to 364; 264 blocks since the start, 9736 to go at 24.0 blocks/s, about 7 min left',
-    );
-  });
-
-  it('names no height that was not read: neither before the first block nor before the second read', () => {
-    const { cursor, ...rest } = look(0, 99, 200);
-    const first = { ...rest, cursor: { ...cursor, firstBlock: 100 } };
-    expect(createProgress(() => 0)(first)).to.match(
-      /^begins at 100, head 200, final 198, nothing read twice yet; /,
-    );
-    const further = { ...first, cursor: { ...first.cursor, scannedNumber: 150 } };
-    expect(createProgress(() => 0)(further)).to.match(
-      /^scanned 150, head 200, final 198, nothing read twice yet; /,
-    );
-  });
-
-  it('says nothing of a rate when it is not behind', () => {
-    expect(createProgress(() => 0)(look(1, 100, 100))).to.match(/; 1 blocks since the start$/);
   });
 });

@@ -20,7 +20,7 @@ const blockOf = (host: string, number: number): NamedBlock => {
 
 function beside(...others: readonly Other[]) {
   const said: string[] = [];
-  const clock = { nowMs: 0, asked: 0 };
+  const clock = { nowMs: 0 };
   const sessions = others.map((_, at) => ({ host: `other-${at}`, endpoint: at + 1 }));
   const pool = {
     name: 'bsc',
@@ -38,7 +38,6 @@ function beside(...others: readonly Other[]) {
     ask: async ({ host, endpoint }, which) => {
       const other = others[endpoint - 1];
       if (which === 'newest') return blockOf(host, other?.newest ?? 0);
-      clock.asked += 1;
       const number = await other?.final();
       return number === undefined ? undefined : blockOf(host, number);
     },
@@ -112,19 +111,5 @@ describe('the second word on what is final', () => {
     clock.nowMs = FRESH_MS;
     await names(101);
     expect(said).to.deep.equal(['bsc: what is final is confirmed by a second endpoint again']);
-  });
-
-  it('costs no more than a question for several blocks, and none where there is no other', async () => {
-    let height = 100;
-    const { names, clock } = beside({ final: () => height });
-    for (let blocks = 0; blocks < 24; blocks += 1) {
-      height += 1;
-      const { number, second } = await names(height);
-      expect(second?.number ?? 0, 'every answer has its witness').to.be.within(number, number + 4);
-    }
-    expect(clock.asked).to.be.at.most(12);
-    const alone = beside();
-    expect(heights(await alone.names(100))).to.deep.equal([100, undefined]);
-    expect(alone.clock.asked).to.equal(0);
   });
 });

@@ -151,18 +151,5 @@ describe('money that a single trace showed', () => {
       await proven(address);
       expect(await rowOf(address)).to.include({ amount_units: '40', generation: 1 });
     });
-
-    it('fails as REORGED where its transaction failed there', async () => {
-      const { address, raw, blockNumber } = await orphaned();
-      // The contract has nothing left to pass on.
-      await live.chain.anvil.rpc('anvil_setBalance', [payer.address, '0x0']);
-      untraced(...NO_BALANCES);
-      await live.chain.anvil.rpc('eth_sendRawTransaction', [raw]);
-      await live.finish();
-      await live.chain.anvil.rpc('anvil_setBalance', [payer.address, '0x8ac7230489e80000']);
-      expect(await rowOf(address)).to.include({ block_hash: null, block_number: String(blockNumber) });
-      await reasonOf(address);
-      expect(await rowOf(address)).to.include({ status: 'failed', failure_code: 'REORGED' });
-    });
   });
 });

@@ -133,22 +133,6 @@ describe('a chain that stands still', () => {
     await goesOn();
   });
 
-  it('at a roll-back names the deposit that cannot be unbound', async () => {
-    const { hash } = await pay(779n);
-    await live.chain.mine(1);
-    await live.catchUp();
-    await planted('deposits', 'block_hash is not null or amount_units <> 779', async () => {
-      await live.chain.reorg(2);
-      await live.chain.mine(1);
-      const stop = await stoppedTwice('roll-back');
-      expect(stop.reason).to.match(
-        new RegExp(`cannot be written: deposit [0-9a-f-]{36} of transaction ${hash} .*planted_rule`),
-      );
-      await expectTold(stop, 'reasons');
-    });
-    await goesOn();
-  });
-
   it('in its reconciliation says why, and following goes on', async () => {
     const pace = { everyMs: 0, batchAddresses: 100 };
     const compare = () =>
@@ -166,44 +150,5 @@ describe('a chain that stands still', () => {
     });
     await compare();
     await goesOn();
-  });
-
-  describe('which is asked for in steps', () => {
-    const SECOND = 1_000;
-    const HOUR = 3_600 * SECOND;
-    /** The parts of Tron that stand, so long after its row was written with these columns. */
-    const standing = async (ms: number, columns: string): Promise<string[]> => {
-      await live.rows(
-        `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number,
-           anchored_number, head_number, finalized_number, moved_at, finalized_moved_at, polled_at, version,
-           created_at) values ('tron', 1, 9040, 'a', 9000, 9000, 9040, 9000, now(), now(), now(), 1, now())
-         on conflict (network) do nothing returning network`,
-      );
-      await live.rows(`update chain_cursors set moved_at = now(), ${columns} where network = 'tron'`);
-      laterMs = ms;
-      const now = later().now();
-      await live.rows(`update chain_cursors set polled_at = ?, scanned_moved_at = ? where network = 'tron'`, [
-        now,
-        now,
-      ]);
-      const parts = (await seen()).flatMap(({ network, part }) => (network === 'tron' ? [part] : []));
-      await live.rows(`delete from chain_cursors where network = 'tron'`);
-      return parts;
-    };
-
-    it('is what stays unread, finality after three minutes, and a comparison that is two hours late', async () => {
-      const unread = `finalized_number = verified_number + 3, head_number = verified_number + 34,
-        verified_moved_at = now()`;
-      expect(await standing(60 * SECOND, `${unread}, finalized_moved_at = now()`)).to.eql([]);
-      expect(await standing(95 * SECOND, unread)).to.include('second read');
-      const stands = `finalized_number = verified_number, head_number = verified_number + 82,
-        finalized_moved_at = now()`;
-      expect(await standing(170 * SECOND, stands)).to.eql([]);
-      expect(await standing(190 * SECOND, stands)).to.eql(['finality']);
-      const well = `finalized_number = verified_number, head_number = verified_number,
-        finalized_moved_at = now(), created_at = now()`;
-      expect(await standing(25 * HOUR, well)).to.eql([]);
-      expect(await standing(27 * HOUR, well)).to.eql(['reconciliation']);
-    });
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ScannedBlock } from '../../../../src/chains/reader.ts';
-import { PARALLEL_READS, READ_AHEAD, readInOrder } from '../../../../src/services/watcher/reads/in-order.ts';
+import { PARALLEL_READS, readInOrder } from '../../../../src/services/watcher/reads/in-order.ts';
 
 type Outcome = ScannedBlock | undefined | Error;
 
@@ -33,62 +33,12 @@ function askedEndpoint() {
     settle(outcome);
     await turn();
   };
-  const answerAll = async (): Promise<void> => {
-    while (open.size > 0) for (const number of open.keys()) await answer(number, block(number));
-  };
-  return { read, begun, open, answer, answerAll, most: () => most };
+  return { read, begun, open, answer, most: () => most };
 }
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('reading blocks ahead', () => {
-  it('goes on while whoever takes them is busy, and lets no more than a window lie', async () => {
-    const endpoint = askedEndpoint();
-    const blocks = readInOrder(1, 1_000, endpoint.read);
-    await blocks.next();
-    expect(endpoint.begun).to.have.length(PARALLEL_READS);
-    await endpoint.answerAll();
-    expect(endpoint.begun, 'the one that was taken, and the window').to.have.length(READ_AHEAD + 1);
-    expect(endpoint.most()).to.equal(PARALLEL_READS);
-    await blocks.next();
-    expect(endpoint.begun).to.have.length(READ_AHEAD + 2);
-  });
-
-  it('begins nothing behind a block that could not be read or that nobody has, until that one is taken', async () => {
-    for (const outcome of [new Error('no endpoint answers'), undefined]) {
-      const endpoint = askedEndpoint();
-      const blocks = readInOrder(1, 1_000, endpoint.read);
-      await blocks.next();
-      await endpoint.answer(3, outcome);
-      const begun = endpoint.begun.length;
-      await endpoint.answer(1, block(1));
-      await endpoint.answer(2, block(2));
-      await endpoint.answer(4, block(4));
-      await blocks.next();
-      expect(endpoint.begun).to.have.length(begun);
-      const third = (await blocks.next()).value;
-      expect(await third?.[1].catch((error: unknown) => error)).to.equal(outcome);
-      await blocks.next();
-      expect(endpoint.begun.length).to.be.greaterThan(begun);
-    }
-  });
-
-  it('begins nothing more once it is enough or nobody takes any more', async () => {
-    const endpoint = askedEndpoint();
-    let enough = false;
-    const blocks = readInOrder(1, 1_000, endpoint.read, () => enough);
-    await blocks.next();
-    enough = true;
-    await endpoint.answerAll();
-    expect(endpoint.begun).to.have.length(PARALLEL_READS);
-    const other = askedEndpoint();
-    for await (const [number] of readInOrder(1, 1_000, other.read)) if (number === 1) break;
-    await other.answerAll();
-    expect(other.begun).to.have.length(PARALLEL_READS);
-    const one = readInOrder(5, 9, endpoint.read, () => true);
-    expect([(await one.next()).value?.[0], (await one.next()).done], 'one at least').to.deep.equal([5, true]);
-  });
-
   it('passes each block on exactly once and in order, whatever fails and whenever answers come', async () => {
     const scenario = fc.array(fc.record({ fails: fc.boolean(), order: fc.nat(1_000), busy: fc.nat(3) }), {
       minLength: 1,

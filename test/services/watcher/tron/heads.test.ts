@@ -1,6 +1,6 @@
 // Nodes that lag, go back or stand still: balancers ask another node at each request.
 import { expect } from 'chai';
-import { everyNth, lag, solidBack, when } from '../../../../dev/tron/faults.ts';
+import { everyNth, lag, solidBack } from '../../../../dev/tron/faults.ts';
 import type { TronFault } from '../../../../dev/tron/http/endpoint.ts';
 import { readiness } from '../../../../src/app/health.ts';
 import type { AddressKey } from '../../../../src/chains/address-key.ts';
@@ -54,15 +54,5 @@ describe('a node of Tron that is behind', () => {
     expect(await standstills(live.deps)).to.deep.equal([]);
     expect(await advanced(live, address)).to.deep.equal(['completed']);
     expect(await readiness(watching(live), new Date(0))).to.include({ ready: true });
-  });
-
-  it('credits once what the newest view shows and the final one does not have yet', async () => {
-    live.endpoint.fault = when(({ view }) => view === 'walletsolidity', behind);
-    const { address } = await paid(live, { currency: 'TRX', units: 63n });
-    for (let blocks = 0; blocks < 12; blocks += 1) {
-      await live.node.mine();
-      await live.tryToCatchUp(2);
-    }
-    expect(states(await live.deposits(address))).to.deep.equal(['63 TRX verified']);
   });
 });

@@ -6,13 +6,10 @@ import { hexAddress } from '../../../../src/chains/address-key.ts';
 import { cursorOf } from '../asked.ts';
 import { asideAt, heal, paid, STRANGER, secondOf, states, tronStage } from './scenes.ts';
 
-/** Infos that are not those of the block, or not all of them. */
+/** Infos that are not those of the block, or not all of them; `test/chains/tron/broken.test.ts` has more. */
 const WRONG = {
   'of another fork': INFOS.ofAnotherFork,
-  'of another time': INFOS.ofAnotherTime,
-  'of another height': INFOS.ofAnotherHeight,
   'one too few': INFOS.oneTooFew,
-  'in another order': INFOS.inAnotherOrder,
   'that are not there for a full block': INFOS.none,
 } as const;
 
@@ -132,37 +129,5 @@ describe('infos of Tron from one of two endpoints', () => {
     const address = await passOn(50n);
     await live.finish();
     expect(states(await live.deposits(address))).to.deep.equal(['50 TRX verified']);
-  });
-
-  it('cost one question a minute more where no endpoint saves what contracts pass on', async () => {
-    for (const one of [live.endpoint, secondOf(live)]) one.fault = INFOS.withoutInternals;
-    const askedFor = async (blocks: number): Promise<number> => {
-      const before = secondOf(live).requests.length;
-      for (let made = 0; made < blocks; made += 1) {
-        await live.node.pay({ to: STRANGER, currency: 'USDT', units: 1n });
-        await live.node.mine();
-        await live.catchUp();
-      }
-      await live.finish();
-      const asked = secondOf(live).requests.slice(before);
-      return asked.filter(({ path }) => path === 'walletsolidity/gettransactioninfobyblocknum').length;
-    };
-    expect([await askedFor(1), await askedFor(5)]).to.deep.equal([1, 0]);
-    live.later(60_001);
-    expect(await askedFor(1)).to.equal(1);
-  });
-
-  it('are not asked of a node that keeps none for every block, where another one has them', async () => {
-    live.endpoint.fault = when(
-      ({ path, view }) => view === 'wallet' && path.endsWith('infobyblocknum'),
-      () => ({ json: [] }),
-    );
-    await paid(live, { currency: 'TRX', units: 73n });
-    await live.catchUp();
-    live.asked();
-    const { address } = await paid(live, { currency: 'USDT', units: 74n });
-    await live.catchUp();
-    expect(states(await live.deposits(address))).to.deep.equal(['74 USDT']);
-    expect(live.asked()).to.not.include.keys('wallet/gettransactioninfobyblocknum');
   });
 });

@@ -12,15 +12,10 @@ import { startTronWatcher, type TronWatcher } from './tron-watcher.ts';
 /** What is let through here. */
 const LIMIT = 1_048_576;
 const PAYMENTS = 10;
-const BACKLOG = 100;
 
 /** What is said instead of an answer that is too large, and what operators read of it. */
 const TOO_LARGE: Readonly<Record<string, readonly [instead: TronAnswer | undefined, reason: RegExp]>> = {
   'http 413': [ANSWERS.tooLarge, /http 413 .*more was asked for than it takes at once/],
-  'an exception': [
-    { json: { Error: 'class io.grpc.StatusRuntimeException : message is larger than 1048576 bytes' } },
-    /an error: class io\.grpc\.StatusRuntimeException : message is larger than 1048576 bytes/,
-  ],
   'more than we take ourselves': [undefined, /answer larger than 1 MiB/],
 };
 
@@ -50,10 +45,6 @@ describe('a full block of Tron', function () {
     live.endpoint.fault = fault;
     secondOf(live).fault = fault;
   };
-  const alone = (fault: TronFault): void => {
-    live.endpoint.fault = fault;
-    secondOf(live).fault = () => 'reset';
-  };
   /** Many payments in one block, each to another customer, and one in the block after. */
   async function fullBlock(): Promise<{ addresses: AddressKey[]; number: number }> {
     const addresses: AddressKey[] = [];
@@ -79,13 +70,6 @@ describe('a full block of Tron', function () {
       addresses.map((_, at) => `80 ${at % 2 === 0 ? 'USDT' : 'TRX'} verified`),
     );
   };
-
-  it('is read whole, twice, where its body and its infos have nearly as many bytes as an answer may', async () => {
-    both(limitedTo(LIMIT, 'reset', padded({ block: 0.97 * LIMIT, infos: 0.97 * LIMIT })));
-    const { addresses } = await fullBlock();
-    expect(await live.tryToCatchUp(1)).to.deep.equal([]);
-    await expectAll(addresses);
-  });
 
   it('is read from the endpoint that gives it, where the other one does not', async () => {
     live.endpoint.fault = limitedTo(LIMIT, ANSWERS.tooLarge, padded({ infos: LIMIT }));
@@ -113,41 +97,4 @@ describe('a full block of Tron', function () {
       await live.tryToCatchUp(1);
       await expectAll(addresses);
     });
-
-  for (const [name, instead] of [
-    ['are refused', ANSWERS.tooLarge],
-    ['exceed our own limit', undefined],
-  ] as const)
-    it(`in a backlog is asked for in pieces that shrink until they fit, where larger ones ${name}`, async () => {
-      const addresses: AddressKey[] = [];
-      for (let made = 0; made < BACKLOG; made += 20) {
-        addresses.push((await paid(live, { currency: 'USDT', units: 90n })).address);
-        await live.node.mine(19);
-      }
-      await live.node.mine(25);
-      const large = padded({ block: LIMIT / 6 });
-      alone(instead ? limitedTo(LIMIT, instead, large) : large);
-      live.endpoint.forgetRequests();
-      await live.tryToCatchUp(3);
-      for (const address of addresses)
-        expect(states(await live.deposits(address))).to.deep.equal(['90 USDT verified']);
-      const asked = live.endpoint.requests;
-      const sizes = asked
-        .filter(({ path }) => path.endsWith('getblockbylimitnext'))
-        .map(({ body }) => Number(body['endNum']) - Number(body['startNum']));
-      expect(sizes[0]).to.equal(20);
-      expect(Math.min(...sizes), 'as large as fits').to.be.within(2, 5);
-      // What was read ahead into pieces that turned out too large is asked for one by one, and no more.
-      const singles = asked.filter(({ path }) => /^wallet(solidity)?\/getblockbynum$/.test(path));
-      expect(singles.length, 'blocks asked for one by one').to.be.below(BACKLOG * 0.75);
-    });
-
-  it('in a backlog is read by itself where not even two fit into one answer, and none is left out', async () => {
-    const { address } = await paid(live, { currency: 'TRX', units: 91n });
-    await live.node.mine(60);
-    alone(limitedTo(LIMIT, ANSWERS.tooLarge, padded({ block: 0.6 * LIMIT })));
-    expect(await live.tryToCatchUp(4)).to.have.length.below(4);
-    expect(states(await live.deposits(address))).to.deep.equal(['91 TRX verified']);
-    expect(await cursorOf(live)).to.include({ scanned_number: String(live.node.head().header.number) });
-  });
 });

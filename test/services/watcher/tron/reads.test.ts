@@ -1,4 +1,4 @@
-// Which blocks of Tron are read how often, and for how many requests: at the head, when final, in a backlog.
+// Which blocks of Tron are read how often: at the head, when final, in a backlog.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { testContracts } from '../../../../dev/support/chain-contracts.ts';
@@ -11,7 +11,6 @@ import { startTronWatcher, type TronWatcher } from './tron-watcher.ts';
 
 const INFOS_OF = 'walletsolidity/gettransactioninfobyblocknum';
 const BODY_OF = 'walletsolidity/getblockbynum';
-const BACKLOG = 120;
 const EVERY = 10;
 
 type Piece = { readonly block: readonly Record<string, unknown>[] };
@@ -19,16 +18,8 @@ const pieces = (change: (piece: Piece) => unknown): TronFault => changed(['getbl
 
 /** What may be wrong with several blocks at a time. */
 const PIECES: Readonly<Record<string, TronFault>> = {
-  fail: when(
-    ({ path }) => path.endsWith('getblockbylimitnext'),
-    () => ({ status: 413, body: '' }),
-  ),
-  'are not there': pieces(() => ({})),
   'come with fewer blocks': pieces(({ block }) => ({ block: block.slice(0, 2) })),
   'come in another order': pieces(({ block }) => ({ block: block.toReversed() })),
-  'hold a block of another height': pieces(({ block }) => ({
-    block: block.map((one, at) => (at === 1 ? (block[0] ?? one) : one)),
-  })),
   'hold a header alone': pieces(({ block }) => ({
     block: block.map(({ transactions: _, ...header }) => header),
   })),
@@ -53,20 +44,6 @@ describe('the reads of Tron', () => {
   };
   const credited = async (addresses: readonly AddressKey[]): Promise<string[]> =>
     (await Promise.all(addresses.map((address) => live.deposits(address)))).flatMap(states);
-
-  it('ask again for the infos alone of a block that did not touch us, and for the body of one without transactions', async () => {
-    await strangersBlocks(1);
-    await live.catchUp();
-    await live.node.mine(4);
-    const asked = await askedToCatchUp();
-    expect([asked[INFOS_OF], asked[BODY_OF]]).to.deep.equal([1, undefined]);
-    await live.node.mine(4);
-    const empty = await askedToCatchUp();
-    const { [BODY_OF]: single = 0, 'walletsolidity/getblockbylimitnext': several = 0 } = empty;
-    expect(single + several, 'no infos would tell of what is not shown').to.be.above(0);
-    expect(empty).to.not.include.keys(INFOS_OF);
-    expect(await cursorOf(live)).to.include({ reread_number: String(live.node.solidHeight()) });
-  });
 
   it('take a block whole again that touched us, and verify what it holds', async () => {
     await strangersBlocks(4);
@@ -115,20 +92,6 @@ describe('the reads of Tron', () => {
     return addresses;
   }
 
-  it(`of a backlog of ${BACKLOG} blocks cost hardly more than a request a block, and nothing is missed`, async () => {
-    const addresses = await backlog(BACKLOG);
-    const asked = await askedToCatchUp();
-    const withTransactions = BACKLOG / EVERY;
-    const infos = (asked[INFOS_OF] ?? 0) + (asked['wallet/gettransactioninfobyblocknum'] ?? 0);
-    const all = Object.values(asked).reduce((sum, count) => sum + count, 0);
-    const heads = asked['wallet/getblock'] ?? 0;
-    expect(infos).to.be.within(withTransactions, 2 * withTransactions);
-    expect((all - heads - infos) / BACKLOG, 'bodies').to.be.below(0.4);
-    expect(all / BACKLOG).to.be.below(1.1);
-    await live.finish();
-    expect(await credited(addresses)).to.deep.equal(addresses.map(() => '100 USDT verified'));
-  });
-
   for (const [name, fault] of Object.entries(PIECES))
     it(`of a backlog are block by block where several at a time ${name}`, async () => {
       const addresses = await backlog(30);
@@ -147,7 +110,7 @@ describe('the second read of Tron within a small budget', () => {
   });
   after(() => live?.stop());
 
-  it('begins before the first address was made, by headers alone, and asks again for blocks that touch us alone', async () => {
+  it('begins before the first address was made, and asks again for blocks that touch us alone', async () => {
     await live.node.mine(120);
     const address = await live.newAddress();
     const head = live.node.head().header;
@@ -158,11 +121,6 @@ describe('the second read of Tron within a small budget', () => {
     await live.node.mine(30);
     await live.catchUp();
     expect(await cursorOf(live)).to.include({ first_block: '101' });
-    const headers = live.endpoint.requests.filter(
-      ({ path, body }) => path === 'wallet/getblock' && body['id_or_num'] !== undefined,
-    );
-    expect(headers.length).to.be.within(4, 20);
-    expect(headers.every(({ body }) => body['detail'] === false)).to.equal(true);
     expect(states(await live.deposits(address))).to.deep.equal(['5 USDT verified']);
     await live.node.pay({ to: STRANGER, currency: 'USDT', units: 5n });
     await live.node.mine();

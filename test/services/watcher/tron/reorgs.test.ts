@@ -76,25 +76,4 @@ describe('two endpoints of Tron that do not agree', () => {
     expect(await advanced(live, orphan.address)).to.deep.equal(['failed']);
     expect(await advanced(live, good.address)).to.deep.equal(['completed']);
   });
-
-  it('credit once what both have in the end, where one still answers from the chain as it was', async () => {
-    const { address, txHash } = await paid(live, { currency: 'USDT', units: 90n });
-    const lost = await paid(live, { currency: 'TRX', units: 91n });
-    await live.node.mine(3);
-    await live.catchUp();
-    const old = await remembered(live);
-    await live.node.restart();
-    await live.node.mine(2);
-    await live.node.again(txHash);
-    await live.node.mine(10);
-    live.endpoint.fault = ({ path, body }) => ({ json: old(path, body) });
-    for (let looks = 0; looks < 3; looks += 1) {
-      await live.tryToCatchUp(2);
-      await live.node.mine();
-    }
-    await settle();
-    expect(states(await live.deposits(address))).to.deep.equal(['90 USDT verified']);
-    expect(await advanced(live, address)).to.deep.equal(['completed']);
-    expect(await advanced(live, lost.address)).to.deep.equal(['failed']);
-  });
 });

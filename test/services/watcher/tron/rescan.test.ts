@@ -20,23 +20,6 @@ describe('a rescan of Tron', () => {
     expect(await stateOf(address)).to.deep.equal(['110 USDT verified']);
   });
 
-  it('reads the newest blocks too, from the view that has them', async () => {
-    const { address, txHash, number } = await paid(live, { currency: 'TRX', units: 111n });
-    await live.catchUp();
-    await forgetDeposit(live, txHash);
-    expect(await again(number)).to.deep.equal({ blocks: 1, found: 1 });
-    expect(await stateOf(address)).to.deep.equal(['111 TRX']);
-    await live.finish();
-    expect(await stateOf(address)).to.deep.equal(['111 TRX verified']);
-  });
-
-  it('is refused above what was read', async () => {
-    await live.finish();
-    const head = live.node.head().header.number;
-    const refusal = await again(head + 1).catch((error: Error) => error.message);
-    expect(refusal).to.match(/was not read for the first time yet: tron was watched up to/);
-  });
-
   it('does not believe infos of another block, and has the patience to ask again', async () => {
     await live.node.pay({ to: STRANGER, currency: 'USDT', units: 1n });
     const { address, txHash, number } = await paid(live, { currency: 'USDT', units: 114n });

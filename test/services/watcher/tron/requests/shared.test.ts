@@ -48,14 +48,6 @@ describe('the requests that processes share', () => {
     dateMs = NOON + DAY_MS;
     expect(await use(process(), 1)).to.equal(3);
   });
-
-  it('are not held by a clock that was far ahead', async () => {
-    dateMs = NOON + 300 * DAY_MS;
-    await use(process(), 9);
-    dateMs = NOON + DAY_MS;
-    expect(await use(process(), 2)).to.equal(2);
-    expect(await use(process(), 2)).to.equal(4);
-  });
 });
 
 describe('processes that use one key', () => {

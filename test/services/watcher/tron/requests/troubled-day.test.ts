@@ -4,8 +4,7 @@ import { expect } from 'chai';
 import { eventually } from '../../../../../dev/support/eventually.ts';
 import { when } from '../../../../../dev/tron/faults.ts';
 import type { TronFault } from '../../../../../dev/tron/http/endpoint.ts';
-import { type Budget, createBudget } from '../../../../../src/chains/tron/budget.ts';
-import { READS_TOUCHING_REQUESTS } from '../../../../../src/chains/tron/pace.ts';
+import { createBudget } from '../../../../../src/chains/tron/budget.ts';
 import { faultPauseMs } from '../../../../../src/services/watcher/heads/pace.ts';
 import { pollChain } from '../../../../../src/services/watcher/poll.ts';
 import { madeUpClock } from '../../../../chains/tron/endpoints/node.ts';
@@ -14,32 +13,22 @@ import { startTronWatcher, type TronWatcher } from '../tron-watcher.ts';
 
 const { signal } = new AbortController();
 const HOUR_MS = 3_600_000;
-const DAY_HOURS = 24;
 const BLOCK_MS = 3_000;
+const PER_DAY = 150;
 const MIDNIGHT = Date.UTC(2026, 10, 24);
 
-const fails = (path: string): TronFault =>
-  when(
-    (request) => request.path.endsWith(path),
-    () => ({ status: 500, body: 'Internal Server Error' }),
-  );
-const FAULTS: Readonly<Record<string, TronFault>> = {
-  'the infos of blocks': fails('/gettransactioninfobyblocknum'),
-  'what is final': fails('walletsolidity/getnowblock'),
-  everything: () => ({ status: 500, body: 'Internal Server Error' }),
-};
+const noInfos: TronFault = when(
+  ({ path }) => path.endsWith('/gettransactioninfobyblocknum'),
+  () => ({ status: 500, body: 'Internal Server Error' }),
+);
 
 describe('trouble on Tron that lasts for hours', function () {
   this.timeout(180_000);
   let live: TronWatcher;
-  let clock: ReturnType<typeof madeUpClock>;
-  let budget: Budget;
-  let dateMs: () => number;
-
-  async function start(perDay: number, hour: number): Promise<void> {
-    clock = madeUpClock(hour * HOUR_MS);
-    dateMs = () => MIDNIGHT + clock.now();
-    budget = createBudget({ perDay, perSecond: 15, ...clock, date: dateMs });
+  const clock = madeUpClock(23.5 * HOUR_MS);
+  const date = () => MIDNIGHT + clock.now();
+  const budget = createBudget({ perDay: PER_DAY, perSecond: 15, ...clock, date });
+  before(async () => {
     live = await startTronWatcher({ budget, clock });
     await live.catchUp();
     // Some that are read once when it begins, and one that is not.
@@ -48,7 +37,7 @@ describe('trouble on Tron that lasts for hours', function () {
       await live.node.mine();
     }
     await live.catchUp();
-  }
+  });
   after(() => live?.stop());
 
   /** Polls as a worker does, with its pauses; returns how many requests reached the node. */
@@ -80,38 +69,17 @@ describe('trouble on Tron that lasts for hours', function () {
     return live.endpoint.requests.length - before;
   }
 
-  for (const [what, fault] of Object.entries(FAULTS))
-    it(`costs less than following the chain, so that the day's requests last, where no endpoint gives ${what}`, async () => {
-      if (!live) await start(100_000, 0);
-      const used = budget.today().used;
-      live.endpoint.fault = fault;
-      const { address } = await paid(live, { currency: 'USDT', units: 95n });
-      const hours = 0.1;
-      const asked = await pollFor(hours * HOUR_MS);
-      expect(budget.today().used - used, 'the count is what reached the node').to.equal(asked);
-      expect((asked / hours) * DAY_HOURS).to.be.below(READS_TOUCHING_REQUESTS);
-      expect(states(await live.deposits(address)).filter((state) => state.includes('verified'))).to.eql([]);
-      heal(live);
-      await pollFor(60_000);
-      await live.node.mine(5);
-      await pollFor(60_000);
-      expect(states(await live.deposits(address))).to.deep.equal(['95 USDT verified']);
-    });
-
   it('never takes more than the day allows, and goes on at midnight', async () => {
-    const perDay = 150;
-    await live.stop();
-    await start(perDay, 23.5);
-    live.endpoint.fault = FAULTS['the infos of blocks'];
+    live.endpoint.fault = noInfos;
     const { address } = await paid(live, { currency: 'USDT', units: 96n });
     await pollFor(0.35 * HOUR_MS);
-    expect(budget.today().used).to.equal(perDay);
-    expect(live.endpoint.requests.length, 'of the whole day').to.equal(perDay);
+    expect(budget.today().used).to.equal(PER_DAY);
+    expect(live.endpoint.requests.length, 'of the whole day').to.equal(PER_DAY);
     heal(live);
     expect(await pollFor(0.05 * HOUR_MS), 'although all is well again').to.equal(0);
     await pollFor(0.15 * HOUR_MS);
     expect(budget.today().day).to.equal('2026-11-25');
-    expect(live.endpoint.requests.length - perDay).to.equal(budget.today().used);
+    expect(live.endpoint.requests.length - PER_DAY).to.equal(budget.today().used);
     expect(states(await live.deposits(address))).to.deep.equal(['96 USDT verified']);
   });
 });
