@@ -29,8 +29,8 @@ const jitterOf = (share: number, length: number) =>
   fc.array(fc.double({ min: -share, max: share, noNaN: true }), { minLength: length, maxLength: length });
 
 /**
- * Asks for the head as a watcher does until every block is found; `blocks` are the moments in which they come.
- * Returns how often is asked for a block, and how late it is found, once the pace is known.
+ * Asks for the head as a watcher does until every block is found; `blocks` are the moments in which
+ * they come. Returns how often is asked for a block, and how late it is found, once the pace is known.
  */
 function measured(
   blocks: readonly number[],

@@ -94,12 +94,6 @@ describe('the second word on what is final', () => {
     expect(heights(await names(105))).to.equal('awaited');
   });
 
-  it('is that of the endpoint which is near, where another one stands still', async () => {
-    const { names, said } = beside({ final: () => 2, newest: 200 }, { final: () => 99 });
-    expect(heights(await names(100))).to.deep.equal([99, 100]);
-    expect(said).to.deep.equal([]);
-  });
-
   it('stops what one names far above it, is told with both hosts and heights, and when that is over', async () => {
     const other = { final: () => 2, newest: 200 };
     const { names, clock, said } = beside(other);

@@ -71,13 +71,6 @@ describe('a full block of Tron', function () {
     );
   };
 
-  it('is read from the endpoint that gives it, where the other one does not', async () => {
-    live.endpoint.fault = limitedTo(LIMIT, ANSWERS.tooLarge, padded({ infos: LIMIT }));
-    const { addresses } = await fullBlock();
-    expect(await live.tryToCatchUp(1)).to.deep.equal([]);
-    await expectAll(addresses);
-  });
-
   for (const [name, [instead, reason]] of Object.entries(TOO_LARGE))
     it(`is never skipped where no endpoint gives it, is told by its height, and is read once one does: ${name}`, async () => {
       const large = padded({ infos: LIMIT });

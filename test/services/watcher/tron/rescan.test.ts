@@ -11,15 +11,6 @@ describe('a rescan of Tron', () => {
   const again = (from: number, to = from) => readAgain(live, from, to);
   const stateOf = async (address: AddressKey) => states(await live.deposits(address));
 
-  it('finds what was missed, once, and verifies it where its block was read twice', async () => {
-    const { address, txHash, number } = await paid(live, { currency: 'USDT', units: 110n });
-    await live.finish();
-    await forgetDeposit(live, txHash);
-    expect(await again(number - 2, number + 2)).to.deep.equal({ blocks: 5, found: 1 });
-    expect(await again(number)).to.deep.equal({ blocks: 1, found: 0 });
-    expect(await stateOf(address)).to.deep.equal(['110 USDT verified']);
-  });
-
   it('does not believe infos of another block, and has the patience to ask again', async () => {
     await live.node.pay({ to: STRANGER, currency: 'USDT', units: 1n });
     const { address, txHash, number } = await paid(live, { currency: 'USDT', units: 114n });
