@@ -52,30 +52,25 @@ describe('what the wallets that pay for gas hold', function () {
         ],
       ]),
     );
-  /** Past what the database holds of payouts that are over. */
-  const forced = async (text: string, params: unknown[] = []) =>
-    await deps.orm.em.fork().transactional(async (inTx) => {
-      await inTx.execute('set local session_replication_role = replica');
-      await inTx.execute(text, params);
-    });
-  /** A payout of tokens that is settled, and what the gas wallet has sent for it: units, and the fee. */
-  const tookOf = async (sent: Readonly<Record<string, readonly [bigint, bigint]>>): Promise<void> => {
+  /** A payout of tokens that is settled, and the top-up that the gas wallet sent for it, with its fee. */
+  const toppedUp = async (units: bigint, feeUnits: bigint): Promise<void> => {
     const id = await shop.pay(await shop.customer(), { coins: '1', block: 5 });
     await shop.sql('update deposits set verified_at = now() where id = ?', [id]);
     await payOut(deps, id);
-    for (const [purpose, [units, feeUnits]] of Object.entries(sent))
-      await forced(
+    await deps.orm.em.fork().transactional(async (inTx) => {
+      // Past what the database holds of payouts that are over.
+      await inTx.execute('set local session_replication_role = replica');
+      await inTx.execute(
         `insert into sent_transactions (id, network, hash, purpose, payout_id, attempt, state, from_address,
           from_key, to_address, to_key, currency, amount_units, raw, signed_at, block_number, block_hash, ok,
           fee_units, moves, verified_at, created_at, updated_at)
-         select gen_random_uuid(), 'bsc', ? || id, ?, id, 1, 'final', 'g', ?, address, address_key, 'BNB',
-           ?, '\\x00', now(), -1, '0x9', true, ?, '[]', now(), now(), now() from payouts
+         select gen_random_uuid(), 'bsc', 'gas' || id, 'gas', id, 1, 'final', 'g', ?, address, address_key,
+           'BNB', ?, '\\x00', now(), -1, '0x9', true, ?, '[]', now(), now(), now() from payouts
          where id = (select payout_id from deposits where id = ?)`,
-        [purpose, purpose, GAS, units.toString(), feeUnits.toString(), id],
+        [GAS, units.toString(), feeUnits.toString(), id],
       );
+    });
   };
-  /** A top-up that is final, with its fee. */
-  const toppedUp = (units: bigint, feeUnits: bigint): Promise<void> => tookOf({ gas: [units, feeUnits] });
   const figures = async () => {
     const metrics = createMetrics({ defaults: false });
     await refreshMetrics({ deps, metrics });
@@ -124,46 +119,5 @@ describe('what the wallets that pay for gas hold', function () {
       true,
       `${shown('bsc', GAS)} held 0.02 BNB at 2026-11-20T09:00:00Z: enough for 20 payouts of tokens at what the last ones took`,
     ]);
-  });
-
-  it('counts what lends energy and takes it back, and none of the stake itself', async () => {
-    await tookOf({
-      gas: [COIN / 100n - 1n, 1n],
-      delegate: [9_000n * COIN, COIN / 100n],
-      reclaim: [9_000n * COIN, COIN / 100n],
-    });
-    await tookOf({ delegate: [9_000n * COIN, 0n], reclaim: [9_000n * COIN, COIN / 100n] });
-    await look((COIN / 100n) * 60n);
-    // Three hundredths and one: two on average.
-    expect((await readGasLevels(em()))[0]?.payoutsLeft).to.equal(30);
-    // The fees that were noted when they were settled, of which none is of what came after.
-    await forced(`update payouts set fee_units = ${COIN / 100n}`);
-    expect((await figures())('gateway_settled_deposit_cost_usd{network="bsc"}')).to.equal(12);
-  });
-
-  it('is told beside what waits for it, by reason, and how the signer is', async () => {
-    const waiting = 'gateway_payouts_waiting{network="bsc",code="waiting_for_gas"}';
-    const of = await figures();
-    expect([of(waiting), of('gateway_signer_seen_timestamp_seconds')]).to.deep.equal([0, undefined]);
-    await shop.sql(
-      `insert into settlement_waits (network, address_key, merchant_id, address, currency, code, reason, since,
-        updated_at) select 'bsc', n::text, ?, 'a', 'USDT', 'waiting_for_gas', 'x', now(), now()
-       from generate_series(1, 3) n`,
-      [shop.merchantId],
-    );
-    const at = '2026-11-20T09:00:00Z';
-    await shop.sql(
-      `insert into signer_state (name, seen_at, signed_at, sealed_code, sealed_reason, sealed_since)
-       values ('signer', ?, ?, 'wallet', 'why', now())`,
-      [at, at],
-    );
-    const then = await figures();
-    for (const [name, value] of [
-      [waiting, 3],
-      ['gateway_signer_seen_timestamp_seconds', Date.parse(at) / 1_000],
-      ['gateway_signer_signed_timestamp_seconds', Date.parse(at) / 1_000],
-      ['gateway_signer_sealed', 1],
-    ] as const)
-      expect(then(name), name).to.equal(value);
   });
 });

@@ -113,17 +113,6 @@ for (const network of NETWORKS)
       expect(await differences(address)).to.deep.equal([]);
     });
 
-    it('and one read alone has shown is forgotten with its block', async () => {
-      const address = await funded();
-      const once = await the.send(the.secretOf(address), STRANGER, units);
-      await seen();
-      expect(await sent(once)).to.include({ state: 'foreign' });
-      await the.replace(1);
-      await the.mine(2);
-      await the.catchUp();
-      expect(await sent(once)).to.equal(undefined);
-    });
-
     it('from one customer’s address to another’s is nobody’s deposit, and is explained where it arrived', async () => {
       const [one, other] = [await funded(), await funded()];
       const hash = await the.send(the.secretOf(one), other, units);

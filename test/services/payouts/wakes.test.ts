@@ -92,6 +92,14 @@ describe('what may be paid out is told to the actor of its address', function ()
     expect(await told()).to.deep.equal([]);
   });
 
+  it('not where nothing is paid out', async () => {
+    const nowhere = await startPayableWorld();
+    await nowhere.pay([40n]);
+    expect((await nowhere.rows('select status from deposits'))[0]).to.include({ status: 'completed' });
+    expect(await nowhere.rows("select 1 from outbox where workflow_id like 'settlement:%'")).to.be.empty;
+    await nowhere.stop();
+  });
+
   it('when a payout ends without having paid, and not by the step that settles it, after which its actor looks', async () => {
     await world.pay([40n, 60n]);
     await forget();
@@ -147,24 +155,5 @@ describe('what may be paid out is told to the actor of its address', function ()
     const { settings } = deps;
     const nowhere = { ...deps, settings: { ...settings, payouts: { ...settings.payouts, networks: [] } } };
     expect(await foreseen(nowhere)).to.equal(false);
-    await world.settle(id);
-    expect(await foreseen(), 'it is settled').to.equal(false);
-    await world.simulate('completed');
-    const [simulated] = await world.rows('select id from deposits where simulated');
-    const step = await advanceDeposit(deps, { depositId: String(simulated?.['id']), alarmed: true });
-    expect(step).to.include({ kind: 'at', state: 'completed', foreseen: false });
-  });
-});
-
-describe('where nothing is paid out', function () {
-  this.timeout(60_000);
-
-  it('nobody is told anything', async () => {
-    const world = await startPayableWorld();
-    await world.pay([40n]);
-    await updateMerchant(world.deps, { merchantId: world.merchantId, withdraw: { bsc: DESTINATION } });
-    expect((await world.rows('select status from deposits'))[0]).to.include({ status: 'completed' });
-    expect(await world.rows("select 1 from outbox where workflow_id like 'settlement:%'")).to.deep.equal([]);
-    await world.stop();
   });
 });

@@ -1,15 +1,11 @@
 import { expect } from 'chai';
 import type { Currency, Network } from '../../../../src/domain/assets.ts';
-import { decideReclaim } from '../../../../src/domain/payouts/reclaim.ts';
-import { sentFor, signerFacts } from '../../../../src/services/payouts/settle/living.ts';
 import { termsOf } from '../../../signer/pull/asking.ts';
-import { BACK, LOAN } from '../../../signer/pull/cases.ts';
 import { type AdoptStage, startAdoptStage, UNITS } from './stage.ts';
 
 const TRX = 5n * 10n ** 6n;
 const PLACES: readonly (readonly [Network, Currency, bigint])[] = [
   ['bsc', 'USDT', UNITS],
-  ['bsc', 'BNB', UNITS],
   ['tron', 'USDT', UNITS],
   ['tron', 'TRX', TRX],
 ];
@@ -118,49 +114,5 @@ describe('taking up what the database has forgotten', function () {
     expect(await the.goesOn(one.place)).to.deep.equal(['settle']);
     const [payout] = await the.sql('select * from payouts where id = ?', [one.payout.id]);
     expect(payout?.['transaction_hash']).to.equal(second['hash']);
-  });
-
-  it('of coins alone, into the next payout of the address', async () => {
-    const place = await the.place('bsc');
-    await the.deposit(place, 'USDT', UNITS);
-    const payout = await the.plan(place, 'USDT');
-    const topUp = await the.decided(await the.ask(payout, { purpose: 'gas' }));
-    const one = { place, payout, depositIds: [], topUp, transfer: topUp };
-    await the.forget(one);
-    await the.shows(topUp);
-    await the.notAdopted(one, /nothing is to be paid out there at present: .*payout accept"$/);
-    const next = await the.plan(place, 'USDT');
-    expect((await the.adopt(topUp)).payoutId).to.equal(next.id);
-    const [row] = await the.sql('select * from sent_transactions where hash = ?', [topUp['hash']]);
-    expect(row).to.include({ purpose: 'gas', state: 'final', payout_id: next.id });
-  });
-
-  it('of what took energy back, of a payout that was over in the backup: it is known to be back then', async () => {
-    const place = await the.place('tron');
-    await the.deposit(place, 'USDT', TRX);
-    const payout = await the.plan(place, 'USDT');
-    const loan = await the.decided(await the.ask(payout, LOAN));
-    await the.shows(loan, { moves: [] });
-    await the.force('update deposits set payout_id = null where payout_id = ?', [payout.id]);
-    await the.force("update payouts set state = 'cancelled', reason = 'x' where id = ?", [payout.id]);
-    const back = await the.signed(await the.ask(payout, BACK));
-    await the.force('delete from sent_transactions where id = ?', [back['id']]);
-    // Another payout of the address has nothing to do with it.
-    await the.plan(place, 'USDT');
-    await the.shows(back, { moves: [] });
-    // The worker asks for it anew, as it knows nothing of the first time.
-    const again = await the.ask(payout, BACK);
-    await the.refused(again, /^backup: .*"payout adopt --tx [0-9a-f]{64} --network tron"/);
-    expect((await the.adopt(back)).payoutId).to.equal(payout.id);
-    expect(await the.sql("select hash from sent_transactions where state = 'foreign'")).to.deep.equal([]);
-    expect((await the.row(again))['state']).to.equal('dead');
-    const em = the.deps.orm.em.fork();
-    const sent = (await sentFor(em, 'tron', payout.id)).filter(({ purpose }) => purpose === 'reclaim');
-    const [lent] = (await sentFor(em, 'tron', payout.id)).filter(({ purpose }) => purpose === 'delegate');
-    if (!lent) throw new Error('nothing was lent');
-    const facts = { retriedAt: null, now: new Date(), resendMs: 30_000, blockLookMs: 3_000 };
-    expect(decideReclaim({ ...facts, loan: lent, sent, signer: await signerFacts(em) })).to.include({
-      does: 'returned',
-    });
   });
 });

@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts';
-import { updateMerchant } from '../../../../src/services/merchants/merchants.ts';
 import { shown } from '../stage.ts';
-import { MERCHANTS, type SettleStage, startFundedStage, USDT } from './stage.ts';
-import { isPaid, isPaying, isSent, says } from './steps.ts';
+import { type SettleStage, startFundedStage, USDT } from './stage.ts';
+import { isPaid, isPaying, says } from './steps.ts';
 
 const DESTINATION = keyOfHex('d1'.repeat(20));
 const UNITS = 5n * USDT;
-const MINUTE = 61_000;
-const RESEND = 16_000;
-type Answer = Exclude<Awaited<ReturnType<NonNullable<SettleStage['proxy']['fault']>>>, undefined>;
 
 describe('a payout on BNB Chain that meets trouble', function () {
   this.timeout(300_000);
@@ -24,12 +20,12 @@ describe('a payout on BNB Chain that meets trouble', function () {
     await the.signer.stop();
     await the.signer.start();
   });
-  const answers = (method: string, answer: (id: unknown) => Answer): void =>
-    the.everywhere((call) => (call.method === method ? answer(call.id) : undefined));
-  const says32000 = (message: string) => (id: unknown) =>
-    ({ json: { jsonrpc: '2.0', id, error: { code: -32000, message } } }) as Answer;
-  const nobodyTakesIt = (message = 'nonce too low'): void =>
-    answers('eth_sendRawTransaction', says32000(message));
+  const nobodyTakesIt = (): void =>
+    the.everywhere(({ method, id }) =>
+      method === 'eth_sendRawTransaction'
+        ? { json: { jsonrpc: '2.0', id, error: { code: -32000, message: 'nonce too low' } } }
+        : undefined,
+    );
   const attempts = async (key: AddressKey) =>
     (await the.sent(key))
       .filter(({ purpose }) => purpose === 'payout')
@@ -64,28 +60,6 @@ describe('a payout on BNB Chain that meets trouble', function () {
     return key;
   };
 
-  it('sends the same bytes again where no broadcast arrived', async () => {
-    const key = await paysOnce(async (one) => {
-      nobodyTakesIt('already known');
-      await the.settle(one, says('no block has them yet'));
-      the.everywhere(undefined);
-      the.clock.aheadMs += RESEND;
-    });
-    expect((await the.sent(key)).map(({ attempt }) => attempt)).to.deep.equal([1, 1]);
-  });
-
-  it('is settled by the bytes that a node took, where its answer is lost', async () => {
-    const key = await paysOnce(async (one) => {
-      the.everywhere(async ({ method }, forward) => {
-        if (method !== 'eth_sendRawTransaction') return undefined;
-        await forward();
-        return 'reset';
-      });
-      await the.settle(one);
-    });
-    expect(await ends(key)).to.deep.equal(['1 final']);
-  });
-
   it('outbids what no block takes, in the same place, with what it was given and with the transfer', async () => {
     const key = await paysOnce(async (one) => {
       nobodyTakesIt();
@@ -105,24 +79,6 @@ describe('a payout on BNB Chain that meets trouble', function () {
       'payout final',
     ]);
     expect(new Set((await attempts(key)).map(({ nonce }) => nonce)).size).to.equal(1);
-  });
-
-  it('is not outbid above the cap: what was signed is sent on until it is mined', async () => {
-    const key = await paysOnce(async (one) => {
-      await the.settle(one, isPaying);
-      the.everywhere(({ method, id }) => {
-        if (method === 'eth_gasPrice') return { json: { jsonrpc: '2.0', id, result: '0x2540be400' } };
-        return method === 'eth_sendRawTransaction'
-          ? { json: { jsonrpc: '2.0', id, result: '0x' } }
-          : undefined;
-      });
-      await the.settle(one, says('no block has it yet'));
-      await the.outbids(one, 'cannot be replaced');
-      answers('eth_gasPrice', (id) => ({ json: { jsonrpc: '2.0', id, result: '0x2540be400' } }));
-      the.clock.aheadMs += MINUTE;
-      await the.settle(one);
-    });
-    expect(await ends(key)).to.deep.equal(['1 final']);
   });
 
   it('is settled by the first attempt, where a block has that one after all', async () => {
@@ -168,19 +124,6 @@ describe('a payout on BNB Chain that meets trouble', function () {
     expect(await ends(first)).to.deep.equal(['1 final', '2 dead']);
   });
 
-  it('is sent again where its block, and before it that of its coins, is in the chain no more', async () => {
-    const key = await paysOnce(async (one) => {
-      for (const until of [isSent, isPaid]) {
-        await the.settle(one, until);
-        await the.chain.mine();
-        await the.catchUp();
-        await replaced(1);
-        the.clock.aheadMs += RESEND;
-      }
-    });
-    expect(await the.ways(key)).to.deep.equal(['gas final', 'payout final']);
-  });
-
   it('gives the deposits back where the chain undid it, although the signer refused another attempt', async () => {
     const key = await paysOnce(async (one) => {
       await the.settle(one, says(': signed'));
@@ -200,20 +143,6 @@ describe('a payout on BNB Chain that meets trouble', function () {
       await the.signer.start();
     });
     expect(await the.states(key)).to.deep.equal(['failed', 'settled']);
-  });
-
-  it('burns gas once where an endpoint understates it', async () => {
-    const withdraw = (bsc: string) =>
-      updateMerchant(the.deps, { merchantId: the.api.merchant.id, withdraw: { bsc } });
-    // What failed before is a day ago: nothing is tried with care. A first balance takes more than is spare.
-    the.clock.aheadMs += 25 * 3_600_000;
-    await withdraw(shown('bsc', keyOfHex('d7'.repeat(20))));
-    const key = await the.paid(['USDT', UNITS]);
-    the.proxy.fault = ({ method, id }) =>
-      method === 'eth_estimateGas' ? { json: { jsonrpc: '2.0', id, result: '0x5208' } } : undefined;
-    await the.settle(key);
-    expect(await the.states(key)).to.deep.equal(['failed', 'settled']);
-    await withdraw(MERCHANTS);
   });
 
   it('is neither settled nor failed by the word of blocks alone that endpoints deny', async () => {

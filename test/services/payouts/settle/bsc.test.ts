@@ -4,9 +4,7 @@ import { eventually } from '../../../../dev/support/eventually.ts';
 import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts';
 import { updateMerchant } from '../../../../src/services/merchants/merchants.ts';
 import { acceptForeign } from '../../../../src/services/payouts/foreign.ts';
-import { publishGasWallets } from '../../../../src/services/payouts/gas-wallets.ts';
 import { setPaused } from '../../../../src/services/payouts/pauses.ts';
-import { gasWalletOf } from '../../../../src/services/payouts/settle/coins.ts';
 import { ownKey } from '../../watcher/test-watcher.ts';
 import { shown } from '../stage.ts';
 import { GWEI, MERCHANTS, type SettleStage, startSettleStage, USDT } from './stage.ts';
@@ -14,7 +12,6 @@ import { isPaying, isSent, says } from './steps.ts';
 
 const DESTINATION = keyOfHex('d1'.repeat(20));
 const ELSEWHERE = keyOfHex('d2'.repeat(20));
-const COPY = 'c0'.repeat(20);
 
 describe('paying out on BNB Chain', function () {
   this.timeout(300_000);
@@ -154,32 +151,6 @@ describe('paying out on BNB Chain', function () {
     expect(await the.wait(key)).to.equal(undefined);
   };
 
-  it('waits with its coins on the address for cheaper gas and for a token that refuses, and needs no more', async () => {
-    const key = await the.paid(['USDT', 5n * USDT]);
-    await the.settle(key, isSent);
-    gasPrice(6n * GWEI);
-    await the.settle(key, says('goes by itself once gas is cheaper'));
-    gasPrice(GWEI);
-    const { usdt, anvil } = the.chain;
-    const code = await anvil.rpc('eth_getCode', [usdt.address, 'latest']);
-    await anvil.rpc('anvil_setCode', [`0x${COPY}`, code]);
-    await anvil.rpc('anvil_setCode', [usdt.address, refusing(COPY)]);
-    await the.settle(key, says('the token refuses the transfer'));
-    expect(await the.ways(key)).to.deep.equal(['gas final']);
-    await goesOn(key, 'refuses', () => anvil.rpc('anvil_setCode', [usdt.address, code]));
-    expect(await the.ways(key)).to.deep.equal(['gas final', 'payout final']);
-  });
-
-  it('is given coins again where somebody took those that it was given', async () => {
-    const key = await the.paid(['USDT', 5n * USDT]);
-    await the.settle(key, isSent);
-    await the.finish();
-    await the.chain.anvil.rpc('anvil_setBalance', [`0x${key}`, '0x0']);
-    await the.finish();
-    await the.settle(key);
-    expect(await the.ways(key)).to.deep.equal(['gas final', 'gas final', 'payout final']);
-  });
-
   it('has no gas wallet that somebody else has used, until an operator has accepted that', async () => {
     const key = await the.paid(['USDT', 5n * USDT]);
     const from = `0x${the.gas}`;
@@ -213,18 +184,6 @@ describe('paying out on BNB Chain', function () {
     );
     await waits(key, 'wait', 'address_short');
     expect(await the.payouts(key)).to.deep.equal([]);
-  });
-
-  it('is given coins by the wallet that was told last, also where its file was put back', async () => {
-    const em = the.deps.orm.em.fork();
-    const tell = async (address: string): Promise<unknown> => {
-      the.clock.aheadMs += 1_000;
-      await publishGasWallets(the.deps, { bsc: address });
-      return (await gasWalletOf(em, 'bsc'))?.address;
-    };
-    const other = shown('bsc', keyOfHex('ab'.repeat(20)));
-    expect(await tell(other)).to.equal(other);
-    expect(await tell(the.signer.gas.bsc)).to.equal(the.signer.gas.bsc);
   });
 
   it('is not planned, asked for or signed while payouts are paused, and goes on where it was signed before', async () => {
@@ -265,10 +224,3 @@ describe('paying out on BNB Chain', function () {
     }
   });
 });
-
-/** Code that undoes every transfer, and leaves all else to the code at another address. */
-function refusing(elsewhere: string): string {
-  const isTransfer = '5f3560e01c63a9059cbb14603b57';
-  const asBefore = `365f5f375f5f365f73${elsewhere}5af43d5f5f3e6037573d5ffd5b3d5ff3`;
-  return `0x${isTransfer}${asBefore}5b5f5ffd`;
-}

@@ -74,11 +74,11 @@ export async function startSettleStage({ payouts, others = 0, signs = true }: Op
     ...acting,
     ...balancesOf(chain),
     /** What no block has taken is sent again within a minute, and asked for at a higher price after it. */
-    async outbids(key: AddressKey, says = 'higher price'): Promise<void> {
+    async outbids(key: AddressKey): Promise<void> {
       clock.aheadMs += 50_000;
       await settle(key, (one) => one.kind === 'went' && one.note.endsWith(': sent'));
       clock.aheadMs += 11_000;
-      await settle(key, (one) => ('note' in one ? one.note : one.reason).includes(says));
+      await settle(key, (one) => ('note' in one ? one.note : one.reason).includes('higher price'));
     },
     depositsOf: (key: AddressKey) => live.deposits(`0x${key}`),
     /** What every endpoint answers; undefined: what the node says. */

@@ -3,7 +3,7 @@ import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts
 import type { Spending } from '../../../../src/chains/spending.ts';
 import { holdStep } from '../../../../src/services/payouts/settle/living.ts';
 import { type SettleStage, startFundedStage, USDT } from './stage.ts';
-import { isPaying, isSent } from './steps.ts';
+import { isSent } from './steps.ts';
 import { startFundedTronStage, TRX, type TronSettleStage } from './tron-stage.ts';
 
 const DESTINATION = keyOfHex('d1'.repeat(20));
@@ -96,18 +96,6 @@ describe('a worker that stood still while another one went on', function () {
     } finally {
       await tron.stop();
     }
-  });
-
-  it('is asked for no further attempt by a worker that stood still while another one had it mined', async () => {
-    const key = await the.paid(['USDT', 5n * USDT]);
-    await the.settle(key, isPaying);
-    // It is sent, as rows say, and nobody has it: by now it is to be outbid.
-    the.clock.aheadMs += 61_000;
-    const sentAt = new Date(Date.now() + the.clock.aheadMs - 5_000);
-    const [{ id = '' } = {}] = (await the.sent(key)).filter(({ purpose }) => purpose === 'payout');
-    await the.rows("update sent_transactions set state = 'sent', sent_at = ? where id = ?", [sentAt, id]);
-    await overtaken(the, key, 1);
-    expect(await the.ways(key)).to.deep.equal(['gas final', 'payout final']);
   });
 
   it('with the same step in its hand as before another one asked is told that it holds no longer', async () => {

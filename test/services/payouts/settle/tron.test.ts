@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { ANSWERS, always } from '../../../../dev/tron/faults.ts';
-import { TRON_ADDRESSES } from '../../../../src/chains/tron/addresses.ts';
 import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
-import { isPaying, isSent, reasonOf, says } from './steps.ts';
+import { isSent, reasonOf, says } from './steps.ts';
 import { MERCHANT_KEY, startFundedTronStage, TRX, type TronSettleStage } from './tron-stage.ts';
 
 const USDT = TRX;
@@ -79,27 +78,6 @@ describe('paying out on Tron', function () {
     expect(await statuses(key)).to.deep.equal(['settled', 'settled']);
   });
 
-  it('waits for coins in the gas wallet, names how many, and goes on by itself', async () => {
-    const key = await the.paid(['USDT', 30n * USDT]);
-    const had = await the.coinsOf(the.gas);
-    const fund = async (sun: bigint): Promise<void> => {
-      await the.node.anvil.rpc('anvil_setBalance', [`0x${the.gas}`, `0x${sun.toString(16)}`]);
-      await the.finish();
-    };
-    await fund(1n * TRX);
-    expect(reasonOf(await the.step(key))).to.match(
-      /^30 USDT.*the gas wallet has too little.*send at least [0-9.]+ TRX to T/,
-    );
-    expect(await the.wait(key)).to.include({
-      code: 'waiting_for_gas',
-      needs_address: TRON_ADDRESSES.format(the.gas),
-    });
-    await fund(had);
-    the.clock.aheadMs += 60_000;
-    await the.settle(key);
-    expect(await the.states(key)).to.deep.equal(['settled']);
-  });
-
   it('pays once what every node has taken and none has put into a block, after its time is over', async () => {
     const key = await the.paid(['TRX', 50n * TRX]);
     const had = await the.coinsOf(MERCHANT_KEY);
@@ -131,17 +109,6 @@ describe('paying out on Tron', function () {
     expect(await statuses(key)).to.deep.equal(['settled']);
   });
 
-  it('pays out although three top-ups in a row landed nowhere', async () => {
-    const key = await the.paid(['USDT', 30n * USDT]);
-    for (let lost = 0; lost < 3; lost += 1) {
-      await the.settle(key, isSent);
-      await forget(key);
-      await the.letItsTimePass();
-    }
-    await the.settle(key);
-    expect(await the.ways(key)).to.deep.equal([...Array(3).fill('gas dead'), 'gas final', 'payout final']);
-  });
-
   it('takes up a transaction that a block shows after all, and pays nothing twice', async () => {
     const key = await the.paid(['TRX', 25n * TRX]);
     const had = await the.coinsOf(MERCHANT_KEY);
@@ -170,28 +137,6 @@ describe('paying out on Tron', function () {
     await the.settle(key);
     expect(await the.states(key)).to.deep.equal(['failed', 'failed', 'settled']);
     expect(await statuses(key)).to.deep.equal(['settled']);
-  });
-
-  it('is not sent with too little where energy has become dear, or another deposit came, since the trial', async () => {
-    const key = await the.paid(['USDT', 40n * USDT]);
-    await the.settle(key, isSent);
-    await the.finish();
-    the.node.rules.prices.sunPerEnergy = 210n;
-    // The price is kept for ten minutes: a payout that was planned before fails at most once for it.
-    await the.settle(key);
-    expect([['settled'], ['failed', 'settled']]).to.deep.include(await the.states(key));
-    the.node.rules.prices.sunPerEnergy = 100n;
-    await the.pay(key, ['USDT', 40n * USDT]);
-    await the.settle(key, isPaying);
-    const before = (await the.states(key)).length;
-    // A balance that is not emptied costs more than one that is.
-    await the.node.pay({ to: key, currency: 'USDT', units: 30n * USDT });
-    await the.node.mine();
-    await the.settle(key, isSettled);
-    expect([(await the.states(key)).length, (await the.states(key)).at(-1)]).to.deep.equal([
-      before,
-      'settled',
-    ]);
   });
 
   it('leaves the books and the chain in agreement', () => the.agrees());
