@@ -1,10 +1,6 @@
 import { expect } from 'chai';
 import { resendFailed } from '../../../dev/support/use-cases.ts';
-import { createMetrics } from '../../../src/app/metrics.ts';
-import { beginAtZero, observeDeliveries } from '../../../src/app/observe.ts';
 import type { EventView } from '../../../src/contract/event.ts';
-import { deliverWebhook } from '../../../src/services/webhooks/deliver.ts';
-import { valueIn } from '../../support/repository/prometheus.ts';
 import { type Bench, idOf, startDeliveries } from './support.ts';
 
 const EVERY_MS = 100;
@@ -16,30 +12,6 @@ describe('deliveries', function () {
     bench = await startDeliveries();
   });
   after(() => bench?.stop());
-
-  it('are measured from their making to the first attempt and to the success', async () => {
-    const metrics = createMetrics({ defaults: false });
-    beginAtZero(metrics, []);
-    const deps = { ...bench.deps, deliveryReport: observeDeliveries(metrics) };
-    const step = async (part: string, name: string) =>
-      valueIn(
-        await metrics.registry.metrics(),
-        `gateway_webhook_lateness_seconds_${part}{mode="test",step="${name}"}`,
-      );
-    const counts = async () => ({
-      first: [await step('count', 'first_attempt'), await step('sum', 'first_attempt')],
-      success: [await step('count', 'success'), await step('sum', 'success')],
-    });
-    const deliveryId = idOf(await bench.make(await bench.target([503, 200])));
-    bench.pass(7_000);
-    expect((await deliverWebhook(deps, { deliveryId })).kind).to.equal('retry');
-    expect(await counts()).to.deep.equal({ first: [1, 7], success: [0, 0] });
-    bench.pass(3_000);
-    for (const when of ['at its end', 'asked again after it']) {
-      expect((await deliverWebhook(deps, { deliveryId })).kind, when).to.equal('done');
-      expect(await counts(), when).to.deep.equal({ first: [1, 7], success: [1, 10] });
-    }
-  });
 
   it('that failed are all resent by one call, ten a second, with the same ids and bodies, whoever starts their actors', async () => {
     const target = await bench.target([404, 404, 404, 503, 200]);

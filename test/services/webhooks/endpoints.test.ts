@@ -1,16 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { startCanary } from '../../../dev/support/receiver.ts';
 import { createEndpoint, updateEndpoint } from '../../../dev/support/use-cases.ts';
 import type { Lookup } from '../../../src/services/webhooks/http/lookup.ts';
 import type { EndpointDeps } from '../../../src/services/webhooks/permit.ts';
 import { startTestApi, type TestApi, testSettings } from '../../support/gateway.ts';
 import { refusalOf } from '../../support/refusals.ts';
 
-/** The first of each reason; `http/target.test.ts` has them all. */
-const HOSTILE: readonly string[] = JSON.parse(
-  readFileSync(new URL('../../vectors/hostile-urls.json', import.meta.url), 'utf8'),
-).urls.map(({ urls }: { urls: string[] }) => urls[0]);
 const PUBLIC: Lookup = async () => ['93.184.215.14'];
 
 describe('saving a webhook endpoint', function () {
@@ -54,30 +48,6 @@ describe('saving a webhook endpoint', function () {
       expect(refusal.message).not.to.contain('10.0.0.1');
     }
     expect(await rows()).to.deep.equal(before);
-  });
-
-  it('refuses hostile URLs of each kind on create and on update, without a question or a connection', async () => {
-    const canary = await startCanary();
-    let asked = 0;
-    const lookup: Lookup = async (...question) => {
-      asked += 1;
-      return await PUBLIC(...question);
-    };
-    const { id } = await save(PUBLIC);
-    const before = await rows();
-    for (const allowHttp of [false, true])
-      for (const template of HOSTILE) {
-        const url = template.replaceAll('{port}', String(canary.port));
-        const change = { ...scope(), id, url, rotateSecret: true };
-        for (const { code, field } of [
-          await refusalOf(save(lookup, url, allowHttp)),
-          await refusalOf(updateEndpoint(closed(lookup, allowHttp), change)),
-        ])
-          expect([code, field], url).to.deep.equal(['INVALID', 'url']);
-      }
-    expect(await rows()).to.deep.equal(before);
-    expect([asked, canary.connections()]).to.deep.equal([0, 0]);
-    await canary.stop();
   });
 
   it('gives each of two rotations at once a secret of its own, ends with the last one, and keeps every other for its time', async () => {

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { eventually } from '../../../dev/support/eventually.ts';
 import type { EventView } from '../../../src/contract/event.ts';
 import { deliverWebhook } from '../../../src/services/webhooks/deliver.ts';
 import { SLOTS_PER_ENDPOINT } from '../../../src/services/webhooks/lease.ts';
@@ -14,9 +13,8 @@ describe('the slots that all processes share', function () {
   });
   after(() => bench?.stop());
 
-  const otherProcess = (firstNumber?: number) => {
-    const slots = createDeliverySlots(firstNumber === undefined ? {} : { firstNumber });
-    const deps = { ...bench.deps, slots };
+  const otherProcess = () => {
+    const deps = { ...bench.deps, slots: createDeliverySlots() };
     return (event: EventView) => deliverWebhook(deps, { deliveryId: idOf(event) });
   };
   const attemptsTo = async (event: EventView): Promise<number> =>
@@ -44,21 +42,6 @@ describe('the slots that all processes share', function () {
     expect(await attemptsTo(late)).to.equal(1);
   });
 
-  it('are one for each of ten deliveries that begin in fourteen processes in the same instant', async () => {
-    const target = await bench.target({ kind: 'hang' });
-    const events: EventView[] = [];
-    for (let count = 0; count < 14; count += 1) events.push(await bench.make(target));
-    const kinds: string[] = [];
-    // All of them try the same slot first.
-    const all = events.map(async (event) => kinds.push((await otherProcess(0)(event)).kind));
-    await eventually('four that are sent away', () => kinds.length === 4);
-    await target.receiver.waitFor(SLOTS_PER_ENDPOINT);
-    expect(kinds).to.deep.equal(Array(4).fill('later'));
-    await target.receiver.stop();
-    await Promise.all(all);
-    expect(target.receiver.requests).to.have.length(SLOTS_PER_ENDPOINT);
-  });
-
   it('come back by themselves when the process that held them died, and are no other endpoint’s', async () => {
     const [target, free] = [await bench.target(200), await bench.target(200)];
     // As a process leaves them that died with ten open connections.
@@ -78,19 +61,5 @@ describe('the slots that all processes share', function () {
     );
     expect(await otherProcess()(event)).to.include({ kind: 'done', status: 'succeeded' });
     expect(await bench.heldSlots(target)).to.equal(9);
-  });
-
-  it('are never given back for another: an attempt that ends after its lease leaves the next holder alone', async () => {
-    const target = await bench.target({ kind: 'hang' });
-    const sending = bench.attempt(target);
-    await target.receiver.waitFor(1);
-    expect(await bench.heldSlots(target)).to.equal(1);
-    await bench.sql(
-      `update webhook_slots set held_until = held_until + interval '1 hour' where owner_id = ?`,
-      [target.endpointId],
-    );
-    await target.receiver.stop();
-    expect(await sending).to.include({ kind: 'retry' });
-    expect(await bench.heldSlots(target)).to.equal(1);
   });
 });

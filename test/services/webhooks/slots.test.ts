@@ -4,28 +4,18 @@ import { SLOTS_PER_ENDPOINT } from '../../../src/services/webhooks/lease.ts';
 import {
   createDeliverySlots,
   SLOTS_PER_MERCHANT,
-  type Slot,
   TEST_SLOTS,
   TEST_SLOTS_PER_MERCHANT,
 } from '../../../src/services/webhooks/slots.ts';
 
 describe('the slots of deliveries', () => {
-  let nowMs = 0;
   const owner = (endpointId: string, merchantId = 'merchant', mode: Mode = 'live') => ({
     endpointId,
     merchantId,
     mode,
   });
   type Slots = ReturnType<typeof createDeliverySlots>;
-  const make = (more: object = {}) => createDeliverySlots({ nowMs: () => nowMs, waitHereMs: 50, ...more });
-  const slotOf = (taken: Slot | { waitMs: number }): Slot => {
-    if ('waitMs' in taken) throw new Error(`sent away for ${taken.waitMs} ms`);
-    return taken;
-  };
-  const waitOf = async (slots: Slots) => {
-    const away = await slots.take(owner('a'));
-    return 'waitMs' in away ? away.waitMs : -1;
-  };
+  const make = () => createDeliverySlots({ nowMs: () => 1_000, waitHereMs: 50 });
   /** So many ask at once for one of each of these owners; the slots that were given. */
   const ask = async (slots: Slots, times: number, owners = [owner('a')]) => {
     const each = owners.flatMap((one) => Array.from({ length: times }, () => slots.take(one)));
@@ -34,30 +24,10 @@ describe('the slots of deliveries', () => {
   const endpoints = (count: number, merchantId: string, mode?: Mode) =>
     Array.from({ length: count }, (_, index) => owner(`${merchantId}-${mode}-${index}`, merchantId, mode));
 
-  beforeEach(() => {
-    nowMs = 1_000;
-  });
-
   it('are at most ten for an endpoint, whatever comes at once, and none of another one', async () => {
     const slots = make();
     expect(await ask(slots, 200)).to.have.length(SLOTS_PER_ENDPOINT);
     expect(await slots.take(owner('b'))).to.have.property('free');
-  });
-
-  it('are handed over in the order of waiting while the receiver answers', async () => {
-    const slots = make({ perEndpoint: 1, waitHereMs: 60_000 });
-    const first = slotOf(await slots.take(owner('a')));
-    const order: number[] = [];
-    const waiting = [1, 2, 3].map(async (number) => {
-      const slot = slotOf(await slots.take(owner('a')));
-      order.push(number);
-      expect(slot.waited).to.equal(true);
-      slot.free();
-    });
-    first.free();
-    await Promise.all(waiting);
-    expect(order).to.deep.equal([1, 2, 3]);
-    expect(slotOf(await slots.take(owner('a'))).waited).to.equal(false);
   });
 
   it('are limited for all endpoints of a merchant together, so that others keep theirs', async () => {
@@ -75,16 +45,5 @@ describe('the slots of deliveries', () => {
     expect(away, `${TEST_SLOTS} are held`).to.have.property('waitMs');
     const live = await ask(slots, 1, endpoints(SLOTS_PER_MERCHANT, 'merchant', 'live'));
     expect(live).to.have.length(SLOTS_PER_MERCHANT);
-  });
-
-  it('of a receiver that hangs send the rest away at once, spread over two minutes at most', async () => {
-    const slots = make();
-    await ask(slots, SLOTS_PER_ENDPOINT);
-    nowMs += 5_000;
-    const waits: number[] = [];
-    for (let index = 0; index < 500; index += 1) waits.push(await waitOf(slots));
-    expect(Math.min(...waits)).to.be.at.least(1_000);
-    expect(Math.max(...waits)).to.be.within(90_000, 120_000);
-    expect(waits.slice(0, 100)).to.deep.equal(waits.slice(0, 100).toSorted((a, b) => a - b));
   });
 });

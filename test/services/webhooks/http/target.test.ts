@@ -107,14 +107,6 @@ describe('the literal check', () => {
     expect([url.href, isLiteral]).to.deep.equal(['https://shop.example/hook?a=1&b=%20', false]);
   });
 
-  it('says why it refuses a fragment, and takes 2048 characters and not one more', async () => {
-    const { message } = await refusal(() => parseTarget('https://shop.example/hook?a=1#b', closed));
-    expect(message).to.equal('The URL must not contain "#": what follows it is never sent to a server.');
-    const longest = SHOP.padEnd(2048, 'a');
-    parseTarget(longest, closed);
-    await refusal(() => parseTarget(`${longest}a`, closed));
-  });
-
   it('opens only the blocks that the operator named, for literals and for inside names', async () => {
     const allowedCidrs = ['127.0.0.0/8', 'nonsense', '10.1.0.0/99'];
     const policy: TargetPolicy = { allowedCidrs, allowHttp: true };
@@ -164,12 +156,6 @@ describe('resolving a target', () => {
       '2606:4700::1',
     ]);
     await refusal(() => resolve(SHOP, closed, ...answers, '127.0.0.1'));
-  });
-
-  it('does not look up a literal', async () => {
-    const lookup: Lookup = async () => expect.fail('looked up');
-    const literal = parseTarget('https://8.8.8.8/', closed);
-    expect(await resolveTarget({ lookup }, literal, closed, never)).to.deep.equal(['8.8.8.8']);
   });
 });
 
