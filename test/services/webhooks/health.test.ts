@@ -22,6 +22,12 @@ const RUNS: readonly {
   },
   { what: 'nothing good for less than five days', answers: [503], hours: [0, 5 * DAY - 0.1], disables: 0 },
   { what: 'nothing good for five days', answers: [503], hours: [0, 5 * DAY], disables: 2 },
+  {
+    what: 'a success at a later attempt of the delivery that comes after five days',
+    answers: [404, 503, 503, 200, 503],
+    hours: [0, 6 * DAY, 0, 4 * DAY],
+    disables: 0,
+  },
 ];
 
 describe('the health of an endpoint', function () {

@@ -17,9 +17,7 @@ const noted = (code: string, message: string) => ({ code, message: hexOf(message
 /** What nodes say of a broadcast, whether they take it, as a real node was seen to say it. */
 const SAID: readonly (readonly [said: object, takes: boolean])[] = [
   [{ result: true }, false],
-  [noted('DUP_TRANSACTION_ERROR', 'Dup transaction.'), false],
   [noted('TRANSACTION_EXPIRATION_ERROR', 'Transaction expired'), true],
-  [noted('SERVER_BUSY', 'Server busy.'), true],
 ];
 
 describe('payouts on Tron over endpoints that lie', function () {

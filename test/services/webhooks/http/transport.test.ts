@@ -116,7 +116,6 @@ describe('sending an attempt', () => {
 
   for (const [behaviour, message] of [
     [{ kind: 'reset' }, 'RESET: connection closed before an answer'],
-    [{ kind: 'raw', bytes: 'SSH-2.0-OpenSSH_9.9\r\n' }, 'PROTOCOL: the answer is not valid HTTP'],
     [{ kind: 'huge-headers', bytes: 20_000 }, 'PROTOCOL: the answer has more than 16 KiB of headers'],
     [{ kind: 'informational', count: 1_000 }, 'PROTOCOL: too many 1xx answers'],
   ] as const)
