@@ -6,7 +6,7 @@ import { bscStage } from './asked.ts';
 import { lying } from './lies.ts';
 import { NO_TRACES, without } from './test-watcher.ts';
 
-/** BNB that a contract passed on leaves no log: one trace of it is confirmed by another, or by the balance. */
+/** BNB that a contract passed on leaves no log: another trace of it, or the balance, confirms the first. */
 describe('money that a single trace showed', () => {
   let ahead = 0;
   const { live, payer } = bscStage({ now: () => new Date(Date.now() + ahead), others: 1 });
