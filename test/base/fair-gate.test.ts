@@ -3,8 +3,6 @@ import fc from 'fast-check';
 import { eventually } from '../../dev/support/eventually.ts';
 import { createFairGate, GateFull } from '../../src/base/async/fair-gate.ts';
 
-const REST_MS = 150;
-
 /** Work that ends when it is told to. */
 function held() {
   const ends: (() => void)[] = [];
@@ -31,61 +29,6 @@ describe('the fair gate', () => {
     for (let ended = 0; ended < 60; ended += 1) await endOne();
     expect(await quiet).to.equal('quiet');
     expect(await Promise.all(rush)).to.deep.equal(Array.from({ length: 50 }, (_, index) => `rush ${index}`));
-  });
-
-  it('gives up a turn that does not come in time, and only that one', async () => {
-    const gate = createFairGate({ places: 1 });
-    const { order, work, endOne } = held();
-    const first = gate.run('a', work('first'));
-    const late = gate.run('a', work('late'), 5).catch((error: unknown) => error);
-    const patient = gate.run('a', work('patient'));
-    expect(await late).to.be.instanceOf(GateFull);
-    await endOne();
-    await endOne();
-    expect(await Promise.all([first, patient])).to.deep.equal(['first', 'patient']);
-    expect(order).to.deep.equal(['first', 'patient']);
-  });
-
-  it('leaves places free for others when one key has all that are its own, and gives them back to it in turn', async () => {
-    const gate = createFairGate({ places: 4, placesOfKey: 2 });
-    const { order, work, endOne } = held();
-    const rush = Array.from({ length: 4 }, (_, index) => gate.run('rush', work(`rush ${index}`)));
-    const others = ['a', 'b', 'c'].map((name) => gate.run(name, work(name)));
-    expect(order).to.deep.equal(['rush 0', 'rush 1', 'a', 'b']);
-    await endOne();
-    expect(order.slice(4)).to.deep.equal(['rush 2']);
-    for (let ended = 0; ended < 8; ended += 1) await endOne();
-    expect(order.slice(5)).to.deep.equal(['c', 'rush 3']);
-    expect(await Promise.all([...rush, ...others])).to.have.length(7);
-  });
-
-  it('leaves a place empty for as long as it is told, after the call was answered', async () => {
-    const rests: [tookMs: number, waiting: number, restMs: number][] = [];
-    const gate = createFairGate({
-      places: 1,
-      restMs: (tookMs, waiting) => {
-        rests.push([tookMs, waiting, waiting > 0 ? REST_MS : 0]);
-        return waiting > 0 ? REST_MS : 0;
-      },
-    });
-    const { order, work, endOne } = held();
-    const [first, second] = [gate.run('a', work('first')), gate.run('a', work('second'))];
-    await endOne();
-    expect(await first).to.equal('first');
-    expect(order, 'the second waits, although the first was answered').to.deep.equal(['first']);
-    await eventually('the second', () => order.length === 2);
-    await endOne();
-    expect(await second).to.equal('second');
-    const last = gate.run('a', work('third'));
-    expect(order, 'nobody waited').to.deep.equal(['first', 'second', 'third']);
-    await endOne();
-    await last;
-    expect(rests.map(([, waiting, restMs]) => [waiting, restMs])).to.deep.equal([
-      [1, REST_MS],
-      [0, 0],
-      [0, 0],
-    ]);
-    expect(Math.min(...rests.map(([tookMs]) => tookMs))).to.be.at.least(0);
   });
 
   it('runs no more than it has places, all of it once, and loses none, whatever gave up, failed or rested', async () => {

@@ -1,9 +1,5 @@
-import { inspect } from 'node:util';
 import { expect } from 'chai';
-import fc from 'fast-check';
 import { componentLogger, createLogger } from '../../src/base/log.ts';
-import { prettyLine } from '../../src/base/log-pretty.ts';
-import { onTerminal } from '../support/pseudo-terminal.ts';
 
 /**
  * Everything that a terminal acts on, one of each kind: ANSI,
@@ -61,54 +57,5 @@ describe('log for a person', () => {
     const { log, written } = capture('pretty');
     log.info({ fake: 'x status=200' }, 'm');
     expect(written[0]).to.contain(' m fake="x status=200"\n');
-  });
-
-  it('is one line whatever is logged', () => {
-    const text = fc.string({ unit: 'binary' });
-    fc.assert(
-      fc.property(
-        fc.object({ maxDepth: 3, key: text, values: [text, fc.integer()] }),
-        text,
-        (members, message) => {
-          const { log, written } = capture('pretty');
-          log.info(members, message);
-          expect(written.join('').slice(0, -1), inspect(members)).to.not.match(ACTIVE);
-        },
-      ),
-      { numRuns: 150, seed: 3 },
-    );
-  });
-
-  it('has the colour of its level, which only we put there', () => {
-    const line = JSON.stringify({ time: 't', level: 'error', msg: ESCAPES, name: ESCAPES });
-    const shown = prettyLine(line, { colour: true });
-    expect(shown).to.contain('\u001b[31mERROR\u001b[39m');
-    expect(named(shown).slice(0, -1)).to.not.match(ACTIVE);
-    expect(prettyLine(line, { colour: false })).to.not.contain('\u001b');
-  });
-});
-
-/** Our own colours as words, so that patterns can speak of them. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose
-const named = (shown: string): string => shown.replace(/\u001b\[(\d+)m/g, '<$1>');
-
-describe('log of a command', function () {
-  this.timeout(60_000);
-  // Warns of http for webhooks, and then ends because there is no wallet.
-  const args = ['start', '--role', 'signer'];
-  const env = { DATA_DIR: '/proc/nowhere', WEBHOOK_ALLOW_HTTP: 'true' };
-
-  it('is for a person on a terminal, coloured unless NO_COLOR is set, and JSON elsewhere', async () => {
-    const [shown, plain, piped] = await Promise.all([
-      onTerminal(args, { env }),
-      onTerminal(args, { env: { ...env, NO_COLOR: '1' } }),
-      onTerminal(args, { env, after: ' 2>&1 | cat' }),
-    ]);
-    expect(named(shown)).to.match(/^<90>[\dT:.-]+Z<39> <33>WARN <39> <35>config<39> WEBHOOK_ALLOW_HTTP/m);
-    expect(named(plain)).to.match(/^[\dT:.-]+Z WARN {2}config WEBHOOK_ALLOW_HTTP/m);
-    expect(named(piped)).to.match(
-      /^\{"level":"warn","time":"[^"]+","component":"config","msg":"WEBHOOK_ALLOW_HTTP.*\}$/m,
-    );
-    for (const text of [plain, piped]) expect(text).to.not.contain('\u001b');
   });
 });

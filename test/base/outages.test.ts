@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { createLogger } from '../../src/base/log.ts';
 import { Outages } from '../../src/base/outages.ts';
-import { RpcUnavailable } from '../../src/chains/rpc/errors.ts';
 
 const MINUTE_MS = 60_000;
 const away = () => Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' });
@@ -53,34 +52,6 @@ describe('the lines of an outage', () => {
     // What was left out is counted, so that nothing is hidden.
     expect(fields.at(-1)?.['linesLeftOut']).to.equal(210 * 50 - 1);
   });
-
-  it('are no more than one a minute where it comes and goes', async () => {
-    const { said, outages, pass } = watched();
-    outages.know('PostgreSQL', { probe: async () => undefined });
-    for (let n = 0; n < 100; n += 1) {
-      outages.note('PostgreSQL', 'reset');
-      await pass(3_000);
-    }
-    const begun = said.filter((line) => line.startsWith('warn'));
-    expect(begun).to.have.length(5);
-    expect(said.length).to.be.at.most(2 * begun.length);
-  });
-
-  it('end by themselves where nothing can be asked, and are apart for each part and each chain', async () => {
-    const { said, outages, pass } = watched();
-    outages.note('PostgreSQL', 'refused');
-    await pass(29_000);
-    expect(outages.any).to.equal(true);
-    await pass(2_000);
-    expect(outages.any).to.equal(false);
-    for (const network of ['bsc', 'tron']) outages.note('RPC endpoints', 'no endpoint answers', network);
-    expect(said).to.deep.equal([
-      'warn: waiting for PostgreSQL: refused; nothing is lost, and it goes on by itself',
-      'info: PostgreSQL answers again after 30 s',
-      'warn: waiting for RPC endpoints of bsc: no endpoint answers; nothing is lost, and it goes on by itself',
-      'warn: waiting for RPC endpoints of tron: no endpoint answers; nothing is lost, and it goes on by itself',
-    ]);
-  });
 });
 
 describe('a log during an outage', () => {
@@ -111,15 +82,6 @@ describe('a log during an outage', () => {
       'waiting for RPC endpoints',
     ]);
     expect(JSON.stringify(lines)).not.to.match(/stack|hunter2/);
-  });
-
-  it('has one line for a chain, also of parts that do not say in which chain they failed', () => {
-    const { lines, log } = capture();
-    const rpc = (network: string) => new RpcUnavailable(`no endpoint of ${network} answers`, network);
-    log.warn({ err: rpc('bsc'), network: 'bsc' }, 'the chain could not be read');
-    log.warn({ err: new AggregateError([rpc('bsc')], 'a look failed') }, 'a background loop failed');
-    log.warn({ err: new Error('a price', { cause: rpc('tron') }) }, 'no price');
-    expect(lines.map(({ part }) => part)).to.deep.equal(['RPC endpoints of bsc', 'RPC endpoints of tron']);
   });
 
   it('keeps every line of what is ours, with its stack, and what is not about the outage', () => {

@@ -63,20 +63,6 @@ describe('the line before expensive work', () => {
     expect(begun).to.deep.equal(['x1', 'x2', 'y1', 'z1', 'x4']);
   });
 
-  it('gives up on a turn that does not come in time, and goes on with the next', async () => {
-    const line = createWaitingLine({ ...LIMITS, waitMs: 20 });
-    const { begun, work, end } = openWork();
-    const first = line(stranger('a'), work('a'));
-    expect(await line(stranger('b'), work('b')).catch(kindOf)).to.equal('all');
-    const third = line(stranger('c'), work('c'));
-    end('a');
-    await first;
-    await settled();
-    end('c');
-    expect(await third).to.equal('c');
-    expect(begun).to.deep.equal(['a', 'c']);
-  });
-
   it('keeps places for those who are known, of whom none takes more than his own', async () => {
     const line = createWaitingLine({ ...LIMITS, places: 6, placesKept: 3, placesOfKnownKey: 2 });
     const { begun, work, end } = openWork();
@@ -95,18 +81,5 @@ describe('the line before expensive work', () => {
     await settled();
     end('s4');
     expect(await again).to.equal('s4');
-  });
-
-  it('lets the known and the strangers take turns, so that neither waits for all of the others', async () => {
-    const line = createWaitingLine({ ...LIMITS, places: 20, placesOfKey: 20, placesOfKnownKey: 20 });
-    const { begun, work, end } = openWork();
-    const names = ['s1', 's2', 's3', 's4', 'k1', 'k2', 'k3'];
-    const all = names.map((name) => line(name.startsWith('k') ? owner('k') : stranger('s'), work(name)));
-    for (let done = 0; done < names.length; done += 1) {
-      await settled();
-      end(begun[done] ?? '');
-    }
-    await Promise.all(all);
-    expect(begun).to.deep.equal(['s1', 'k1', 's2', 'k2', 's3', 'k3', 's4']);
   });
 });

@@ -2,7 +2,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import fc from 'fast-check';
 import { testXpubs } from '../../dev/support/test-wallet.ts';
 import { renderConfigDocs, renderEnvExample } from '../../src/config/docs.ts';
 import { ConfigError, describeConfig, loadConfig, thresholdUnits } from '../../src/config/index.ts';
@@ -30,19 +29,6 @@ describe('configuration', () => {
         expect(problemsOf({ [name]: text }).join(), name).not.to.match(/hunter2|xprv9/);
       }
     }
-  });
-
-  it('never throws anything but a ConfigError, whatever the value', () => {
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...entries.map(([name]) => name)),
-        fc.string({ unit: 'binary' }),
-        (name, text) => {
-          for (const problem of problemsOf({ [name]: text })) expect(problem).to.contain(name);
-        },
-      ),
-      { numRuns: 500 },
-    );
   });
 
   it('reports all problems at once, ending with what to do', () => {
@@ -87,17 +73,6 @@ describe('configuration', () => {
       badCredentialsPerMinute: 20,
       testsPerSecond: 5,
     });
-  });
-
-  it('is frozen to the last level', () => {
-    const frozen = (value: unknown): boolean =>
-      typeof value !== 'object' ||
-      value === null ||
-      ArrayBuffer.isView(value) ||
-      (Object.isFrozen(value) && Object.values(value).every(frozen));
-    expect(
-      frozen(loadConfig({ SECRETS_KEY, BSC_RPC_URLS: 'http://a,http://b', PRICE_SOURCE: 'fixed:BNB=1' })),
-    ).to.equal(true);
   });
 
   it('warns of each opened exception and of variables that are misspelt, and of nothing else', () => {
@@ -156,17 +131,6 @@ describe('configuration', () => {
     expect(problemsOf({ SECRETS_KEY_FILE: file }).join())
       .to.match(/^SECRETS_KEY must be/)
       .and.not.match(/hunter2/);
-  });
-
-  it('refuses a file for what is no secret, instead of running without what it holds', () => {
-    for (const [name] of entries.filter(([, { secret }]) => !secret)) {
-      const told = problemsOf({ [`${name}_FILE`]: '/run/secrets/value' });
-      expect(told, name).to.deep.equal([
-        `${name}_FILE gives nothing: only secrets come by file. Set ${name} itself.`,
-      ]);
-    }
-    expect(problemsOf({ PUBLIC_URL_FILE: '' })).to.deep.equal([]);
-    expect(problemsOf({ constructor_FILE: 'x', toString_FILE: 'x' }), 'of nobody').to.deep.equal([]);
   });
 
   it('describes itself without any secret', () => {

@@ -84,13 +84,7 @@ describe('configuration in production', () => {
       /^TRON_SOLIDITY_URLS must not ask 93\.184\.216\.34 without TLS/,
     );
     expect(inProduction(solidity), 'asked for nothing').to.deep.equal([]);
-    for (const urls of [
-      'http://127.0.0.1:8545',
-      'http://localhost',
-      'http://10.1.2.3,http://172.30.1.1,http://192.168.0.9',
-      'http://[::1]',
-      'http://[fd00::5]',
-    ])
+    for (const urls of ['http://localhost', 'http://10.1.2.3,http://192.168.0.9', 'http://[fd00::5]'])
       expect(inProduction({ BSC_RPC_URLS: urls }), urls).to.deep.equal([]);
     expect(
       inProduction({ BSC_RPC_URLS: 'http://bsc-node:8545,wss://b', RPC_HTTP_HOSTS: 'other,BSC-node' }),
@@ -120,9 +114,5 @@ describe('configuration in production', () => {
     }
     expect(inProduction({ PUBLIC_URL: 'https://pay.myexample.com' })).to.deep.equal([]);
     expect(inProduction({ PUBLIC_URL: 'https://example.com.shop.test' })).to.deep.equal([]);
-    expect(
-      inProduction({ PUBLIC_URL: 'https://pay.exchangemesh.test' }),
-      'a name that holds the letters',
-    ).to.deep.equal([]);
   });
 });

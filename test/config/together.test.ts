@@ -1,7 +1,4 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import { tempDir } from '../../dev/support/parts.ts';
 import { testXpubs } from '../../dev/support/test-wallet.ts';
 import { neededVariables, renderConfigDocs } from '../../src/config/docs.ts';
 import { type Environment, loadConfig } from '../../src/config/index.ts';
@@ -69,7 +66,7 @@ const TOGETHER: readonly [Environment, (string | RegExp)?][] = [
 
 /** Stores and proxies that are dangerous, each with the variable that is warned of; the others with none. */
 const WARNED: readonly [Environment, string?][] = [
-  ...['172.16.0.0/12', '10.1.2.0/23', 'fd00::/8', '2001:db8::/63'].map((cidr): [Environment, string] => [
+  ...['172.16.0.0/12', '2001:db8::/63'].map((cidr): [Environment, string] => [
     { TRUSTED_PROXIES: cidr },
     'TRUSTED_PROXIES',
   ]),
@@ -77,10 +74,7 @@ const WARNED: readonly [Environment, string?][] = [
     { TRUSTED_PROXIES: cidr },
   ]),
   [{ DATABASE_URL: 'postgres://u:hunter2@db.shop.test/g' }, 'DATABASE_URL'],
-  [{ DATABASE_URL: 'postgres://u@93.184.216.34/g?sslmode=require' }, 'DATABASE_URL'],
-  [{ DATABASE_URL: 'postgres://u@[2001:db8::1]/g' }, 'DATABASE_URL'],
   [{ DATABASE_URL: 'postgres://u@db.shop.test/g?sslmode=verify-full' }],
-  [{ DATABASE_URL: 'postgres://u@postgres/g' }],
   [{ DATABASE_URL: 'postgres://u@10.0.0.5/g' }],
   [{ TEMPORAL_ADDRESS: 'temporal.shop.test:7233' }, 'TEMPORAL_ADDRESS'],
   [{ TEMPORAL_ADDRESS: 'temporal.shop.test:7233', TEMPORAL_TLS: 'true' }],
@@ -118,12 +112,7 @@ describe('variables together', () => {
     for (const env of [BSC, TRON, { PRICE_SOURCE: 'fixed:TRX=0.3' }]) expect(missing(env)).to.deep.equal([]);
   });
 
-  it('prove a gateway to Temporal with both halves or none, and send no key in the clear', async () => {
-    const pem = join(await tempDir('config'), 'client.pem');
-    writeFileSync(pem, '-----BEGIN CERTIFICATE-----\n');
-    expect(problemsOf({ TEMPORAL_TLS_CLIENT_CERT_PATH: pem })[0]).to.match(
-      /^TEMPORAL_TLS_CLIENT_CERT_PATH and .* go together/,
-    );
+  it('send no key to Temporal in the clear', () => {
     const { temporal } = loadConfig({ TEMPORAL_ADDRESS: 'temporal:7233', TEMPORAL_API_KEY: 'k' });
     expect(temporal.kind === 'address' && temporal.tls).to.not.equal(undefined);
   });

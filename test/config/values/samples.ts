@@ -19,76 +19,21 @@ export type Rows = Partial<Record<VariableName, Row>>;
 /** The public account keys of the test phrase. */
 export const xpub = testXpubs();
 const deeper = rootOf(TEST_PHRASE).derivePath("m/44'/60'/0'/0").neuter().extendedKey;
-export const XPUB_BAD = [
-  XPRV,
-  deeper,
-  xpub.live.bsc.slice(0, -1),
-  `${xpub.live.bsc}x`,
-  'xpub',
-  '0x00',
-  TEST_PHRASE,
-];
-export const NUMBERS_BAD = [
-  '-1',
-  '+5',
-  '1e5',
-  '1.5',
-  '0x10',
-  '07',
-  '٣',
-  '５',
-  'NaN',
-  'Infinity',
-  '99999999999999999999',
-  'ten',
-  '5 5',
-];
-export const URLS_BAD = [
-  'ftp://h/',
-  'h:8545',
-  '//h',
-  'http://',
-  'http://h:70000',
-  'http://u:hunter2@h/',
-  'javascript:alert(1)',
-  'http://a,,http://b',
-  'http://h/#x',
-];
-export const CIDRS_BAD = [
-  '10.0.0.0/33',
-  '10.0.0/8',
-  '010.0.0.1/8',
-  'fe80::1%eth0',
-  '::/129',
-  '10.0.0.0/8,',
-  'localhost',
-  '10.0.0.0/-1',
-  '1.2.3.4/8/8',
-  '::ffff:10.0.0.0/104',
-];
+export const XPUB_BAD = [XPRV, deeper, `${xpub.live.bsc}x`, 'xpub', TEST_PHRASE];
+export const NUMBERS_BAD = ['-1', '1e5', '1.5', '0x10', '07', '５', '99999999999999999999'];
+export const URLS_BAD = ['ftp://h/', 'h:8545', 'http://h:70000', 'http://u:hunter2@h/', 'http://a,,http://b'];
+export const CIDRS_BAD = ['10.0.0.0/33', '010.0.0.1/8', '10.0.0.0/8,', 'localhost', '::ffff:10.0.0.0/104'];
 export const AMOUNTS_BAD = [
   'USDT=1',
   'DOGE=1',
   'BNB',
-  'BNB=',
   'BNB=-1',
-  'BNB=1e3',
   'BNB=1,BNB=2',
   'TRX=0.0000001',
   'BNB.tron=1',
-  'BNB=1;TRX=1',
-  '__proto__=1',
-  'BNB=٣',
 ];
 export const HOSTS_BAD = ['localhost', '10.0.0.0/8', '1.2.3', '[::1]', 'fe80::1%eth0', '0.0.0.0:80', '*'];
-export const KEYS_BAD = [
-  'hunter2',
-  `${SECRETS_KEY}A`,
-  SECRETS_KEY.slice(1),
-  '0'.repeat(64),
-  'A'.repeat(43),
-  `${'ab'.repeat(31)}zz`,
-];
+export const KEYS_BAD = ['hunter2', `${SECRETS_KEY}A`, '0'.repeat(64), 'A'.repeat(43)];
 export const NAMES_BAD = ['Production', 'prod', 'x', '1', 'true '];
 
 /** The row of a whole number from `least` to `most`. */
