@@ -8,10 +8,6 @@ const STATEMENT_TIMEOUT_MS = 60_000;
 const SILENCE_MS = 2_500;
 const POOL = 2;
 
-/**
- * A database server that vanishes without closing its
- * connections: a fail-over, a firewall that forgot them, a cable.
- */
 describe('a database connection whose other end vanished', function () {
   this.timeout(30_000);
   let database: FreshDatabase;

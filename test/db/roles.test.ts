@@ -69,34 +69,6 @@ describe('the roles of the database, as they are shipped', function () {
     ).to.include('no such month');
   });
 
-  it('let the signer read what it checks, write what it signed, and nothing else', async () => {
-    expect(await the.runRoles()).to.deep.equal({ code: 0, stderr: '' });
-    const signer = await the.open(the.urlOf('gw_signer'));
-    for (const sql of [
-      'select id, amount_units from deposits',
-      'select * from withdraw_addresses',
-      'update sent_transactions set refused = refused',
-      'select lock_for_signing(gen_random_uuid())',
-    ])
-      expect(await refusal(signer, sql), sql).to.equal('was done');
-    for (const sql of [
-      'select email from customers',
-      'select * from users',
-      'select * from webhook_endpoints',
-      'update withdraw_addresses set address = address',
-      'update deposit_addresses set seal = null',
-      'update deposits set payout_id = null',
-      'update payouts set reason = null',
-      'update sent_transactions set to_key = to_key',
-      'delete from sent_transactions',
-      'create table more (one int)',
-    ])
-      expect(await refusal(signer, sql), sql).to.match(/permission denied/);
-    expect(await refusal(the.reader, 'select lock_for_signing(gen_random_uuid())')).to.match(
-      /permission denied/,
-    );
-  });
-
   it('let the reader look at everything and change nothing', async () => {
     await requireCurrentSchema(the.reader);
     const deps = await testDeps(the.urlOf('gw_reader'), []);
@@ -112,6 +84,7 @@ describe('the roles of the database, as they are shipped', function () {
       `select nextval('wallet_index_seq')`,
       'truncate events',
       "select make_months('2040-01-01', '2040-01-01')",
+      'select lock_for_signing(gen_random_uuid())',
     ])
       expect(await refusal(the.reader, sql), sql).to.match(/permission denied/);
   });
@@ -119,6 +92,7 @@ describe('the roles of the database, as they are shipped', function () {
   it('are made where they are missing, and get other passwords, by a script that may run again', async () => {
     const superuser = await the.open(Object.assign(new URL(the.server.now.url), { pathname: '/gw' }).href);
     const em = superuser.em.fork();
+    expect(await the.runRoles()).to.deep.equal({ code: 0, stderr: '' });
     const before = await rightsOf(the.owner);
     await em.execute('drop owned by gw_signer');
     await em.execute('drop role gw_signer');

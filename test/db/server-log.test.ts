@@ -5,7 +5,6 @@ import { eventually } from '../../dev/support/eventually.ts';
 import { tempDir } from '../../dev/support/parts.ts';
 import { createCustomer } from '../../dev/support/use-cases.ts';
 import { migrate } from '../../src/app/migrate.ts';
-import { checkTexts } from '../../src/cli/doctor/texts.ts';
 import { type Em, type Orm, openOrm } from '../../src/db/orm.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import type { Deps } from '../../src/services/deps.ts';
@@ -108,19 +107,5 @@ describe("PostgreSQL's own log", function () {
       await logged(text, before);
     for (const text of ['duplicate key value', 'violates check constraint']) await logged(text, before);
     for (const secret of SECRETS) expect(log(), secret).not.to.include(secret);
-  });
-
-  it('would be told on by "doctor" when it showed them', async () => {
-    expect(await checkTexts(other.em.fork())).to.include({ ok: true });
-    await other.em.fork().transactional(async (em) => {
-      await em.execute(`set local log_min_error_statement = 'error'`);
-      await em.execute(`set local log_min_duration_statement = 0`);
-      const { ok, detail, action } = await checkTexts(em);
-      expect([ok, detail]).to.deep.equal([
-        false,
-        "PostgreSQL's log shows emails, tokens and URLs: log_min_duration_statement = 0, log_min_error_statement = error",
-      ]);
-      expect(action).to.include("set log_min_error_statement = 'panic'");
-    });
   });
 });

@@ -1,4 +1,3 @@
-import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import { expect } from 'chai';
 import { freshDatabase } from '../../dev/support/parts.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
@@ -48,28 +47,5 @@ describe('a statement', function () {
       id: string;
     }>`select id from ${sql.table('things')} where ${either} and id < ${5} order by id`;
     expect(await rows(fork(), found)).to.deep.equal([{ id: '3' }]);
-  });
-
-  it('counts the rows that it changed, whether it returns them or not', async () => {
-    expect(await run(fork(), sql`insert into things select n from generate_series(1, 5) n`)).to.equal(5);
-    expect(await run(fork(), sql`update things set some_name = 'x' where id > 2 returning id`)).to.equal(3);
-    expect(await run(fork(), sql`delete from things where id > 90`)).to.equal(0);
-  });
-
-  it('belongs to the transaction of its manager', async () => {
-    const inside = fork().transactional(async (em) => {
-      await run(em, sql`insert into things values (1)`);
-      expect(await rows(em, sql`select id from things`)).to.have.length(1);
-      expect(await rows(fork(), sql`select id from things`)).to.have.length(0);
-      throw new Error('rolled back');
-    });
-    expect(await inside.catch(String)).to.equal('Error: rolled back');
-    expect(await rows(fork(), sql`select id from things`)).to.have.length(0);
-  });
-
-  it('fails as a statement of an entity does', async () => {
-    await run(fork(), sql`insert into things values (1)`);
-    const failure = await run(fork(), sql`insert into things values (1)`).catch((error: unknown) => error);
-    expect(failure).to.be.instanceOf(UniqueConstraintViolationException);
   });
 });

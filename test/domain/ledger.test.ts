@@ -108,33 +108,6 @@ describe('the postings of a deposit', () => {
     );
   });
 
-  it('do not exist for a first confirmation: the money stays pending', () => {
-    expect(
-      postingsOf({ from: 'detected', to: 'confirming', failureCode: null, amountUnits: AMOUNT }),
-    ).to.deep.equal([]);
-  });
-
-  it('give a deposit that is released after its failure from held to available', () => {
-    expect(
-      postingsOf({ from: 'failed', to: 'completed', failureCode: null, amountUnits: AMOUNT }),
-    ).to.deep.equal([
-      { account: 'held', amountUnits: -AMOUNT },
-      { account: 'available', amountUnits: AMOUNT },
-    ]);
-  });
-
-  it('give back to the chain what a reorg took, from wherever it was', () => {
-    for (const [from, account] of [
-      ['detected', 'pending'],
-      ['confirming', 'pending'],
-      ['completed', 'available'],
-    ] as const)
-      expect(postingsOf({ from, to: 'failed', failureCode: 'REORGED', amountUnits: AMOUNT })).to.deep.equal([
-        { account, amountUnits: -AMOUNT },
-        { account: 'chain', amountUnits: AMOUNT },
-      ]);
-  });
-
   it('hold nothing for a deposit that fails while its block is replaced, and its amount from its return on', () => {
     const failing = {
       from: 'confirming',

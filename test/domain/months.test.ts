@@ -43,15 +43,6 @@ describe('a month', () => {
       }),
     );
   });
-
-  it('made in time leaves no month without partitions of its own', () => {
-    const newest = '2027-02';
-    expect(monthsToMake(newest, new Date('2026-12-01T00:00:00Z'))).to.deep.equal({
-      first: '2027-03',
-      last: '2027-03',
-    });
-    expect(monthsToMake(newest, new Date('2026-11-30T23:59:59.999Z'))).to.equal(undefined);
-  });
 });
 
 describe('an id that begins with a time', () => {

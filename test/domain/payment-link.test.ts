@@ -173,23 +173,13 @@ describe('the choice of a link for a deposit', () => {
       expiresAt: new Date(T0 + 1),
     };
     const links = [base, { ...base, id: 'b', ...linkAmounts(4_000n, 50n) }];
-    expect(
-      matchLink({ amountUnits: 40_000_000n, decimals: 6, network: 'tron', minedAt: new Date(T0) }, links),
-    ).to.deep.equal({
-      kind: 'pays',
-      linkId: 'b',
-    });
-    expect(
-      matchLink({ amountUnits: 40_000_001n, decimals: 6, network: 'tron', minedAt: new Date(T0) }, links),
-    ).to.deep.equal({
-      kind: 'pays',
-      linkId: 'a',
-    });
-    expect(
-      matchLink({ amountUnits: 40_000_000n, decimals: 6, network: 'tron', minedAt: new Date(T0 + 2) }, links),
-    ).to.deep.equal({
-      kind: 'late',
-      linkId: 'b',
-    });
+    for (const [amountUnits, afterMs, match] of [
+      [40_000_000n, 0, { kind: 'pays', linkId: 'b' }],
+      [40_000_001n, 0, { kind: 'pays', linkId: 'a' }],
+      [40_000_000n, 2, { kind: 'late', linkId: 'b' }],
+    ] as const) {
+      const money = { amountUnits, decimals: 6, network: 'tron', minedAt: new Date(T0 + afterMs) };
+      expect(matchLink(money, links)).to.deep.equal(match);
+    }
   });
 });

@@ -53,12 +53,6 @@ describe('energy that an address was lent for a payout which is over', () => {
       .that.matches(/the gas wallet has coins for its bytes/);
     expect(does(step(two, { retriedAt: ago(1) }))).to.equal('ask');
     expect(does(step([ended(1, 900_000), ended(2, 600_000)]))).to.equal('ask');
-    const three = [...two, ended(3, 1_199_999)].map((one) => ({ ...one, askedAt: ago(1_199_999) }));
-    expect(does(step(three))).to.equal('failed_again, idle');
-    expect(does(step(three.map((one) => ({ ...one, askedAt: ago(1_200_000) }))))).to.equal('ask');
-    const many = Array.from({ length: 60 }, (_, at) => ended(at + 1, 6 * 3_600_000 - 1));
-    expect(does(step(many))).to.equal('failed_again, idle');
-    expect(does(step(many.map((one) => ({ ...one, askedAt: ago(6 * 3_600_000) }))))).to.equal('ask');
   });
 
   it('waits for a signer, and gives up what that will never sign', () => {
