@@ -1,4 +1,3 @@
-import { createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { ownPostgres } from '../../dev/support/parts.ts';
 import {
@@ -10,10 +9,7 @@ import {
 import { refreshMetrics } from '../../src/app/figures.ts';
 import { createMetrics, type Metrics } from '../../src/app/metrics.ts';
 import { openOrm } from '../../src/db/orm.ts';
-import { registerLoops } from '../../src/services/loop-runs.ts';
-import { createMerchant } from '../../src/services/merchants/merchants.ts';
 import { readDueDeliveries } from '../../src/services/webhooks/waiting.ts';
-import { linkTemporal } from '../../src/temporal/client.ts';
 import { testDeps } from '../support/gateway.ts';
 import { type Shop, startShop } from '../support/payment-shop.ts';
 import { valueIn } from '../support/repository/prometheus.ts';
@@ -84,25 +80,6 @@ describe('figures of the rows', function () {
     expect(linesOfMoney((await figures()).text)).to.deep.equal(before);
   });
 
-  it('tell how long the oldest deposit has waited in each state, and nothing once none waits', async () => {
-    const customer = await shop.customer();
-    const series = (state: string) =>
-      `gateway_deposit_waiting_oldest_seconds{network="bsc",state="${state}"}`;
-    const first = await shop.pay(customer, { coins: '1', state: 'detected' });
-    shop.pass(HOUR);
-    await shop.pay(customer, { coins: '1', state: 'detected' });
-    expect((await figures()).of(series('detected'))).to.equal(HOUR);
-    await shop.move(first, 'confirming');
-    shop.pass(60);
-    const { of } = await figures();
-    expect([of(series('detected')), of(series('confirming'))]).to.deep.equal([60, 60]);
-    await shop.sql(
-      `update deposits set status = 'failed', failure_code = 'REJECTED_BY_OPERATOR', sequence = sequence + 1
-        where status = 'confirming'`,
-    );
-    expect((await figures()).of(series('confirming'))).to.equal(0);
-  });
-
   it('tell of registered endpoints that fail or were disabled for it, and never a name of theirs', async () => {
     const mine = { merchantId: shop.merchantId, mode: 'live' as const };
     const make = (path: string) =>
@@ -153,44 +130,6 @@ describe('figures of the rows', function () {
       { mode: 'test', count: 1, oldestMs: 90_000 },
     ]);
     expect((await figures()).of('gateway_webhooks_due_oldest_seconds{mode="test"}')).to.equal(90);
-  });
-
-  it('forget what is gone: a loop that is no more, and a chain that was switched off', async () => {
-    await shop.scanned('bsc', shop.clock.now);
-    await shop.sql(
-      `update chain_cursors set finalized_number = 9, verified_moved_at = now() - interval '9 hours'`,
-    );
-    await registerLoops(shop.deps, [{ name: 'of before', everyMs: 1_000 }]);
-    const { metrics, text } = await figures();
-    expect(text).to.contain('gateway_head_height{network="bsc"}').and.contain('loop="of before"');
-    await registerLoops(shop.deps, [{ name: 'of now', everyMs: 1_000 }]);
-    const { settings } = shop.deps;
-    const without = { ...settings, payments: { ...settings.payments, watchedNetworks: [] } };
-    await refreshMetrics({ deps: { ...shop.deps, settings: without }, metrics });
-    const after = await textOf(metrics);
-    expect(after)
-      .to.not.contain('of before')
-      .and.not.match(/^gateway_(head_height|verified_age_seconds|scan_lag_blocks)\{/m);
-  });
-
-  it('are as many series whoever came and however much', async () => {
-    const seriesOf = (text: string) => text.split('\n').filter((line) => line.startsWith('gateway_')).length;
-    const before = seriesOf((await figures()).text);
-    for (let turn = 0; turn < 5; turn += 1) {
-      const { merchantId } = await createMerchant(shop.deps, {
-        name: `Shop ${turn}`,
-        subscriptionActive: true,
-      });
-      await createEndpoint(shop.deps, {
-        merchantId,
-        mode: 'live',
-        url: `http://127.0.0.1:9/${turn}`,
-        events: ['*'],
-        description: null,
-      });
-      await shop.pay(await shop.customer(), { coins: '1', state: 'confirming' });
-    }
-    expect(seriesOf((await figures()).text)).to.equal(before);
   });
 
   it('answer in time with what can be read while a table is locked, and say which part is old', async () => {
@@ -262,29 +201,5 @@ describe('figures of a process that cannot read them', function () {
       expect(valueIn(text, `gateway_metrics_read_timestamp_seconds{part="${part}"}`), part).to.equal(0);
     expect(valueIn(text, 'gateway_metrics_unread_total{part="money"}')).to.equal(1);
     expect(valueIn(text, 'gateway_pool_size{pool="main"}')).to.equal(10);
-  });
-
-  it('are those of PostgreSQL alone while Temporal takes connections and says nothing', async () => {
-    const held: Socket[] = [];
-    const silent: Server = createServer((socket) => void held.push(socket));
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    const { port } = silent.address() as { port: number };
-    const shop = await startShop();
-    const link = linkTemporal({ address: `127.0.0.1:${port}`, namespace: 'default' });
-    const metrics = createMetrics({ defaults: false });
-    try {
-      await refreshMetrics({ deps: shop.deps, metrics, link });
-      const text = await textOf(metrics);
-      expect(valueIn(text, 'gateway_metrics_unread_total{part="temporal"}')).to.equal(1);
-      expect(valueIn(text, 'gateway_metrics_unread_total{part="money"}')).to.equal(0);
-      expect(text).to.not.match(/^gateway_temporal_/m);
-    } finally {
-      // What it still asks ends by its own time: a retry on a closed connection would be nobody's error.
-      await link.ping().catch(() => undefined);
-      await link.close();
-      for (const socket of held) socket.destroy();
-      silent.close();
-      await shop.stop();
-    }
   });
 });

@@ -132,22 +132,6 @@ describe('health and metrics', function () {
       await beside.em.fork().execute('delete from chain_cursors');
     }
   });
-
-  it('say what is true now, once those of before are a second old', async () => {
-    const reasons = async () => (await call(`${origin}/health/ready`)).body['reasons'];
-    await eventually('the reason of a chain that nobody reads', async () =>
-      String(await reasons()).includes('bsc was never read'),
-    );
-    await beside.em.fork().execute('alter table chain_cursors rename to elsewhere');
-    try {
-      await eventually('the reason of the database', async () =>
-        String(await reasons()).includes('PostgreSQL does not answer'),
-      );
-    } finally {
-      await beside.em.fork().execute('alter table elsewhere rename to chain_cursors');
-    }
-    await eventually('the first reason', async () => String(await reasons()).includes('bsc was never read'));
-  });
 });
 
 describe('a shared answer', () => {
@@ -181,27 +165,6 @@ describe('a shared answer', () => {
     clock.ms = 999;
     expect(await ask()).to.equal(1);
     clock.ms = 1_000;
-    const next = ask();
-    finish();
-    expect(await next).to.equal(2);
-  });
-
-  it('that took longer than a second is given to nobody who asks afterwards', async () => {
-    const { clock, ask, finish } = counting();
-    const first = ask();
-    clock.ms = 3_000;
-    finish();
-    await first;
-    const next = ask();
-    finish();
-    expect(await next).to.equal(2);
-  });
-
-  it('that failed is told to those who wait, and made anew for the next', async () => {
-    const { ask, finish, fail } = counting();
-    const both = [ask(), ask()];
-    fail();
-    for (const one of both) expect(await one.catch((error: Error) => error.message)).to.equal('failed 1');
     const next = ask();
     finish();
     expect(await next).to.equal(2);

@@ -7,8 +7,6 @@ import { type Orm, openOrm } from '../../src/db/orm.ts';
 
 const INDEXING = 'Migration20261121000017_alarm_indexes';
 const INDEX = 'deposits_standing_index';
-const BY_MONTHS = 'Migration20261121000028_due_deliveries';
-const DUE = 'webhook_deliveries_due_index';
 
 describe('a migration', function () {
   this.timeout(120_000);
@@ -64,30 +62,6 @@ describe('a migration', function () {
     await requireCurrentSchema(orm);
   });
 
-  it('builds an index beside the traffic, says how far it is, and has no limit of time', async () => {
-    await lackIndex();
-    const lines: string[] = [];
-    const running = whileReading(async () => {
-      const migrating = migrate(orm, (line) => lines.push(line));
-      await eventually(
-        'its progress',
-        () => lines.some((line) => line.startsWith(`Building ${INDEX}: `)),
-        60_000,
-      );
-      const [limits] = await sql<{ n: number }>(
-        `select count(*)::int as n from pg_stat_activity where application_name = 'gateway migrate'
-          and query like 'create index%' and state = 'active'`,
-      );
-      expect(limits?.n).to.equal(1);
-      // Nobody who writes waits for it.
-      await sql(`set lock_timeout = '1s'; update deposits set updated_at = now()`);
-      return { migrating };
-    });
-    const { migrating } = await running;
-    expect(await migrating).to.deep.equal([INDEXING]);
-    expect(await isValid()).to.equal(true);
-  });
-
   it('that was killed half-way is finished by the next one', async () => {
     await lackIndex();
     await whileReading(async () => {
@@ -104,29 +78,6 @@ describe('a migration', function () {
     expect(await migrate(orm, (line) => lines.push(line))).to.deep.equal([INDEXING]);
     expect(lines).to.include(`Dropping ${INDEX}, which an earlier run left half-built…`);
     expect(await isValid()).to.equal(true);
-  });
-
-  it('of an index by months that was killed is finished by the next one, also where a month was made meanwhile', async () => {
-    const [source] = await sql<{ indexdef: string }>(
-      `select indexdef from pg_indexes where indexname = '${DUE}'`,
-    );
-    await sql(`drop index ${DUE}`);
-    await sql(`delete from schema_migrations where name = '${BY_MONTHS}'`);
-    await sql(source?.indexdef ?? '');
-    await sql(
-      `select make_months(m.next, m.next)
-        from (select (max(first_month) + interval '1 month')::date as next from partition_months) m`,
-    );
-    expect(await migrate(orm)).to.deep.equal([BY_MONTHS]);
-    const indexes = await sql<{ months: number; valid: boolean }>(
-      `select (select count(*)::int from pg_index c join pg_inherits m on m.inhrelid = c.indrelid
-                 where m.inhparent = 'webhook_deliveries'::regclass
-                   and pg_get_indexdef(c.indexrelid) like '%(next_attempt_at, id)%') -
-              (select count(*)::int from pg_inherits
-                where inhparent = 'webhook_deliveries'::regclass) as months, i.indisvalid as valid
-       from pg_index i where i.indexrelid = '${DUE}'::regclass`,
-    );
-    expect(indexes).to.deep.equal([{ months: 0, valid: true }]);
   });
 
   it('that somebody who reads for long keeps waiting keeps nobody else waiting, and is made afterwards', async () => {

@@ -1,24 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import type { Command } from 'commander';
 import { parse } from 'yaml';
 import { createMetrics } from '../../src/app/metrics.ts';
 import { makeProgram } from '../../src/cli/program.ts';
-import {
-  dashboard,
-  expectNamed,
-  expressions,
-  namesIn,
-  ROOT,
-  read,
-  rules,
-} from '../support/repository/prometheus.ts';
-
-/**
- * What each process knows of itself: these gauges may be told
- * apart or summed, all others are the same in each process.
- */
-const OF_PROCESS = /^(gateway_pool_|process_|nodejs_)/;
+import { expectNamed, expressions, namesIn, read, rules } from '../support/repository/prometheus.ts';
 
 describe('alerts and dashboard', () => {
   it('show every metric of the product somewhere', async () => {
@@ -45,16 +30,6 @@ describe('alerts and dashboard', () => {
         metrics.flatMap(({ name, labelNames }) => parts.map((part) => [name + part, new Set(labelNames)])),
       ),
     );
-  });
-
-  it('never sum over processes what each of them reads from the same rows', async () => {
-    const gauges = (await createMetrics().registry.getMetricsAsArray()).filter(
-      (metric) => String(metric.type) === 'gauge',
-    );
-    const shared = new Set(gauges.map(({ name }) => name).filter((name) => !OF_PROCESS.test(name)));
-    const asked = expressions.filter((expr) => namesIn(expr).series.some(({ name }) => shared.has(name)));
-    expect(asked.length).to.be.above(20);
-    for (const expr of asked) expect(expr).to.match(/^max(?: by \([a-z, ]+\) ?)?\(/);
   });
 
   it('have for each alert a severity, how long it lasts, and a paragraph that says what it means', () => {
@@ -98,39 +73,6 @@ describe('alerts and dashboard', () => {
             line,
           ).to.deep.equal([]);
         }
-      }
-    }
-  });
-
-  it('come with a table of the warnings in the log that quotes them as they are', () => {
-    const table = read('docs/operations.md').split('| `warn` line |')[1]?.split('\n\n')[0] ?? '';
-    const quoted = table
-      .split('\n')
-      .slice(2)
-      .flatMap((row) =>
-        [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(
-          (match) => (match[1] ?? '').split('…')[0]?.trim() ?? '',
-        ),
-      );
-    const files = execFileSync('git', ['ls-files', 'src', 'activities'], { cwd: ROOT, encoding: 'utf8' })
-      .trim()
-      .split('\n');
-    const sources = files.filter((path) => path.endsWith('.ts')).map(read);
-    expect(quoted.length).to.be.above(12);
-    for (const text of quoted.filter((one) => one !== 'config'))
-      expect(
-        sources.some((source) => source.includes(`'${text}`) || source.includes(`\`${text}`)),
-        text,
-      ).to.equal(true);
-    expect(sources.some((source) => source.includes(`component: 'config'`))).to.equal(true);
-  });
-
-  it('show in legends only labels by which a panel groups', () => {
-    for (const { title, targets } of dashboard.panels) {
-      for (const { expr, legendFormat } of targets) {
-        const allowed = [...namesIn(expr).grouped, 'instance'];
-        for (const match of legendFormat.matchAll(/\{\{(\w+)\}\}/g))
-          expect(allowed, `${title}: ${legendFormat}`).to.include(match[1]);
       }
     }
   });

@@ -1,19 +1,14 @@
 import { expect } from 'chai';
-import { eventually } from '../../dev/support/eventually.ts';
 import { SECRETS_KEY } from '../../dev/support/live-gateway.ts';
 import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
 import { testXpubs } from '../../dev/support/test-wallet.ts';
-import { createCustomer, createPaymentLink } from '../../dev/support/use-cases.ts';
 import { composeGateway, type Gateway } from '../../src/app/compose.ts';
 import { migrate } from '../../src/app/migrate.ts';
 import { type Doors, serveApi, serveWorker } from '../../src/app/serve.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { createShutdown, type Shutdown } from '../../src/base/shutdown.ts';
 import { loadConfig } from '../../src/config/index.ts';
-import { createMerchant } from '../../src/services/merchants/merchants.ts';
 import { call } from '../support/gateway.ts';
-import { startGatewayChild } from '../support/gateway-child.ts';
-import { openEvents } from '../support/http/event-stream.ts';
 
 const xpubs = testXpubs();
 
@@ -115,44 +110,5 @@ describe('the doors of a process', function () {
       true,
       false,
     ]);
-  });
-
-  it('take a free port for a taken one outside production, and refuse in it with the name of the variable', async () => {
-    const taken = new URL((await doors(serveApi, {})).ops).port;
-    const { ops } = await doors(serveApi, { OPS_PORT: taken });
-    expect(new URL(ops).port).to.not.equal(taken);
-    const refusal = await doors(serveApi, { OPS_PORT: taken, NODE_ENV: 'production' }).catch(String);
-    expect(refusal).to.match(/Port \d+ is taken.*OPS_PORT/s);
-    const elsewhere = await doors(serveApi, { HOST: '203.0.113.1' }).catch(String);
-    expect(elsewhere).to.match(/has the address 203\.0\.113\.1.*HOST/s);
-  });
-
-  it('are closed in good order while payers watch their links', async () => {
-    const { deps } = gateway;
-    const { merchantId } = await createMerchant(deps, { name: 'Shop', subscriptionActive: true });
-    const names = { externalId: 'watched', email: null, name: null, metadata: {} };
-    const { id } = await createCustomer(deps, { merchantId, mode: 'test', ...names });
-    const terms = { merchantId, mode: 'test' as const, customerId: id, amountCents: 2_500n };
-    const { link } = await createPaymentLink(deps, { ...terms, publicUrl: 'https://pay.shop.test' });
-    const { api } = await doors(serveApi, {});
-    const streams = await Promise.all(
-      [1, 2, 3].map(() => openEvents(`${originOf(api)}/pay/${link.token}/live`)),
-    );
-    await Promise.all(streams.map((stream) => stream.view('a first view', () => true)));
-    expect(await open.pop()?.run('a test')).to.equal(true);
-    await eventually('the end of all', () => streams.every((stream) => stream.isEnded()));
-  });
-
-  it('are named by the ready line', async () => {
-    const { child, ops } = await startGatewayChild(
-      { DATABASE_URL: database.url, TEMPORAL_ADDRESS: '127.0.0.1:1' },
-      'api',
-    );
-    try {
-      expect(ops).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
-      expect((await call(`${ops}/health/live`)).body).to.deep.equal({ live: true });
-    } finally {
-      await child.stop();
-    }
   });
 });

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { replayFiles } from '../../src/temporal/replay.ts';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
-import { gateway } from '../cli/support.ts';
 
 const HISTORIES = join(import.meta.dirname, '../histories');
 /** Every way that each kind of actor can go, which has to be among the histories. */
@@ -47,18 +46,5 @@ describe('the stored histories', function () {
     const report = await replayFiles([join(HISTORIES, 'deposit')], altered);
     expect(report.failed.length).to.be.at.least((WAYS['deposit']?.length ?? 0) - 1);
     expect(report.failed[0]?.error).to.match(/nondeterminism|Nondeterminism/i);
-  });
-
-  it('are told of by the command in one line, beside which nothing is said', async () => {
-    const ran = await gateway(['replay', join(HISTORIES, 'deposit/completed.json')], {});
-    expect(ran).to.deep.equal({ code: 0, stdout: 'Replayed 1, of which 0 failed.\n', stderr: '' });
-  });
-
-  it('must be histories: anything else is refused with a sentence', async () => {
-    const error = await replayFiles([join(import.meta.dirname, '../../package.json')]).catch(
-      (caught: Error) => caught,
-    );
-    expect(error).to.be.instanceOf(Error);
-    expect(String(error)).to.match(/is not a workflow history|no history/);
   });
 });

@@ -1,19 +1,11 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { NativeConnection } from '@temporalio/worker';
 import { expect } from 'chai';
-import { eventually } from '../../dev/support/eventually.ts';
-import { migratedDatabase, tempDir, temporal } from '../../dev/support/parts.ts';
+import { temporal } from '../../dev/support/parts.ts';
 import { createTestAuthority } from '../../dev/support/tls.ts';
 import { linkTemporal } from '../../src/temporal/client.ts';
 import { connectionOptions, type TemporalTls } from '../../src/temporal/place.ts';
-import { startGatewayChild } from '../support/gateway-child.ts';
 import { SERVER_NAME, type SecuredTemporal, secureTemporal } from '../support/secured-temporal.ts';
 
-/**
- * TLS and an API key to Temporal, for the client and for the
- * worker, against a server that takes nobody without a certificate.
- */
 describe('Temporal behind TLS', function () {
   this.timeout(90_000);
   let secured: SecuredTemporal;
@@ -71,34 +63,4 @@ describe('Temporal behind TLS', function () {
       expect([...secured.seen.keys()]).to.deep.equal([]);
     });
   }
-
-  it('is all that a worker needs to run', async () => {
-    const database = await migratedDatabase();
-    const folder = await tempDir('temporal-tls');
-    const file = (name: string, pem: string) => {
-      writeFileSync(join(folder, name), pem);
-      return join(folder, name);
-    };
-    secured.seen.clear();
-    const { child } = await startGatewayChild(
-      {
-        DATABASE_URL: database.url,
-        TEMPORAL_ADDRESS: secured.address,
-        TEMPORAL_TLS_SERVER_NAME: SERVER_NAME,
-        TEMPORAL_TLS_SERVER_CA_CERT_PATH: file('ca.pem', secured.caPem),
-        TEMPORAL_TLS_CLIENT_CERT_PATH: file('client.pem', secured.client.certPem),
-        TEMPORAL_TLS_CLIENT_KEY_PATH: file('client.key', secured.client.keyPem),
-        TEMPORAL_API_KEY_FILE: file('api.key', 'key-1\n'),
-      },
-      'worker',
-    );
-    try {
-      // A worker is ready before its first question has arrived.
-      await eventually('a poll', () => [...secured.seen.keys()].some((path) => path.includes('/Poll')));
-      expect([...new Set(secured.seen.values())]).to.deep.equal(['Bearer key-1']);
-    } finally {
-      await child.stop();
-      await database.drop();
-    }
-  });
 });

@@ -45,34 +45,4 @@ describe('the turns of starts', () => {
     expect(live, 'begun at once').to.equal(14);
     await Promise.all([...rush, ...starts]);
   });
-
-  it('let a third merchant begin within a turn of each of two that rush, although the starts of one always fail', async () => {
-    const turns = createStartTurns();
-    const begun: string[] = [];
-    const ask = (merchantId: string) =>
-      turns({ ...message('test'), owner: { merchantId, mode: 'test' } }, async () => {
-        begun.push(merchantId);
-        await pause(1);
-        if (merchantId === 'refused') throw new Error('refused');
-      }).catch(() => undefined);
-    const rush = Array.from({ length: 12 }, () => ['refused', 'busy'].map(ask)).flat();
-    await ask('third');
-    expect(begun.indexOf('third')).to.be.at.most(5);
-    await Promise.all(rush);
-    expect(begun).to.have.length(25);
-  });
-
-  it('rest after a start that failed as after any other, and tell why it failed', async () => {
-    const turns = createStartTurns();
-    const broken = async (): Promise<void> => {
-      await pause(START_MS);
-      throw new Error('away');
-    };
-    const asked = Array.from({ length: 2 }, () =>
-      turns(message('test'), broken).catch((error: Error) => error.message),
-    );
-    expect(await Promise.all(asked)).to.deep.equal(['away', 'away']);
-    const late = await turns(message('test'), () => pause(0), START_MS).catch((error: Error) => error.name);
-    expect(late).to.equal('GateFull');
-  });
 });

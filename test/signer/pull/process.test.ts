@@ -1,10 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { expect } from 'chai';
 import { HDNodeWallet } from 'ethers';
-import { eventually } from '../../../dev/support/eventually.ts';
 import { SECRETS_KEY } from '../../../dev/support/live-gateway.ts';
 import { TEST_PHRASE } from '../../../dev/support/test-wallet.ts';
-import { checkSigner } from '../../../src/cli/doctor/signer.ts';
 import { startGatewayChild } from '../../support/gateway-child.ts';
 import { PASSPHRASE } from './running.ts';
 import { searchFor } from './secrets.ts';
@@ -104,23 +102,5 @@ describe('the signer as a process', function () {
     expect(
       namesIn(HDNodeWallet.fromPhrase(TEST_PHRASE, undefined, "m/44'/60'/2'/0/0").privateKey),
     ).to.deep.equal(['key 0 of account 2 of 60']);
-  });
-
-  it('is told of by "doctor": sealed, away, well, and refusing', async () => {
-    const says = (words: RegExp) =>
-      eventually(String(words), async () => {
-        const [found] = await checkSigner(the.deps.orm.em.fork());
-        return words.test(`${found?.ok === true ? 'well' : 'not well'}: ${JSON.stringify(found)}`);
-      });
-    await says(/^not well: .*signs nothing: the withdraw address/);
-    await the.sql(
-      "update signer_state set seen_at = now() - interval '5 minutes', sealed_code = null, sealed_reason = null, sealed_since = null",
-    );
-    await says(/^not well: .*was last seen 30\d s ago/);
-    await the.force("delete from sent_transactions where state = 'asked'");
-    await the.sql('update signer_state set seen_at = now()');
-    await says(/^well: .*seen \d+ s ago; signed last at .*nothing waits for it/);
-    await the.ask(await the.planned('tron'), { change: { refused: 'terms: they are wrong' } });
-    await says(/^not well: .*refuses some of what waits for it: terms: /);
   });
 });
