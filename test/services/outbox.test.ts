@@ -5,7 +5,6 @@ import { type ActorPort, ActorRefused, type Deps } from '../../src/services/deps
 import { insertOutbox } from '../../src/services/outbox/insert.ts';
 import { performOutbox } from '../../src/services/outbox/perform.ts';
 import { readOutbox } from '../../src/services/outbox/state.ts';
-import { take } from '../../src/services/outbox/take.ts';
 import { linkTemporal, type TemporalLink } from '../../src/temporal/client.ts';
 import { testDeps } from '../support/gateway.ts';
 
@@ -95,17 +94,6 @@ describe('the outbox', function () {
     expect(await left()).to.have.length(REFUSED);
   });
 
-  it('tries every message of the quarantine in one repair, also those behind hundreds that are refused again', async () => {
-    const refused = some('refused-again', 150);
-    await put(refused, '');
-    await put(some('cured', 150));
-    await deps.orm.em
-      .fork()
-      .execute('update outbox set tries = 10, refusals = 10, quarantined_at = ?', [now]);
-    expect(await performOutbox(deps, { quarantined: 'all' })).to.deep.equal({ performed: 150, failed: 150 });
-    expect(await left()).to.have.members(refused);
-  });
-
   it('performs new messages although hundreds that failed are due before them, and those as well', async () => {
     const failed = some('failed', 150);
     await put(failed);
@@ -118,40 +106,6 @@ describe('the outbox', function () {
     const kept = await left();
     expect(kept.filter((id) => fresh.includes(id))).to.deep.equal([]);
     expect(kept.length).to.be.below(failed.length);
-  });
-
-  it('raises no alarm for messages whose time has not come, as those of many resends', async () => {
-    await put(some('spread', 1));
-    await deps.orm.em
-      .fork()
-      .execute('update outbox set next_try_at = ?', [new Date(now.getTime() + 1_200_000)]);
-    const alarm = async () => (await readAlarms(deps)).find(({ kind }) => kind === 'outbox');
-    pass(1_100);
-    expect(await alarm()).to.include({ count: 0 });
-    pass(200);
-    expect((await alarm())?.reason).to.equal('a message to an actor waits for 105 s');
-  });
-
-  it('starts what a merchant tests beside a drill of hundreds of another one, and not after it', async () => {
-    const of = (merchantId: string, count: number) =>
-      insertOutbox(
-        deps.orm.em.fork(),
-        deps,
-        Array.from({ length: count }, (_, index) => ({
-          workflowId: `${merchantId}-${index}`,
-          message: { workflowType: 'notify', args: [], owner: { merchantId, mode: 'test' } },
-        })),
-      );
-    await of('drills', 300);
-    await of('tries', 1);
-    pass(10);
-    const first = await take(deps, 'test', 16);
-    expect(first.map(({ workflowId }) => workflowId))
-      .to.have.length(16)
-      .and.include('tries-0');
-    const all = new Set(first.map(({ id }) => id));
-    for (let turn = 0; turn < 20; turn += 1) for (const { id } of await take(deps, 'test', 16)) all.add(id);
-    expect(all.size, 'each once').to.equal(301);
   });
 
   it('blames no message while Temporal is away', async () => {

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import type { Deposit } from '../../src/db/entities/index.ts';
 import { presentDeposit } from '../../src/services/deposits/present.ts';
-import { presentDelivery } from '../../src/services/webhooks/present.ts';
 
 const AT = new Date('2026-11-20T09:30:00.999Z');
 
@@ -57,29 +56,5 @@ describe('how resources are shown', () => {
     expect(show({}, 99).confirmations).to.equal(0);
     expect(show({}, null).confirmations).to.equal(0);
     expect(show({ blockHash: null }).confirmations).to.equal(0);
-  });
-
-  it('shows a simulated deposit with the confirmations that its state promises', () => {
-    const confirmations = (status: Deposit['status']) => show({ simulated: true, status }, 0).confirmations;
-    expect(
-      ['detected', 'confirming', 'completed', 'settled'].map((status) =>
-        confirmations(status as Deposit['status']),
-      ),
-    ).to.deep.equal([0, 1, 19, 19]);
-  });
-
-  it('shows the next attempt only of a delivery that is on its way', () => {
-    const delivery = {
-      id: 'd',
-      eventId: 'e',
-      endpointId: 'p',
-      eventType: 'x',
-      createdAt: AT,
-      nextAttemptAt: AT,
-    };
-    expect(presentDelivery({ ...delivery, status: 'pending' }, []).next_attempt_at).to.equal(
-      '2026-11-20T09:30:00Z',
-    );
-    expect(presentDelivery({ ...delivery, status: 'failed' }, []).next_attempt_at).to.equal(null);
   });
 });

@@ -9,7 +9,7 @@ import {
   isPassword,
   PASSWORD_COST,
 } from '../../../src/services/access/passwords.ts';
-import { newTotp, stepOfCode } from '../../../src/services/access/totp.ts';
+import { stepOfCode } from '../../../src/services/access/totp.ts';
 
 /** The secret of RFC 6238, appendix B ("12345678901234567890"), in base32. */
 const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
@@ -39,15 +39,6 @@ describe('codes of an authenticator app', () => {
     expect(stepOfCode(SECRET, ' 287 082 ', at)).to.equal(1);
     for (const text of ['', '28708', '2870820', '28708a', '-87082'])
       expect(stepOfCode(SECRET, text, at), text).to.equal(undefined);
-  });
-
-  it('come from a new secret of 160 bits, in a URI that apps take', () => {
-    const { secret, uri } = newTotp('some+one@example.com');
-    expect(secret).to.match(/^[A-Z2-7]{32}$/);
-    expect(newTotp('some+one@example.com').secret).to.not.equal(secret);
-    const { searchParams } = new URL(uri);
-    const terms = { secret, digits: '6', period: '30', algorithm: 'SHA1', issuer: 'Deposit Gateway' };
-    expect(Object.fromEntries(searchParams)).to.include(terms);
   });
 });
 

@@ -169,21 +169,4 @@ describe('the team of a merchant', function () {
       expect((await people.ownerOf(ann.token))?.userId).to.equal(ann.owner.userId);
     });
   });
-
-  it('keeps somebody where two people remove each other at the same moment', async () => {
-    for (let round = 0; round < 4; round += 1) {
-      const own = await people.newMerchant();
-      const [one, other] = [
-        await people.steppedUp(await people.newPerson(own)),
-        await people.steppedUp(await people.newPerson(own)),
-      ];
-      const outcomes = await Promise.all([
-        outcomeOf(remove(one, other.owner.userId)),
-        outcomeOf(remove(other, one.owner.userId)),
-      ]);
-      expect(outcomes.sort()).to.deep.equal(['STEP_UP_REQUIRED', 'done']);
-      const left = 'select id from users where merchant_id = ? and removed_at is null';
-      expect(await people.sql(left, [own])).to.have.length(1);
-    }
-  });
 });

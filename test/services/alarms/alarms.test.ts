@@ -1,7 +1,5 @@
 import { expect } from 'chai';
 import { createEndpoint } from '../../../dev/support/use-cases.ts';
-import { refreshMetrics } from '../../../src/app/figures.ts';
-import { createMetrics } from '../../../src/app/metrics.ts';
 import { type AlarmKind, readAlarms } from '../../../src/services/alarms/alarms.ts';
 import { listStuck } from '../../../src/services/deposits/stuck.ts';
 import { noteFailedRun, noteGoodRun, registerLoops } from '../../../src/services/loop-runs.ts';
@@ -192,24 +190,6 @@ describe('alarms', function () {
     expect((await alarm('loops'))?.reason).to.equal('"quick" has not run well for 120 s: deadlock');
     await noteGoodRun(shop.deps, 'quick');
     expect(await count('loops')).to.equal(0);
-  });
-
-  it('hide none of the others when one cannot be read, and neither do the metrics', async () => {
-    const metrics = createMetrics({ defaults: false });
-    const id = await shop.pay(customer, { coins: '1', block: 5 });
-    await shop.sql('update deposits set block_hash = null where id = ?', [id]);
-    await shop.sql('alter table outbox rename to elsewhere');
-    try {
-      expect([await count('outbox'), await count('deposits')]).to.deep.equal([undefined, 1]);
-      await refreshMetrics({ deps: shop.deps, metrics });
-    } finally {
-      await shop.sql('alter table elsewhere rename to outbox');
-    }
-    const text = await metrics.registry.metrics();
-    expect(text)
-      .to.match(/^gateway_needs_operator 1$/m)
-      .and.match(/^gateway_metrics_unread_total{part="outbox"} 1$/m);
-    await shop.sql('update deposits set block_hash = ? where id = ?', [HASH, id]);
   });
 
   it('count addresses that wait for a person to be paid out, and payouts that nobody looks after', async () => {

@@ -12,10 +12,6 @@ import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 const BUSY = '55P03';
 
-/**
- * Whoever counts first under a limit is over before the
- * next one looks; whoever has no limit waits for nobody.
- */
 describe('the monthly limit', function () {
   this.timeout(60_000);
   let shop: Shop;

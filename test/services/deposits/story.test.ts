@@ -100,18 +100,4 @@ describe('the story of a deposit', function () {
     expect(payout?.transaction_hash).to.equal(deposit.settlement?.transaction_hash);
     expect(timeline.some(({ kind }) => kind === 'payout')).to.equal(true);
   });
-
-  it('goes on after it failed and came back', async () => {
-    const id = await shop.pay(customerId, { coins: '25', state: 'detected' });
-    await shop.move(id, 'failed', 'REORGED');
-    for (const state of ['detected', 'confirming', 'completed'] as const) await shop.move(id, state);
-    const words = (await story(id)).timeline.flatMap((step) => (step.kind === 'state' ? [step.words] : []));
-    expect(words).to.deep.equal([
-      'Seen on the chain.',
-      'Its block was replaced, and no final block holds the transaction: no money arrived.',
-      'Its transaction was mined again.',
-      'The first block came on top of it.',
-      'Final, read a second time and credited.',
-    ]);
-  });
 });

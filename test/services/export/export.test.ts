@@ -65,7 +65,7 @@ describe('a list as a file', function () {
     ]);
   });
 
-  it('of more rows than are exported has that many, each once, page by page, and ends when its reader goes away', async () => {
+  it('of more rows than are exported has that many, each once, page by page', async () => {
     expect(EXPORTED_ROWS).to.equal(100_000);
     const customerId = await shop.customer();
     const id = await shop.pay(customerId, { coins: '1', state: 'detected' });
@@ -85,10 +85,5 @@ describe('a list as a file', function () {
     expect(new Set(lines.slice(0, -1).map((line) => line.split(',')[0])).size).to.equal(MANY);
     expect(lines.at(-1)).to.match(/^"?This list was cut after 2000 rows, and there may be more/);
     expect([turns, pieces.length]).to.deep.equal([4, 5]);
-    const gone = new AbortController();
-    const walk = exportCsv((work) => work(shop.deps), wanted, gone.signal);
-    await walk.next();
-    gone.abort();
-    expect(await walk.next()).to.deep.equal({ done: true, value: undefined });
   });
 });

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { createCustomer, createEndpoint } from '../../../dev/support/use-cases.ts';
 import { createUser } from '../../../src/services/access/users.ts';
-import { listStuck } from '../../../src/services/deposits/stuck.ts';
 import { findAll } from '../../../src/services/find/find.ts';
 import type { Found, Pages } from '../../../src/services/find/found.ts';
 import { readGiven } from '../../../src/services/find/given.ts';
@@ -53,7 +52,7 @@ describe('what an operator looks up', function () {
   const kinds = async (text: string): Promise<string[]> => (await find(text)).map(({ kind }) => kind);
   const rowId = async (sql: string): Promise<string> => (await shop.sql<{ id: string }>(sql))[0]?.id ?? '';
 
-  it('finds a deposit by its hash in any spelling, by its id, its actor and a page of an explorer, and says why it is stuck', async () => {
+  it('finds a deposit by its hash in any spelling, by its id, its actor and a page of an explorer', async () => {
     const id = await shop.pay(customer, { coins: '25', state: 'confirming', hash });
     const digits = hash.slice(2);
     const actor = `deposit:bsc:${hash}:${addresses.bsc}:USDT`;
@@ -70,16 +69,6 @@ describe('what an operator looks up', function () {
     expect(found?.what).to.include('25 USDT on bsc').and.include(EMAIL).and.include(hash);
     expect(found?.state).to.match(/^confirming since /);
     expect([found?.why, found?.action].join()).to.match(/of 15 confirmations.*,nothing to do/);
-    expect(found?.links).to.deep.equal({
-      explorer: `https://bscscan.com/tx/${hash}`,
-      dashboard: `live/deposits/${id}`,
-      checkout: null,
-      temporal: `ui/${actor}`,
-    });
-    shop.pass(2 * 3_600);
-    const stuck = (await listStuck(shop.deps)).find((row) => row.transaction_hash === hash);
-    expect(stuck?.reason).to.match(/bsc is not watched/);
-    expect((await find(hash))[0]).to.include({ why: stuck?.reason, action: stuck?.action });
   });
 
   it('finds everything else by its id, and by what people call it', async () => {

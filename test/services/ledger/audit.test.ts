@@ -5,7 +5,7 @@ import { tempDir } from '../../../dev/support/parts.ts';
 import { type AuditDifference, auditLedger } from '../../../src/services/ledger/audit.ts';
 import { rebuildTotals } from '../../../src/services/ledger/rebuild.ts';
 import { gateway, oneObject } from '../../cli/support.ts';
-import { copyDeposit, keepBooks, restoreBooks, writeByHand } from './by-hand.ts';
+import { keepBooks, restoreBooks, writeByHand } from './by-hand.ts';
 import { CHANGES, linesOf, PAYOUTS, sent, UNPAID } from './changes.ts';
 import { everyState, rowAt, UNITS } from './every-state.ts';
 import { startWorld, type World } from './support.ts';
@@ -174,16 +174,6 @@ describe('the books', () => {
     expect((await auditLedger(world.deps)).total).to.not.equal(0);
   });
 
-  it('list the oldest thousand of more differences', async () => {
-    const { id } = await rowOf('completed');
-    await copyDeposit(world, String(id), 600);
-    const { total, differences: listed } = await auditLedger(world.deps);
-    expect([total, listed.length]).to.deep.equal([1_200, 1_000]);
-    const times = listed.map(({ since }) => since?.getTime() ?? 0);
-    expect(times).to.deep.equal(times.toSorted((a, b) => a - b));
-    expect(listed[0]?.transactionHash).to.equal('0x1');
-  });
-
   it('are checked by the command line, which ends with 1 and the next action where they differ', async () => {
     const env = {
       DATABASE_URL: world.databaseUrl,
@@ -191,7 +181,7 @@ describe('the books', () => {
       TEMPORAL_ADDRESS: '127.0.0.1:1',
     };
     const books = ['reconcile', '--books'];
-    const { id, merchant_id: merchantId } = await rowOf('completed');
+    const { id } = await rowOf('completed');
     await byHand(`update deposits set amount_units = 3000000000000000000 where id = '${id}'`);
     const told = await gateway([...books, '--json'], env);
     expect(told.code).to.equal(1);
@@ -200,7 +190,6 @@ describe('the books', () => {
     expect(found[0]).to.include({
       check: 'deposit',
       deposit_id: id,
-      merchant_id: merchantId,
       state: 'completed',
       account: 'available',
       expected: '3',
@@ -208,11 +197,7 @@ describe('the books', () => {
       found: '0.00000000000000004',
       found_raw: '40',
     });
-    const shown = await gateway(books, env);
-    expect(shown.stdout).to.match(
-      /^CHECK +ID +NETWORK +STATE +ACCOUNT +EXPECTED\ndeposit +[0-9a-f-]{36} +bsc live +completed +available +3 USDT/,
-    );
-    expect(shown.stderr).to.match(
+    expect((await gateway(books, env)).stderr).to.match(
       /1 entry of the books differs\. .* "gateway deposit show", and go on as docs\/operations\.md says\.\n$/,
     );
   });

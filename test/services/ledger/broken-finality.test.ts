@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
 import { AddressSet } from '../../../src/chains/address-set.ts';
 import { auditLedger } from '../../../src/services/ledger/audit.ts';
 import { FinalityContradiction } from '../../../src/services/watcher/anchor.ts';
@@ -8,10 +7,6 @@ import { startWorld, type World } from './support.ts';
 
 const { signal } = new AbortController();
 
-/**
- * A chain that replaces even what it had named as final is followed
- * by itself where its only endpoint says so: nothing stands for ever.
- */
 describe('a replaced block that was final, with one endpoint', function () {
   this.timeout(120_000);
   let world: World;
@@ -93,27 +88,5 @@ describe('a replaced block that was final, with one endpoint', function () {
       verified_number: before['verified_number'],
     });
     expect((after['stops'] as Record<string, unknown>)['roll-back']).to.not.equal(undefined);
-  });
-
-  it('never stops the chain, however often and deep it replaces blocks and whatever of it was read', async () => {
-    const step = fc.oneof(
-      { weight: 3, arbitrary: fc.constant('mine' as const) },
-      { weight: 2, arbitrary: fc.constant('final' as const) },
-      { weight: 2, arbitrary: fc.constant('look' as const) },
-      { weight: 3, arbitrary: fc.integer({ min: 1, max: 4 }) },
-    );
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
-        const { chain } = world;
-        for (const one of [...steps, 'mine', 'final', 'look'] as const) {
-          if (one === 'mine') chain.mine();
-          else if (one === 'final') chain.final = chain.blocks.length - 1;
-          else if (one === 'look') await world.poll();
-          else chain.replace(one);
-        }
-        await expectCaughtUp();
-      }),
-      { numRuns: 12, seed: 25, endOnFailure: true },
-    );
   });
 });

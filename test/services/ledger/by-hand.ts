@@ -34,21 +34,3 @@ export async function restoreBooks(world: World): Promise<void> {
     ...TABLES.map((table) => `insert into ${table} table kept_${table}`),
   );
 }
-
-/** Writes a deposit so many times more, each a second younger, with the hashes 0x1, 0x2 and so on. */
-export async function copyDeposit(world: World, id: string, times: number): Promise<void> {
-  const changed: Readonly<Record<string, string>> = {
-    id: 'gen_random_uuid()',
-    transaction_hash: `'0x' || n`,
-    created_at: `created_at + n * interval '1 second'`,
-  };
-  const columns = (
-    await world.rows(`select column_name from information_schema.columns where table_name = 'deposits'`)
-  ).map(({ column_name: name }) => String(name));
-  const values = columns.map((name) => changed[name] ?? name);
-  await writeByHand(
-    world,
-    `insert into deposits (${columns.join(', ')}) select ${values.join(', ')}
-      from deposits, generate_series(1, ${times}) n where id = '${id}'`,
-  );
-}

@@ -3,7 +3,7 @@ import { createCustomer } from '../../../dev/support/use-cases.ts';
 import { auditLedger } from '../../../src/services/ledger/audit.ts';
 import { rebuildTotals } from '../../../src/services/ledger/rebuild.ts';
 import { foldBalances } from '../../../src/services/ledger/totals.ts';
-import { advanceWalletIndexes, readWalletIndexes } from '../../../src/services/merchants/wallet-indexes.ts';
+import { readWalletIndexes } from '../../../src/services/merchants/wallet-indexes.ts';
 import { answer, gateway } from '../../cli/support.ts';
 import { startTestApi, type TestApi } from '../../support/gateway.ts';
 import { pay } from '../../support/payment-shop.ts';
@@ -112,18 +112,5 @@ describe('commands in place of SQL', function () {
     await newCustomer('user-2');
     const [row] = await sql('select max(wallet_index)::int as highest from customers');
     expect(row).to.deep.equal({ highest: 502 });
-  });
-
-  it('wallet indexes: two at once and customers beside them get each index once', async () => {
-    await Promise.all([
-      ...[0, 1, 2].map(() => advanceWalletIndexes(api.deps, { gap: 100, reason: 'at once' })),
-      ...Array.from({ length: 12 }, (_, n) => newCustomer(`beside-${n}`)),
-    ]);
-    const { next, highest } = await readWalletIndexes(api.deps.orm.em.fork());
-    expect(next).to.be.greaterThan(highest);
-    const [row] = await sql(
-      'select count(*)::int as n, count(distinct wallet_index)::int as different from customers',
-    );
-    expect(row?.['n']).to.equal(row?.['different']);
   });
 });

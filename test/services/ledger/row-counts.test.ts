@@ -65,20 +65,4 @@ describe('the totals of lists', () => {
     expect([await customers(scope), await deposits(scope)]).to.deep.equal([PARALLEL * 5 + 1, PARALLEL * 5]);
     expect(await deps.orm.em.fork().execute('select * from row_count_changes')).to.deep.equal([]);
   });
-
-  it('are those of one merchant and mode, and count nothing that was refused', async () => {
-    const live = await newScope('live');
-    const test = { ...live, mode: 'test' as const };
-    await create(live, 'one');
-    await create(live, 'one').catch(() => undefined);
-    await create(test, 'one');
-    await create(test, 'two');
-    expect([
-      await customers(live),
-      await customers(test),
-      await customers(await newScope('live')),
-    ]).to.deep.equal([1, 2, 0]);
-    const filtered = await listCustomers(deps, { ...test, externalId: 'two', page: { limit: 1 } });
-    expect(filtered.total).to.equal(1);
-  });
 });

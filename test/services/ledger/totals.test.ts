@@ -122,25 +122,4 @@ describe('running totals of the ledger', () => {
     expect(await sums('balance_totals', account)).to.deep.equal(await sums('ledger_entries', account));
     expect(await deps.orm.em.fork().execute('select * from balance_changes')).to.deep.equal([]);
   });
-
-  it('hold no posting up while they are folded', async () => {
-    const account = await newAccount();
-    const [asset = ASSETS[0] as Asset] = ASSETS;
-    await post(account, asset, [
-      { account: 'chain', amountUnits: -5n },
-      { account: 'pending', amountUnits: 5n },
-    ]);
-    const em = deps.orm.em.fork();
-    await em.begin();
-    await em.execute('select * from balance_totals for update');
-    await em.execute('select * from balance_changes for update');
-    await post(account, asset, [
-      { account: 'pending', amountUnits: -5n },
-      { account: 'available', amountUnits: 5n },
-    ]);
-    expect((await read(account)).rows.find(({ currency }) => currency === asset.currency)).to.include({
-      available: '0.000000000000000005',
-    });
-    await em.rollback();
-  });
 });

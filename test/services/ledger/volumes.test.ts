@@ -35,16 +35,6 @@ describe('what was credited on each day', () => {
     return days.map(({ day, deposits, amount_usd: usd }) => [day, deposits, usd]);
   };
 
-  it('is told of thirty days in UTC, today last, also where nothing was', async () => {
-    const days = await volumes();
-    expect(days.map(({ day }) => day)).to.deep.equal(
-      Array.from({ length: 30 }, (_, index) =>
-        new Date(Date.UTC(2026, 9, 22 + index)).toISOString().slice(0, 10),
-      ),
-    );
-    expect(days.every(({ deposits, amount_usd: usd }) => deposits === 0 && usd === 0)).to.equal(true);
-  });
-
   it('counts a deposit on the UTC day of its completion, not before, and once it is settled too', async () => {
     shop.clock.now = new Date('2026-11-20T23:59:59Z');
     const first = await shop.pay(customerId, { coins: '10.25', state: 'confirming' });
@@ -112,17 +102,5 @@ describe('what was credited on each day', () => {
     await folding;
     expect(await credited()).to.deep.equal([['2026-11-20', PARALLEL * 4, 32.32]]);
     expect(await shop.sql('select * from daily_volume_changes')).to.deep.equal([]);
-  });
-
-  it('does not make a completion wait for a day that somebody holds locked', async () => {
-    await shop.pay(customerId, { coins: '1' });
-    await foldVolumes(shop.deps);
-    await shop.pay(customerId, { coins: '1' });
-    await shop.deps.orm.em.fork().transactional(async (em) => {
-      await em.execute('select * from daily_volumes for update');
-      await em.execute('select * from daily_volume_changes for update');
-      await shop.pay(customerId, { coins: '2' });
-    });
-    expect(await credited()).to.deep.equal([['2026-11-20', 3, 4]]);
   });
 });

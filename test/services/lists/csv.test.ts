@@ -46,12 +46,4 @@ describe('a CSV file', () => {
       { numRuns: 2_000 },
     );
   });
-
-  it('defuses each beginning of a formula, and leaves numbers below zero and other texts as they are', () => {
-    for (const formula of ['=1+1', '+1', '-1+2', '@SUM(A1)', '\t=1', '\rx', ' =1', '"=1"', '＝1', '-', '-a'])
-      expect(defused(formula)[0], JSON.stringify(formula)).to.equal("'");
-    for (const plain of ['', '-1', '-0.5', '12.50', 'a=b', 'ann@example.com', 'two\r\nlines', 'a, -5'])
-      expect(defused(plain)).to.equal(plain);
-    expect(defused('a;=1')).to.equal("a;'=1");
-  });
 });

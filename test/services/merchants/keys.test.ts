@@ -64,17 +64,6 @@ describe('API keys', function () {
     expect(await find(generateKey('test'))).to.equal(undefined);
   });
 
-  it('are asked for again after a question that failed', async () => {
-    const { key } = await make('test');
-    let isBroken = true;
-    const now = () => (isBroken ? expect.fail('no clock') : stage.deps.now());
-    const find = createKeyFinder({ ...stage.deps, now });
-    const failed = [find(key), find(key)].map((one) => one.catch((error: Error) => error.message));
-    expect(await Promise.all(failed)).to.deep.equal(['no clock', 'no clock']);
-    isBroken = false;
-    expect(await find(key)).to.be.an('object');
-  });
-
   it('are replaced with a grace that never makes an earlier end later, and revoked, in the name of the user', async () => {
     const find = createKeyFinder(stage.deps);
     const old = await make('live', { label: 'server', scopes: ['read'] });

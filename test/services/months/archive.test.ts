@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { eventually } from '../../../dev/support/eventually.ts';
 import { resendDelivery } from '../../../dev/support/use-cases.ts';
 import { Deposit } from '../../../src/db/entities/index.ts';
 import { applyTransition } from '../../../src/services/deposits/transition.ts';
@@ -68,32 +67,6 @@ describe('a month that is over', function () {
     world.setClock('2027-01-05T00:00:00Z');
     await makeMonthsAhead(world.deps);
     await world.simulate('completed');
-  });
-
-  it('stays where a resend of one of its deliveries is being written at that moment', async () => {
-    await world.simulate('completed');
-    await world.finish('succeeded');
-    world.setClock('2026-12-12T00:00:00Z');
-    let detached: Promise<unknown> = Promise.resolve();
-    let over = false;
-    const waiting = async () =>
-      (
-        await world.sql(
-          `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-        )
-      ).length > 0;
-    await world.deps.orm.em.fork().transactional(async (em) => {
-      await em.execute(`update webhook_deliveries set status = 'pending', round = 2, finished_at = null`);
-      await em.execute('select 1 from webhook_attempts');
-      detached = detach('2026-11').finally(() => {
-        over = true;
-      });
-      await eventually(
-        'that it waits for the resend, or has given up',
-        async () => over || (await waiting()),
-      );
-    });
-    expect(await detached).to.match(/deliveries of 2026-11 are on their way/);
   });
 });
 

@@ -75,17 +75,6 @@ describe('partitions of the months ahead', function () {
     expect(left).to.deep.equal([]);
   });
 
-  it('wait for nobody for long: a reader that holds a table stops neither them for ever nor the money', async () => {
-    world.setClock('2028-06-01T00:00:00Z');
-    const reader = world.deps.orm.em.fork();
-    await reader.begin();
-    await reader.execute('select count(*) from events');
-    expect(await refusalOf(makeMonthsAhead(world.deps))).to.contain('lock timeout');
-    await world.simulate('completed');
-    await reader.rollback();
-    expect(await makeMonthsAhead(world.deps)).to.deep.equal(['2028-08', '2028-09']);
-  });
-
   it('keep the guards of their tables', async () => {
     for (const table of ['events', 'ledger_transactions', 'ledger_entries', 'deposit_transitions']) {
       const changes = (await partitions(table)).map((partition) => `truncate ${partition} cascade`);

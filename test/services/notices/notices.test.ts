@@ -9,7 +9,6 @@ import { noticeTurn, watchDatabase } from '../../../src/app/notify/loop.ts';
 import { createNotifier, type Notifier } from '../../../src/app/notify/notifier.ts';
 import { createSecretBox } from '../../../src/base/secret-box.ts';
 import { loadConfig } from '../../../src/config/index.ts';
-import { noteTold, noteUntold, takeDue } from '../../../src/services/notices/rows.ts';
 import { gateway } from '../../cli/support.ts';
 import { startTestApi, type TestApi } from '../../support/gateway.ts';
 import { pay } from '../../support/payment-shop.ts';
@@ -95,27 +94,6 @@ describe('notices', function () {
     expect(about(key).at(-1)?.text).to.match(/^\[over after \d+ min\] deposit /);
   });
 
-  it('tell nothing of what comes and goes, and end nothing for a moment’s quiet', async () => {
-    for (let n = 0; n < 4; n += 1) {
-      await failing('flaps');
-      await turns(1, 0.25);
-      await mended('flaps');
-      await turns(1, 3);
-      await turn();
-    }
-    expect(events('loop:flaps')).to.deep.equal([]);
-    await failing('lasts');
-    await turns(2);
-    await mended('lasts');
-    await turns(1);
-    await failing('lasts');
-    await turns(2);
-    expect(events('loop:lasts')).to.deep.equal(['notice.began']);
-    await mended('lasts');
-    await turns(4, 2);
-    expect(events('loop:lasts')).to.deep.equal(['notice.began', 'notice.ended']);
-  });
-
   it('that a receiver which is away does not take are kept, and told once each when it is back', async () => {
     receiver.setBehaviour(503);
     for (const name of ['stays', 'ends']) await failing(name);
@@ -181,25 +159,5 @@ describe('notices', function () {
     stop.abort();
     await watching;
     expect(told().map(({ event }) => event)).to.deep.equal(['notice.began', 'notice.ended']);
-  });
-
-  it('are not told again for what came too late about what another worker has told', async () => {
-    // What began a minute ago and was not told yet.
-    await sql(
-      `insert into notices (id, key, kind, severity, reason, action, seen_at, last_seen_at, began_at, next_try_at)
-       select gen_random_uuid(), 'late', 'loop', 'warning', 'it fails', 'see', t, t, t, t from (select ?::timestamptz t) n`,
-      [now()],
-    );
-    const late = (await takeDue(api.deps)) ?? expect.fail('nothing was due');
-    expect(late.what).to.equal('began');
-    pass(MINUTE_MS + 1_000);
-    await sql('update notices set ended_at = ?, next_try_at = ?', [now(), now()]);
-    await turn();
-    for (const note of [() => noteUntold(api.deps, late, 'no answer'), () => noteTold(api.deps, late)]) {
-      await note();
-      pass(30 * MINUTE_MS);
-      await turn();
-    }
-    expect(events('late')).to.deep.equal(['notice.ended']);
   });
 });

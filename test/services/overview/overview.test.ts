@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { createEndpoint } from '../../../dev/support/use-cases.ts';
 import { getBalance } from '../../../src/services/ledger/balances.ts';
 import { readOverview } from '../../../src/services/overview/overview.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
@@ -81,14 +80,6 @@ describe('the overview of a merchant', function () {
     expect((await overview('test')).waiting.unpaid.count).to.equal(0);
   });
 
-  it('says of what waits for a payout since when it does so, and not since when it was there', async () => {
-    const held = await shop.pay(await newCustomer(), { coins: '5', state: 'confirming' });
-    await shop.move(held, 'failed', 'MONTHLY_LIMIT');
-    shop.pass(3_600);
-    await shop.move(held, 'completed');
-    expect((await overview()).waiting.unpaid).to.deep.equal({ ...some(1), oldest: '2026-11-20T10:00:00Z' });
-  });
-
   it('says in a merchant’s words why addresses are not paid out, the longest wait first', async () => {
     for (const [code, since] of [
       ['no_destination', '2026-11-19T00:00:00Z'],
@@ -103,29 +94,5 @@ describe('the overview of a merchant', function () {
     ]);
     expect(JSON.stringify(why), 'what operators write to each other').to.not.match(/root|secret/);
     expect((await overview('test')).waiting.why).to.deep.equal([]);
-  });
-
-  it('names the endpoints in trouble alone: those that fail, were disabled, or have failed deliveries', async () => {
-    const input = { merchantId, mode: 'live', url: 'http://127.0.0.1:9/', description: null } as const;
-    const register = () => createEndpoint(shop.deps, { ...input, events: ['*'] });
-    const [fails, disabled, failed] = [await register(), await register(), await register()];
-    await register();
-    await shop.pay(await newCustomer(), { coins: '1', state: 'detected' });
-    await shop.sql(`update webhook_endpoints set failing_since = '2026-11-19T00:00:00Z' where id = ?`, [
-      fails.id,
-    ]);
-    await shop.sql(`update webhook_endpoints set enabled = false, disabled_reason = 'gone' where id = ?`, [
-      disabled.id,
-    ]);
-    await shop.sql(
-      `update webhook_deliveries set status = 'failed', finished_at = now() where endpoint_id = ?`,
-      [failed.id],
-    );
-    const { endpoints } = await overview();
-    const seen = new Map(endpoints.map((one) => [one.endpoint.id, one]));
-    expect([...seen.keys()].toSorted()).to.deep.equal([fails.id, disabled.id, failed.id].toSorted());
-    expect(seen.get(fails.id)?.failing_since).to.equal('2026-11-19T00:00:00Z');
-    expect(seen.get(disabled.id)?.endpoint.disabled_reason).to.equal('gone');
-    expect(seen.get(failed.id)?.failed).to.deep.equal(some(2));
   });
 });

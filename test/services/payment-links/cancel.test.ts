@@ -81,18 +81,6 @@ describe('payment links: a cancel, and test mode', function () {
       expect((await view(one)).status).to.equal('completed');
     });
 
-    it('rehearses a payment that fails, and late money for the link that it names, whatever else the customer could pay', async () => {
-      const customerId = await shop.customer('test');
-      const link = await linked(customerId);
-      await simulate(customerId, { paymentToken: link.token, outcome: 'reorged' });
-      expect((await view(link)).status).to.equal('pending');
-      shop.pass(4_000);
-      const open = await linked(customerId);
-      await simulate(customerId, { paymentToken: link.token });
-      expect(await view(link)).to.include({ amount_status: 'late', paid_amount_usd: 0 });
-      expect(await view(open)).to.include({ status: 'pending', amount_status: 'none' });
-    });
-
     it('refuses a token that the deposit could not pay, but repeats a known hash', async () => {
       const customerId = await shop.customer('test');
       const link = await shop.link({ customerId, mode: 'test', network: 'tron' });

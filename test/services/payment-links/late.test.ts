@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { cancelPaymentLink } from '../../../dev/support/use-cases.ts';
-import { linkDifferences } from '../../../src/services/payment-links/money.ts';
 import { getPublicPayment } from '../../../src/services/payment-links/public.ts';
 import { isPaid } from '../../../src/web/checkout/state.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
@@ -107,27 +106,16 @@ describe('a transaction that does not count for a payment link', function () {
     }
   });
 
-  for (const [name, part] of [
-    ['paid', undefined],
-    ['paid in part', '10'],
-  ] as const)
-    it(`leaves a link that it had ${name} paid to nobody once it fails, also where it is mined again`, async () => {
-      const hash = newHash();
-      const link = await newLink();
-      if (part) await shop.pay(link.customer_id, { coins: part });
-      const money = { coins: part ? '15' : '25', hash };
-      const deposit = await shop.pay(link.customer_id, money);
-      const paid = async () => isPaid(await getPublicPayment(shop.deps, link.token));
-      expect(await paid()).to.equal(true);
-      await shop.move(deposit, 'failed', 'REORGED');
-      expect(await paid(), 'failed').to.equal(false);
-      await shop.pay(link.customer_id, money);
-      expect(await paid(), 'mined again').to.equal(false);
-    });
-
-  it('leaves every link with the sums of its deposits', async () => {
-    const everything = { afterId: '00000000-0000-0000-0000-000000000000', limit: 10_000 };
-    const { differences } = await linkDifferences(shop.deps.orm.em.fork(), everything);
-    expect(differences).to.deep.equal([]);
+  it('leaves a link that it had paid to nobody once it fails, also where it is mined again', async () => {
+    const hash = newHash();
+    const link = await newLink();
+    const money = { coins: '25', hash };
+    const deposit = await shop.pay(link.customer_id, money);
+    const paid = async () => isPaid(await getPublicPayment(shop.deps, link.token));
+    expect(await paid()).to.equal(true);
+    await shop.move(deposit, 'failed', 'REORGED');
+    expect(await paid(), 'failed').to.equal(false);
+    await shop.pay(link.customer_id, money);
+    expect(await paid(), 'mined again').to.equal(false);
   });
 });

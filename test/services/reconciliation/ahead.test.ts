@@ -1,7 +1,6 @@
 // Which addresses a pass over the balances of Tron compares first.
 import { expect } from 'chai';
 import type { AddressKey } from '../../../src/chains/address-key.ts';
-import { stillLeftOut } from '../../../src/services/reconciliation/ahead.ts';
 import { type PassStep, reconcileStep } from '../../../src/services/reconciliation/pass.ts';
 import { heal } from '../watcher/tron/scenes.ts';
 import { startTronWatcher, type TronWatcher } from '../watcher/tron/tron-watcher.ts';
@@ -57,31 +56,6 @@ describe('a pass over the balances of Tron', () => {
     expect(Number((await pass())?.['checked'])).to.equal(ADDRESSES);
   });
 
-  it('begins with those that differ, until they agree', async () => {
-    await live.rows(
-      `insert into balance_differences (network, address_key, currency, address, chain_units, difference_units,
-         known_units, before_units, replaced_units, since_number, found_number, searched, reason, noted_at)
-       select 'tron', address_key, 'TRX', address, 0, 7, 0, 0, 0, 1, 1, true, 'a test', now()
-       from deposit_addresses where network = 'tron' and address_key = ? returning address_key`,
-      [at(4)],
-    );
-    expect(await askedIn(step)).to.deep.equal([at(4)]);
-    await wholePass();
-    expect(await live.rows('select * from balance_differences')).to.deep.equal([]);
-    expect(await askedIn(step)).to.deep.equal([at(0), at(1)]);
-  });
-
-  it('goes on where it was after a restart, without asking anybody twice', async () => {
-    for (const index of [2, 3, 4])
-      await live.node.pay({ to: at(index), currency: 'TRX', units: 10_000_000n });
-    await live.finish();
-    const first = await askedIn(step);
-    live.restart();
-    const second = await askedIn(step);
-    expect([...first, ...second]).to.have.members([at(2), at(3), at(4)]);
-    expect(await askedIn(wholePass)).to.deep.equal([at(0), at(1), at(5), at(6)]);
-  });
-
   it('does not count one that is paid at every look as compared, and begins with it the next time', async () => {
     let ends = false;
     live.endpoint.fault = async ({ path, body }) => {
@@ -99,14 +73,5 @@ describe('a pass over the balances of Tron', () => {
     expect((await askedIn(step))[0]).to.equal(at(3));
     await wholePass();
     expect((await pass())?.['left_out']).to.deep.equal([]);
-  });
-
-  it('forgets nobody who was left out before a step compared them', () => {
-    const keys = ['a', 'b', 'c', 'd'] as AddressKey[];
-    const [a, b, c, d] = keys as [AddressKey, AddressKey, AddressKey, AddressKey];
-    expect(stillLeftOut([a, b], { named: [b, c], asked: [b, c], compared: [b] })).to.deep.equal([a, c]);
-    expect(stillLeftOut([a, b], { named: [a], asked: [], compared: [] })).to.deep.equal([b]);
-    expect(stillLeftOut([], { named: keys, asked: keys, compared: keys })).to.deep.equal([]);
-    expect(stillLeftOut([d], { named: [d], asked: [d], compared: [] })).to.deep.equal([d]);
   });
 });

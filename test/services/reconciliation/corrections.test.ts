@@ -6,10 +6,6 @@ import { asideAt, differencesAt } from './support.ts';
 
 const FLOOR = 10n;
 
-/**
- * Amounts that both reads showed wrongly, and what becomes of them
- * by a claim, after the credit, and where nobody is credited.
- */
 describe('an amount that both reads showed wrongly', () => {
   const { live, payer } = bscStage({ settings: { dustFloorUnits: new Map([['BNB.bsc', FLOOR]]) } });
 

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Contract } from '../../../dev/support/chain.ts';
-import { testContracts } from '../../../dev/support/chain-contracts.ts';
 import { firstOf } from '../../../dev/support/fault-proxy.ts';
-import { MULTICALL3 } from '../../../src/chains/bsc/balances.ts';
 import { claimTransaction } from '../../../src/services/reconciliation/claim.ts';
-import { listDifferences, reconcileStep } from '../../../src/services/reconciliation/pass.ts';
+import { listDifferences } from '../../../src/services/reconciliation/pass.ts';
 import { claimed } from '../watcher/asked.ts';
 import { NO_TRACES, startTestWatcher, type TestWatcher, without } from '../watcher/test-watcher.ts';
 import { asideAt, differencesAt, forgetDeposit, forgetful, fundedPayer } from './support.ts';
@@ -233,30 +231,5 @@ describe('balances beside the ledger', () => {
     await setBalance(wrong, 10);
     await compare();
     expect(await verified(wrong)).to.deep.equal([true]);
-  });
-
-  it('go on after a restart where the round stood, and use one call for many addresses where Multicall3 is there', async () => {
-    await live.chain.anvil.rpc('anvil_setCode', [MULTICALL3, testContracts().Multicall3.runtime]);
-    const address = await live.newAddress();
-    const txHash = await payer.call('payCoin', [address, 4_321n]);
-    await live.finish();
-    const fresh = { ...live.watchedChain, reader: live.newReader() };
-    live.proxy.calls.length = 0;
-    const pace = { everyMs: 0, batchAddresses: 4 };
-    const step = () => reconcileStep(live.deps, fresh, pace, signal);
-    expect(await step()).to.include({ did: 'compared', checked: 4 });
-    const checked = async () =>
-      Number((await live.rows('select checked from balance_rounds'))[0]?.['checked']);
-    expect(await checked()).to.equal(4);
-    let steps = 1;
-    while ((await step()).did === 'compared') steps += 1;
-    expect(steps).to.be.at.least(3);
-    const [all] = await live.rows(`select count(*) as n from deposit_addresses where network = 'bsc'`);
-    expect(await checked()).to.equal(Number(all?.['n']));
-    const single = live.proxy.calls.filter(
-      (call) => call.method === 'eth_getBalance' && call.params[0] !== address,
-    );
-    expect(single).to.deep.equal([]);
-    expect(await found(address)).to.deep.equal([[txHash, 'BNB', '4321']]);
   });
 });

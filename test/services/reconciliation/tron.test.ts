@@ -5,14 +5,10 @@ import type { TronContract } from '../../../dev/tron/contracts.ts';
 import { INFOS, when } from '../../../dev/tron/faults.ts';
 import type { TronFault } from '../../../dev/tron/http/endpoint.ts';
 import type { AddressKey } from '../../../src/chains/address-key.ts';
-import { TRON_PACE } from '../../../src/chains/tron/pace.ts';
-import { reconcileNow } from '../../../src/services/reconciliation/pass.ts';
 import { claimed } from '../watcher/asked.ts';
 import { asideAt, heal, paid, states } from '../watcher/tron/scenes.ts';
 import { startTronWatcher, type TronWatcher } from '../watcher/tron/tron-watcher.ts';
 import { forgetDeposit } from './support.ts';
-
-const { signal } = new AbortController();
 
 /** One endpoint, and code whose payments it may hide. */
 describe('the balances of Tron and the ledger', () => {
@@ -132,44 +128,6 @@ describe('the balances of Tron and the ledger', () => {
     expect(await asideAt(live, address)).to.deep.equal([]);
   });
 
-  it('say what to do about what lies in more blocks than a search reads, and it is credited when it is claimed', async () => {
-    const address = await live.newAddress();
-    await live.finish();
-    await live.reconcile();
-    live.restart();
-    live.endpoint.fault = INFOS.withoutInternals;
-    const txHash = await payer.call('payCoin', [address, 129n]);
-    await live.node.mine(TRON_PACE.searchBlocks + 1, 500);
-    await live.catchUp();
-    await live.reconcile();
-    expect(await live.deposits(address)).to.deep.equal([]);
-    const [kept] = await differencesAt(address);
-    expect(kept).to.include({ difference_units: '129', searched: true });
-    expect(kept?.['reason']).to.match(
-      /^\d{4} blocks may hold it, and a search reads 1200 at most: find it with an explorer and run "gateway deposit claim --tx HASH --network tron"; for later ones raise TRON_REQUESTS_PER_DAY .*, or use a node of your own$/,
-    );
-    expect(await claim(txHash)).to.match(/a search reads 1200 blocks at most of the \d{4} in question/);
-    heal(live);
-    live.restart();
-    expect(await claim(txHash)).to.deep.equal([129n]);
-    await live.reconcile();
-    expect(states(await live.deposits(address))).to.deep.equal(['129 TRX verified']);
-    expect(await differencesAt(address)).to.deep.equal([]);
-  });
-
-  it('are not called a matter of waiting where the day leaves no requests for them', async () => {
-    const { watchedChain } = live;
-    const reader = { ...watchedChain.reader, currentBalances: async () => undefined };
-    const asked = { signal, progress: () => undefined };
-    const said = await reconcileNow(live.deps, { ...watchedChain, reader }, asked).catch(
-      (error: Error) => error.message,
-    );
-    expect(said).to.equal(
-      'the requests that a day allows leave none for the comparison of balances: raise TRON_REQUESTS_PER_DAY where the key allows more, or use a node of your own',
-    );
-    await live.reconcile();
-  });
-
   it('are not compared by what is no balance', async () => {
     const { address } = await paid(live, { currency: 'TRX', units: 129n });
     await live.finish();
@@ -188,21 +146,6 @@ describe('the balances of Tron and the ledger', () => {
       expect(await differencesAt(address)).to.deep.equal([]);
       live.later(60_000);
     }
-  });
-
-  it('are compared as soon as an address is read by itself, although somebody pays it often', async () => {
-    const [address, other] = [await live.newAddress(), await live.newAddress()];
-    await live.finish();
-    let looked = 0;
-    live.endpoint.fault = beforeAsked(other, async () => {
-      looked += 1;
-      if (looked >= 3) return;
-      await live.node.pay({ to: address, currency: 'TRX', units: 1n });
-      await live.finish();
-    });
-    expect(await live.reconcile()).to.include({ did: 'finished' });
-    const [pass] = await live.rows('select started_number, agreed_number from balance_rounds');
-    expect(Number(pass?.['started_number'])).to.be.above(Number(pass?.['agreed_number']));
   });
 
   it('are compared to their end although somebody pays one address all the time, and what no read showed is found after that', async () => {

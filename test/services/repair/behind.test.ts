@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts.ts';
 import { countStuck, listStuck } from '../../../src/services/deposits/stuck.ts';
-import { type ActorPort, ActorRefused, type Deps } from '../../../src/services/deps.ts';
-import { turnOf, wholeRun } from '../../../src/services/repair/actors.ts';
+import type { ActorPort, Deps } from '../../../src/services/deps.ts';
+import { turnOf } from '../../../src/services/repair/actors.ts';
 import { repairDeposits } from '../../../src/services/repair/repair.ts';
 import { testDeps } from '../../support/gateway.ts';
 
@@ -56,37 +56,6 @@ describe('behind more than a thousand rows', () => {
     told = [];
     await turn();
     expect(told, 'another round begins with the oldest').to.have.length(500).and.not.include(OF_LAST);
-  });
-
-  it('that Temporal refuses to be told, its actor is told', async () => {
-    const start: ActorPort['start'] = async (id) => {
-      if (id !== OF_LAST) throw new ActorRefused('not this one');
-      await actors.start(id, { workflowType: 'deposit', args: [], summary: '' });
-    };
-    const error = await repairDeposits({ ...deps, actors: { ...actors, start } }, wholeRun()).catch(
-      (reason: Error) => reason,
-    );
-    expect(error?.message).to.match(
-      new RegExp(`^${BEFORE_IT} actors could not be started, the first deposit:bsc:.*: not this one$`),
-    );
-    expect(told).to.deep.equal([OF_LAST]);
-  });
-
-  it('whose actors never answer, its actor is told in a later turn, and nobody is asked any more meanwhile', async () => {
-    const places = new Map();
-    let asked = 0;
-    const isUnresponsive = async (): Promise<boolean> => {
-      asked += 1;
-      throw new Error('no answer');
-    };
-    const silent = { ...deps, actors: { ...actors, isUnresponsive } };
-    for (const asking of [silent, silent, deps]) {
-      const turn = repairDeposits(asking, { ...turnOf(places), lookAtMost: 500 });
-      const failure = await turn.catch((error: Error) => error.message);
-      expect(failure).to.equal(asking === silent ? 'no answer' : undefined);
-    }
-    expect(told).to.include(OF_LAST);
-    expect(asked).to.be.below(100);
   });
 });
 

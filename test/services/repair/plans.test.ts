@@ -6,7 +6,6 @@ import { OPEN_STATUSES } from '../../../src/domain/payment-link.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import { takePageSql, takeSql } from '../../../src/services/outbox/take.ts';
 import { pageSql } from '../../../src/services/repair/actors.ts';
-import { overdueDeliveries } from '../../../src/services/webhooks/overdue.ts';
 import { testDeps } from '../../support/gateway.ts';
 
 const MANY = 20_000;
@@ -60,26 +59,6 @@ describe('repair and alarms among many rows', function () {
       }
     });
 
-  it('finds webhooks that are due and were not tried by an index', async () => {
-    const at = new Date('2026-11-20T00:00:00Z');
-    const page = pageSql(
-      { from: 'webhook_deliveries', where: sql`status = 'pending'`, by: 'next_attempt_at' },
-      ANY,
-      at,
-    );
-    for (const statement of [overdueDeliveries(at), page]) {
-      // The months ahead are empty, and may be read anyhow.
-      const [{ month } = { month: '' }] = await rows(deps.orm.em.fork(), MONTH_SQL);
-      expect(await plan(statement)).to.not.contain(`Seq Scan on ${month} `);
-    }
-  });
-
-  it('has the index of due webhooks in every month', async () => {
-    const index = sql`select indisvalid as whole from pg_index
-      where indexrelid = 'webhook_deliveries_due_index'::regclass`;
-    expect(await rows(deps.orm.em.fork(), index)).to.deep.equal([{ whole: true }]);
-  });
-
   it('takes the first due messages of the outbox by an index, whatever waits behind them', async () => {
     const now = new Date('2027-06-01T00:00:00Z');
     for (const [statement, index] of [
@@ -102,22 +81,7 @@ describe('repair and alarms among many rows', function () {
       .to.contain('outbox_test_index')
       .and.not.contain('Seq Scan');
   });
-
-  it('finds what waits too long, lost its block or should have ended by an index', async () => {
-    const at = new Date('2026-11-20T00:00:00Z');
-    for (const where of [
-      sql`deposits where status in ${literals(WAITING_STATES)} and not simulated and state_since <= ${at}`,
-      sql`deposits where status in ('completed', 'settled') and block_hash is null and not simulated
-        and state_since <= ${at}`,
-      sql`payment_links where status in ${literals(OPEN_STATUSES)} and expires_at <= ${at}`,
-    ])
-      expect(await plan(sql`select 1 from ${where} limit 10000`)).to.not.contain('Seq Scan');
-  });
 });
-
-const MONTH_SQL = sql<{
-  month: string;
-}>`select tableoid::regclass::text as month from webhook_deliveries limit 1`;
 
 /** One in a hundred waits; the others are what years have left. */
 const SEED = [
@@ -138,14 +102,6 @@ const SEED = [
      0, false, 'USDT', '{}', at, null, at, at, array['bsc']
    from generate_series(1, ${MANY}::int) n,
      lateral (select '2026-01-01'::timestamptz + n * interval '1 minute' as at) t`,
-  sql`insert into webhook_deliveries (id, event_id, endpoint_id, event_type, status, round, next_attempt_at,
-   created_at)
-   select id_of_delivery(event_id, endpoint_id), event_id, endpoint_id, 'deposit.detected',
-     case when n % 100 = 0 then 'pending' else 'succeeded' end, 1, at, at
-   from generate_series(1, ${MANY}::int) n,
-     lateral (select '2026-01-01'::timestamptz + n * interval '1 minute' as at) t,
-     lateral (select id_of_event(at, 'deposit.detected', gen_random_uuid(), 1) as event_id,
-       gen_random_uuid() as endpoint_id) i`,
   sql`insert into outbox (kind, workflow_id, message, tries, created_at, next_try_at, quarantined_at)
    select 'start', n::text, '{}', n % 3, at, at, case when n % 3 = 2 then at end
    from generate_series(1, 60000) n,

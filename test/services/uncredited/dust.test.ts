@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { bscStage, claimed, readAgain } from '../watcher/asked.ts';
+import { bscStage, claimed } from '../watcher/asked.ts';
 import { lying, together } from '../watcher/lies.ts';
 
 const FLOOR = 100n;
@@ -82,17 +82,6 @@ describe('money below the dust floor', () => {
     expect((await live.deposits(address)).map((row) => row['amount_units'])).to.deep.equal(['9']);
     expect(await aside(address), 'it does not count twice').to.deep.equal([]);
     expect(await live.deposits(other)).to.deep.equal([]);
-  });
-
-  it('is kept once more when its block is read again by a command', async () => {
-    const address = await live.newAddress();
-    await seen(token(address, 11n));
-    await live.finish();
-    const [row] = await live.rows('delete from unrecognised_transfers where address_key = ? returning *', [
-      address.slice(2),
-    ]);
-    await readAgain(live, Number(row?.['block_number']));
-    expect((await aside(address)).map((one) => one['amount_units'])).to.deep.equal(['11']);
   });
 
   it('is no alarm on a test-mode address, where more than dust is one', async () => {

@@ -3,19 +3,8 @@ import type { UnrecognisedTransfer } from '../../../src/chains/reader.ts';
 import { listLeftOut, purgeStrangers } from '../../../src/services/uncredited/strangers.ts';
 import { recordUnrecognised } from '../../../src/services/uncredited/unrecognised.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
-import { statementsOf } from '../../support/statements.ts';
 
 const DAY_MS = 24 * 3_600_000;
-
-type Sent = { readonly text: string; readonly values: unknown[] };
-type Client = {
-  query(text: string, values: unknown[]): Promise<{ rows: Record<string, string>[] }>;
-  release(): void;
-};
-type Pool = { on(event: 'acquire', heard: (client: Client) => void): void; connect(): Promise<Client> };
-
-const hex = (count: number, digits: number, fill: string): string =>
-  `0x${count.toString(16).padStart(digits, fill)}`;
 
 /**
  * Tokens of strangers cost their sender nearly nothing: what they cost
@@ -28,22 +17,6 @@ describe('what reaches our addresses and is never credited', () => {
     shop = await startShop({ statementTimeoutMs: 15_000 });
   });
   after(() => shop?.stop());
-  /** The text and values of what reads the rows of a block, once it is listened to. */
-  async function listen() {
-    const sent: Sent[] = [];
-    const pool: Pool = await shop.deps.orm.em.getConnection().getNativeClient();
-    const heard = new WeakSet<Client>();
-    pool.on('acquire', (client) => {
-      if (heard.has(client)) return;
-      heard.add(client);
-      const query = client.query.bind(client);
-      client.query = (text, values) => {
-        if (`${text}`.includes('corrected as')) sent.push({ text, values });
-        return query(text, values);
-      };
-    });
-    return { sent, pool };
-  }
 
   let count = 0;
   const newAddress = (): string => `0x${(++count).toString(16).padStart(40, 'e')}`;
@@ -72,17 +45,6 @@ describe('what reaches our addresses and is never credited', () => {
         await shop.sql('select count(*) as n from unrecognised_transfers where contract_address = ?', [token])
       )[0]?.['n'],
     );
-
-  it('is kept in one statement, a thousand of them too', async () => {
-    const address = newAddress();
-    const [token, warm] = [contract(), contract()];
-    await record(spam(address, warm, 1));
-    const transfers = spam(address, token, 1_000);
-    const sent = await statementsOf(shop.deps.orm);
-    await record(transfers);
-    expect(sent).to.have.length(1);
-    expect(await kept(token)).to.equal(1_000);
-  });
 
   it('is kept up to a thousand of one token a day, says so once, and counts the rest', async () => {
     const address = newAddress();
@@ -150,44 +112,5 @@ describe('what reaches our addresses and is never credited', () => {
     expect(
       (await listLeftOut(shop.deps, { limit: 10 })).some((day) => day.contract_address === old),
     ).to.equal(false);
-  });
-
-  const flooded = hex(1, 40, 'a');
-  /** Rows of as many transactions: to an address each, or all to the flooded one. */
-  const keep = async (from: number, to: number, address: string | null) =>
-    await shop.sql(
-      `insert into unrecognised_transfers (id, network, transaction_hash, address, address_key,
-         contract_address, amount_units, block_number, reason, foreign_token, created_at)
-       select gen_random_uuid(), 'bsc', '0x' || lpad(to_hex(n), 64, 'f'), a, substr(a, 3),
-         '0x' || lpad(to_hex(n % 50), 40, 'c'), 1, n / 50, 'another token', true, now()
-       from (select n, coalesce(?, '0x' || lpad(to_hex(n), 40, 'b')) as a
-         from generate_series(?::int, ?::int) n) x`,
-      [address, from, to],
-    );
-
-  it('is read again by the key of each transfer, however many lie on the address and whatever is known of the table', async () => {
-    const { sent, pool } = await listen();
-    await shop.sql('alter table unrecognised_transfers set (autovacuum_enabled = false)');
-    await keep(1, 300, null);
-    await shop.sql('vacuum analyze unrecognised_transfers');
-    await keep(301, 5_000, flooded);
-    const transfers: UnrecognisedTransfer[] = Array.from({ length: 200 }, (_, index) => ({
-      txHash: hex(index, 64, 'd'),
-      to: flooded,
-      contract: hex(7, 40, 'd'),
-      amountUnits: 1n,
-      reason: 'another token',
-    }));
-    const block = { network: 'bsc', blockNumber: 9_000, transfers } as const;
-    for (const again of [false, true])
-      await recordUnrecognised(shop.deps.orm.em.fork(), shop.deps, { ...block, again });
-    expect(sent).to.have.length(2);
-    for (const { text, values } of sent.splice(0)) {
-      const client = await pool.connect();
-      const { rows } = await client.query(`explain ${text}`, values).finally(() => client.release());
-      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-      expect(plan).to.include('unrecognised_transfers_unique');
-      expect(plan).to.not.include('unrecognised_transfers_address_index');
-    }
   });
 });
