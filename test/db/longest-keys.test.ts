@@ -9,11 +9,13 @@ import {
   resendWorkflowId,
 } from '../../src/domain/ids.ts';
 import { fitted } from '../../src/domain/text.ts';
+import { freezePrice } from '../../src/services/deposits/price.ts';
 import type { Deps } from '../../src/services/deps.ts';
 import { noteFailedRun, registerLoops } from '../../src/services/loop-runs.ts';
 import { insertOutbox } from '../../src/services/outbox/insert.ts';
 import { performOutbox } from '../../src/services/outbox/perform.ts';
 import { notePassFault } from '../../src/services/reconciliation/pass.ts';
+import { recordUnrecognised } from '../../src/services/uncredited/unrecognised.ts';
 import { noteFault } from '../../src/services/watcher/cursor.ts';
 import { orNoteStop } from '../../src/services/watcher/stops.ts';
 import { testDeps } from '../support/gateway.ts';
@@ -130,6 +132,23 @@ describe('texts in columns of limited length', function () {
       await performOutbox(deps);
       expect((await rows('select tries from outbox')).map((row) => row['tries'])).to.deep.equal([1]);
       await rows('delete from outbox returning id');
+    });
+  });
+
+  it('take whatever a token is told to be, and a price source is called', async () => {
+    const source = await limitOf('deposits.rate_source');
+    let block = 0;
+    await always(async (text) => {
+      block += 1;
+      const txHash = `0x${block.toString(16).padStart(64, '0')}`;
+      const transfer = { txHash, to: `0x${'a'.repeat(40)}`, contract: HASH.slice(0, 42), amountUnits: 1n };
+      const transfers = [{ ...transfer, reason: text }];
+      const em = deps.orm.em.fork();
+      await recordUnrecognised(em, deps, { network: 'bsc', blockNumber: block, transfers });
+      const deposit = { network: 'bsc', currency: 'BNB', amountUnits: 1n, rateSource: '' };
+      freezePrice(deposit as never, { usd8: 1n, source: text, at: now, stale: true });
+      expect(deposit.rateSource.length).to.be.at.most(source);
+      expect(deposit.rateSource).to.not.contain('\0');
     });
   });
 });

@@ -8,9 +8,7 @@ import {
   MAX_WAIT_MS,
   MIN_WAIT_MS,
   mayTransition,
-  RELEASABLE_CODES,
   startsGeneration,
-  TRANSITIONS,
   WAITING_STATES,
   waitDelayMs,
 } from '../../src/domain/deposit.ts';
@@ -68,11 +66,6 @@ describe('the states of a deposit', () => {
       'failed completed BELOW_MINIMUM',
       'failed completed REJECTED_BY_OPERATOR',
     ]);
-  });
-
-  it('end at settled, and never give back money that did not arrive', () => {
-    expect(TRANSITIONS.settled).to.deep.equal([]);
-    expect(RELEASABLE_CODES).to.not.include('REORGED');
   });
 
   it('begin a new generation at birth and on the way back from failed only', () => {

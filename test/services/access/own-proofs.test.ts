@@ -102,6 +102,17 @@ describe('what somebody signs in by', function () {
       expect((await people.login(login)).kind).to.equal('throttled');
       expect((await change(owner)).kind, 'at home').to.equal('changed');
     });
+
+    it('is made by one of two tabs, and by neither once the sign-in has ended', async () => {
+      const { owner } = await people.signIn(person);
+      const wanted = [`${NEXT} one`, `${NEXT} two`];
+      const tabs = wanted.map(async (password) => (await change(owner, { password })).kind);
+      expect((await Promise.all(tabs)).sort()).to.deep.equal(['changed', 'refused']);
+      const set = (await Promise.all(wanted.map((one) => loginKind(one)))).indexOf('signed-in');
+      await people.sql('delete from sessions where id = ?', [owner.sessionId]);
+      expect(await outcomeOf(change(owner, { present: wanted[set] }))).to.equal('STEP_UP_REQUIRED');
+      expect(await loginKind(wanted[set] ?? ''), 'nothing changed').to.equal('signed-in');
+    });
   });
 
   describe('the own authenticator app', () => {

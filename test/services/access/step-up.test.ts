@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import type { SessionOwner } from '../../../src/services/access/sessions.ts';
+import { endOwnSession } from '../../../src/services/access/signed-in/own-sessions.ts';
 import { countTry, requireStepUp, steppedUpUntil } from '../../../src/services/access/signed-in/step-up.ts';
 import { HOME, MINUTE, outcomeOf, PASSWORD, type People, type Person, startPeople } from './people.ts';
 
@@ -128,6 +129,16 @@ describe('a step-up', function () {
     people.clock.ms += 1;
     expect(await people.ownerOf(stolen)).to.equal(undefined);
     expect(JSON.stringify(await people.sql('select * from sessions'))).to.not.contain(done.token);
+  });
+
+  it('of a session that ended while it was made leaves no trace, and does not use up the code', async () => {
+    const careful = await people.newPerson(merchantId, { totp: true });
+    const { owner } = await people.signIn(careful);
+    people.nextStep();
+    const proof = { password: PASSWORD, totp: people.codeOf(careful.secret), site: HOME };
+    await endOwnSession(people.deps, owner, owner.sessionId);
+    expect(await outcomeOf(people.stepUp(owner, proof))).to.equal('STEP_UP_REQUIRED');
+    expect((await people.login({ email: careful.email, ...proof })).kind).to.equal('signed-in');
   });
 
   /** The other transaction has come as far as it can. */
