@@ -49,10 +49,4 @@ describe('the scripts of pages', function () {
       expect((await call(url)).body['code'], url).to.equal('NOT_FOUND');
     expect((await call(known, { method: 'POST' })).status).to.equal(404);
   });
-
-  it('are named relatively, from the folder of the page', () => {
-    expect(scriptOf('live').src).to.match(/^\.\.\/assets\/live\.[0-9a-f]{16}\.js$/);
-    expect(scriptOf('page', '').src).to.match(/^assets\/page\.[0-9a-f]{16}\.js$/);
-    expect(scriptOf('page', '../../').src).to.match(/^\.\.\/\.\.\/assets\/page\./);
-  });
 });

@@ -62,13 +62,6 @@ describe('a document', () => {
     expect(page).not.to.include('http-equiv');
   });
 
-  it('loads itself again where it is asked to, with script and without', () => {
-    const again = renderDocument({ title: 'x', body: html``, refreshSeconds: 12 });
-    expect(again)
-      .to.include('<noscript><meta http-equiv="refresh" content="12"></noscript>')
-      .and.match(/<script>var again=setTimeout\(function\(\)\{location\.reload\(\)\},12000\)<\/script>/);
-  });
-
   it('may use its own stylesheet, by its hash, and no other', () => {
     const style = /<style>([\s\S]*)<\/style>/.exec(page)?.[1] ?? '';
     const hash = createHash('sha256').update(style).digest('base64');

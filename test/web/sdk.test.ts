@@ -85,24 +85,6 @@ describe('what the gateway serves to shops', function () {
     }
   });
 
-  it('is listed on a page as strict as every page, with the line that installs it', async () => {
-    const { status, text, headers } = await at('/');
-    expect(status).to.equal(200);
-    expect(headers.get('content-security-policy'))
-      .to.include("default-src 'none'")
-      .and.include("base-uri 'none'");
-    expect(headers.get('x-content-type-options')).to.equal('nosniff');
-    const port = new URL(api.origin).port;
-    expect(text).to.include(
-      `<code>npm install http://localhost:${port}/sdk/deposit-gateway-sdk-${VERSION}.tgz</code>`,
-    );
-    const links = [...text.matchAll(/href="([^"#:]+)"/g)].map(([, link]) => link ?? '');
-    expect(links.length).to.be.greaterThan(8);
-    for (const link of links) expect((await at(`/${link}`)).status, link).to.equal(200);
-    const moved = await fetch(`${api.origin}/sdk`, { redirect: 'manual' });
-    expect([moved.status, moved.headers.get('location')]).to.deep.equal([308, 'sdk/']);
-  });
-
   it('is nothing else: no other name, no other method, no way out of the folder', async () => {
     const names = ['v0.0.0/index.mjs', `v${VERSION}/`, `v${VERSION}/dist/index.mjs`, 'build.ts', 'INDEX.MJS'];
     const wrong = [...names, '../package.json', '%2e%2e/package.json', '__proto__'].map((name) => `/${name}`);

@@ -107,18 +107,4 @@ describe('the page of a customer’s addresses in a browser', function () {
       await close(watched);
     }
   });
-
-  it('plays a deposit through for a test customer, by its form', async () => {
-    const made = await make([], 'test');
-    const watched = await open();
-    const { page } = watched;
-    await show(watched, made);
-    expect(await page.title()).to.match(/^TEST/);
-    expect(await page.getByRole('link', { name: /wallet/ }).count()).to.equal(0);
-    await page.getByRole('button', { name: 'Receive 10 USDT' }).click();
-    await page.locator('[data-status="arrived"]').waitFor({ timeout: 45_000 });
-    expect(new URL(page.url()).pathname).to.equal(made.path);
-    expect(await readText(page.locator('#state'))).to.include('10 USDT is confirmed.');
-    await close(watched);
-  });
 });

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import type { Mode } from '../../../src/domain/assets.ts';
-import { MAX_DEPOSITS_SHOWN } from '../../../src/services/address-pages/view.ts';
 import { eraseCustomer } from '../../../src/services/merchants/erasure.ts';
 import { call } from '../../support/gateway.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
@@ -136,25 +135,6 @@ describe('the page of a customer’s addresses over HTTP', function () {
       for (const [name, units] of kept[0]) minimum.set(name, units);
       for (const [name, units] of kept[1]) dust.set(name, units);
     }
-  });
-
-  it('lists the newest deposits first, ten of them, then more, and never all', async () => {
-    const { id, token } = await make();
-    for (let n = 1; n <= MAX_DEPOSITS_SHOWN + 2; n += 1) {
-      shop.pass(1);
-      await shop.pay(id, { coins: `${n}`, state: 'detected' });
-    }
-    const amounts = async (query: string) =>
-      [...(await pageAt(token + query)).text.matchAll(/<div>(\d+) USDT on/g)].map(([, coins]) =>
-        Number(coins),
-      );
-    const newest = Array.from({ length: MAX_DEPOSITS_SHOWN }, (_, index) => MAX_DEPOSITS_SHOWN + 2 - index);
-    expect(await amounts('')).to.deep.equal(newest.slice(0, 10));
-    expect((await pageAt(token)).text).to.include('list=all');
-    expect(await amounts('?list=all')).to.deep.equal(newest);
-    expect((await pageAt(`${token}?list=all`)).text).to.include(
-      `Only the newest ${MAX_DEPOSITS_SHOWN} are shown`,
-    );
   });
 
   it('simulates a deposit of a test customer alone, once for each state of the page', async () => {

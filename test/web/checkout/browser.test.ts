@@ -108,26 +108,6 @@ describe('the checkout in a browser', function () {
     await close(watched);
   });
 
-  it('stays whole with text twice as large, and shows what to send on a phone’s first screen', async () => {
-    const watched = await open({ deviceScaleFactor: 2 });
-    const { page } = watched;
-    for (const name of ['onOneNetwork', 'partialToTheUnit', 'late', 'paid']) {
-      await page.setViewportSize({ width: 640, height: 900 });
-      await show(watched, state(name), '?lang=de');
-      await page.evaluate(`document.documentElement.style.fontSize = '200%'`);
-      expect(await overflowOf(page), name).to.equal(0);
-    }
-    await page.setViewportSize(PHONE);
-    for (const name of ['onOneNetwork', 'test']) {
-      await show(watched, state(name), '?lang=de');
-      for (const place of ['#left', '#amount', '#address']) {
-        const box = await page.locator(place).boundingBox();
-        expect((box?.y ?? 0) + (box?.height ?? 9_999), `${name} ${place}`).to.be.below(PHONE.height);
-      }
-    }
-    await close(watched);
-  });
-
   it('asks for nothing but itself, and gives the address as one text to whoever selects it', async () => {
     const link = await the.shop.link({ email: 'plain@example.com', usd: '25.5', description: 'Order 7' });
     const [bsc] = await methods(link);
@@ -150,45 +130,6 @@ describe('the checkout in a browser', function () {
       `/pay/${link.token}`,
       ...scripts,
     ]);
-    await close(watched);
-  });
-
-  it('is done by keyboard alone and without script: networks, language, loading again', async () => {
-    const watched = await open({ javaScriptEnabled: false });
-    const { page } = watched;
-    const { path } = state('pending');
-    const [bsc, tron] = await methods({ token: path.split('/').at(-1) ?? '' });
-    await show(watched, state('pending'));
-    expect(await part(page, 'address')).to.equal(bsc.address);
-    expect(await tabStops(page)).to.deep.equal([
-      'BNB Chain (BEP-20) Fee: a few cents · under a minute',
-      'Tron (TRC-20) Fee: a few dollars · about 2 minutes',
-      'Code with the amount, for wallets that read it',
-      'About the amount, the coin and the time',
-      'Back to shop.example',
-      'Stop that',
-      'Deutsch',
-    ]);
-    const refresh = page.locator('meta[http-equiv="refresh"]');
-    expect(await refresh.getAttribute('content')).to.equal('15');
-    await page.getByRole('link', { name: 'Stop that' }).click();
-    expect(await refresh.count()).to.equal(0);
-    await page.locator('.ways a').nth(1).focus();
-    await page.keyboard.press('Enter');
-    await page.waitForURL(/network=tron/);
-    expect([await refresh.count(), await part(page, 'address')]).to.deep.equal([0, tron.address]);
-    await page.locator('summary').last().focus();
-    await page.keyboard.press('Enter');
-    expect(await part(page, 'contract')).to.equal(tron.contract_address);
-    expect(await readText(page.locator('main')))
-      .to.include('Send only USDT on Tron (TRC-20)')
-      .and.not.include(bsc.address);
-    await page.getByRole('link', { name: 'Load again by itself' }).click();
-    expect(await refresh.count()).to.equal(1);
-    await page.getByText('Deutsch').focus();
-    await page.keyboard.press('Enter');
-    await page.waitForURL(/network=tron&lang=de/);
-    expect(await readText(page.locator('.ways [aria-current="true"]'))).to.include('Tron');
     await close(watched);
   });
 
@@ -246,17 +187,3 @@ describe('the checkout in a browser', function () {
     await close(watched);
   });
 });
-
-/** The names of what the tab key stops at, in order, until it leaves the page. */
-async function tabStops(page: Page): Promise<string[]> {
-  const stops: string[] = [];
-  for (;;) {
-    await page.keyboard.press('Tab');
-    const name = await page.evaluate<string>(
-      `document.activeElement === document.body ? '' : document.activeElement.innerText.replaceAll(/\\s+/g, ' ')`,
-    );
-    if (name === '' || stops.length > 30) return stops;
-    const outline = await page.evaluate<string>(`getComputedStyle(document.activeElement).outlineStyle`);
-    stops.push(outline === 'none' ? `${name} (without a visible focus)` : name);
-  }
-}

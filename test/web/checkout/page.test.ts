@@ -4,7 +4,7 @@ import type { PublicPaymentView } from '../../../src/contract/payment-link.ts';
 import { DEPOSIT_STATES } from '../../../src/domain/deposit.ts';
 import { AMOUNT_STATUSES, LINK_STATUSES } from '../../../src/domain/payment-link.ts';
 import { isLive } from '../../../src/web/checkout/followed.ts';
-import { checkoutPage, type LiveParts, payerPages } from '../../../src/web/checkout/index.ts';
+import { checkoutPage, type LiveParts } from '../../../src/web/checkout/index.ts';
 import { payerState } from '../../../src/web/checkout/state.ts';
 import { renderDocument } from '../../../src/web/layout.ts';
 import { LANGS, wordsOf } from '../../../src/web/words/index.ts';
@@ -250,25 +250,5 @@ describe('the page of a payment link as a text', () => {
     expect(shares).to.deep.equal(['full', 'half', 'double']);
     for (const view of [viewOf(), viewOf({ is_live: false, methods: [] })])
       expect(documentOf(view, {}, PARTS)).not.to.include('<form');
-  });
-
-  it('says the same to everybody about a token that is none, in the language that is read', () => {
-    const { unknown, tooOften, unavailable } = payerPages(REQUIRED, PARTS);
-    for (const lang of LANGS) {
-      const visitor = { refresh: true, lang };
-      expect(unknown(visitor)).to.deep.include({ status: 404, lang, refreshSeconds: undefined });
-      expect(tooOften(visitor)).to.deep.include({ status: 429, lang, refreshSeconds: 15 });
-      expect(unavailable(visitor)).to.deep.include({ status: 503, lang, refreshSeconds: 15 });
-      const stopped = unavailable({ ...visitor, refresh: false });
-      expect(stopped.refreshSeconds).to.equal(undefined);
-      expect(stopped.body.markup).to.include(`href="?lang=${lang}"`);
-      expect(unavailable(visitor).body.markup).to.include(`href="?lang=${lang}&amp;refresh=off"`);
-      // What answers a form cannot be loaded again.
-      expect(unavailable({ lang }).refreshSeconds).to.equal(undefined);
-      expect(unavailable({ lang }).body.markup).not.to.include('href=');
-      expect(renderDocument(unknown({ ...visitor, network: 'tron' }))).to.equal(
-        renderDocument(unknown(visitor)),
-      );
-    }
   });
 });

@@ -136,17 +136,4 @@ describe('a page of the dashboard that is asked wrongly', function () {
       ]);
     }
   });
-
-  it('leads a person whose session has ended to the login and back', async () => {
-    for (const [, path] of kinds()) {
-      const answer = await fetch(`${api.origin}${path}?x=1`, {
-        redirect: 'manual',
-        headers: { Cookie: 'ch_session=ended' },
-      });
-      expect([answer.status, answer.headers.get('location')]).to.deep.equal([
-        303,
-        `/login?${new URLSearchParams({ next: `${path}?x=1` })}`,
-      ]);
-    }
-  });
 });

@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import Koa, { type Context } from 'koa';
 import { eventually } from '../../../dev/support/eventually.ts';
-import { CSV } from '../../../src/web/dashboard/csv/index.ts';
 import { createFiles } from '../../../src/web/dashboard/pieces.ts';
 import type { Download, Visit } from '../../../src/web/dashboard/visit.ts';
 
@@ -64,23 +63,5 @@ describe('files that are made while they are read', () => {
         return answer.status === 200;
       });
     for (const reader of [...readers, other]) reader.abort();
-  });
-
-  it('wait long for their turn once they have begun: half a file is of no use', async () => {
-    const waits: (number | undefined)[] = [];
-    const row = { id: 'e', event: 'deposit.completed', subject_id: 'd', sequence: 1, timestamp: 't' };
-    const readList = async (_merchant: string, _work: unknown, maxWaitMs?: number) => {
-      waits.push(maxWaitMs);
-      return { rows: [row], hasMore: waits.length < 3, totalIsAtLeast: false };
-    };
-    const door = { readList, check: (_schema: unknown, value: unknown) => ({ value, details: [] }) };
-    const visit = { door, scope: { merchantId: 'm', mode: 'live' }, query: {} } as unknown as Visit;
-    const events = CSV.downloads?.find(({ path }) => path === '/events.csv');
-    const pieces: string[] = [];
-    for await (const piece of events?.pieces(visit, new AbortController().signal) ?? []) pieces.push(piece);
-    expect(pieces).to.have.length(4);
-    const [first, ...later] = waits;
-    expect(first).to.equal(undefined);
-    for (const wait of later) expect(wait).to.be.at.least(30_000);
   });
 });

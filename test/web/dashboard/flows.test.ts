@@ -34,46 +34,6 @@ describe('a person at the dashboard', function () {
   };
   afterEach(() => at.leave(400, 404));
 
-  it('makes and finds a customer, and replaces the address of their page, once', async () => {
-    const page = await enter('/dashboard/test/customers', false);
-    expect(await at.main()).to.include('No customers yet');
-    await at.go('Make the first one');
-    await at.press('Create customer');
-    expect(await readText(page.getByRole('alert'))).to.include('At least one of external_id and email');
-    await at.type('Your own id of the customer', 'user-42');
-    await at.type('Email', 'ann@example');
-    await at.press('Create customer');
-    expect(await readText(page.locator('#email-error'))).to.equal('Must be an email address.');
-    expect(await page.getByLabel('Your own id of the customer').inputValue()).to.equal('user-42');
-    await at.type('Email', 'ann@example.com');
-    await at.press('Create customer');
-    expect(await readText(page.locator('h1'))).to.equal('user-42');
-    const { pathname } = new URL(page.url());
-    expect(pathname).to.match(/^\/dashboard\/test\/customers\/[0-9a-f-]{36}$/);
-    await at.go('← Customers');
-    await at.type('Search', 'ann@');
-    await at.press('Filter');
-    expect(await page.getByRole('row').count()).to.equal(2);
-    await page.goto(the.api.origin + pathname);
-    const before = await readText(page.locator('#page-url'));
-    const statusOf = async (url: string) =>
-      (await signedIn.context.request.get(the.api.origin + new URL(url).pathname)).status();
-    await at.go('Replace its address');
-    expect(await statusOf(before)).to.equal(200);
-    const [action, once] = [page.url(), await page.locator('input[name=once]').inputValue()];
-    await at.press('Replace the address');
-    const after = await readText(page.locator('#page-url'));
-    expect(after)
-      .to.match(/\/address\/ap_[\w-]{32}$/)
-      .and.not.equal(before);
-    expect([await statusOf(before), await statusOf(after)]).to.deep.equal([404, 200]);
-    // The very form again, as by a second click, does nothing twice.
-    await signedIn.context.request.post(action, { form: { once }, headers: { origin: the.api.origin } });
-    await page.reload();
-    expect(await readText(page.locator('#page-url'))).to.equal(after);
-    expect(await done()).to.deep.equal(['customer.create', 'customer.new-page']);
-  });
-
   it('makes, finds and cancels a payment link', async () => {
     const page = await enter('/dashboard/test/links', true);
     expect(await at.main()).to.include('No payment links yet');

@@ -4,7 +4,7 @@ import { TOTP } from 'otpauth';
 import { pause } from '../../../src/base/async/pause.ts';
 import { enableTotp } from '../../../src/services/access/users.ts';
 import { startTestApi, type TestApi, troublesOf } from '../../support/gateway.ts';
-import { type FormPerson, formPerson, onceIn } from '../../support/http/form-person.ts';
+import { type FormPerson, formPerson } from '../../support/http/form-person.ts';
 import { newUser, type TestUser } from '../../support/sign-in.ts';
 
 const PATH = '/dashboard/settings/allowlist';
@@ -131,37 +131,5 @@ describe('a guarded form of the dashboard', function () {
       expect(still.text, 'and stepped up').to.not.include('name="confirm_password"');
     }
     expect(troublesOf(api)).to.deep.equal([]);
-  });
-
-  it('that is posted again later leads there without a password, and with other values nowhere', async () => {
-    const members = change(proof());
-    await person.post(PATH, members);
-    clock.ms += 20 * MINUTE;
-    const again = { once: members.once, network: members.network };
-    expect(await person.post(PATH, again)).to.deep.include({ status: 303, location: PATH });
-    expect(await listed(members.network)).to.equal(1);
-    const other = await person.post(PATH, { ...members, network: newNetwork() });
-    expect(other.status).to.equal(409);
-    expect(other.text).to.include('sent before with other values');
-  });
-
-  it('says when a login would be let try no more either, and changes nothing', async () => {
-    const guess = async (confirm_password: string) => await person.post(PATH, change({ confirm_password }));
-    for (let tries = 0; tries < 10; tries += 1)
-      expect((await guess(`guess ${randomUUID()}`)).status).to.equal(403);
-    const members = change(proof());
-    const right = await person.post(PATH, members);
-    expect([right.status, await listed(members.network)]).to.deep.equal([429, 0]);
-    expect(right.text).to.include('Too many failed tries');
-  });
-
-  it('keeps the step-up where the change itself is refused: what is corrected needs no password again', async () => {
-    const wrong = await person.post(PATH, change(proof(), 'nowhere'));
-    expect(wrong.status).to.equal(400);
-    expect(wrong.text).to.include('id="network-error"').and.not.include('name="confirm_password"');
-    const network = newNetwork();
-    const corrected = { once: onceIn(wrong.text), network };
-    expect((await person.post(PATH, corrected)).status).to.equal(303);
-    expect(await listed(network)).to.equal(1);
   });
 });

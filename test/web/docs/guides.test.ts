@@ -1,11 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
 import { GUIDES } from '../../../src/web/docs/guides.ts';
 import { termsOf } from '../../../src/web/docs/search.ts';
 import { call, startTestApi } from '../../support/gateway.ts';
-import { openPage, overflowOf, readText } from '../../support/http/browser.ts';
+import { openPage, overflowOf } from '../../support/http/browser.ts';
 import { wrongWith } from '../../support/http/look.ts';
 import { browserStage } from '../../support/http/stage.ts';
 
@@ -41,16 +40,6 @@ describe('the guides', function () {
       .to.include('https://pay.example/gateway/api/v1/customers')
       .and.include('https://pay.example/gateway/login')
       .and.not.include('localhost');
-  });
-
-  it('answer an address that is none with a page that leads on', async () => {
-    const { status, headers, text } = await at('/docs/webhook');
-    expect([status, headers.get('cache-control')]).to.deep.equal([404, 'no-store']);
-    expect(text)
-      .to.include('There is no such page')
-      .and.include('href="/docs/start"')
-      .and.include('name="q"');
-    expect((await at('/docs', { method: 'POST' })).status).to.equal(405);
   });
 
   it('are all the files of docs/guides', () => {
@@ -107,59 +96,6 @@ describe('the guides', function () {
       expect(complaints).to.deep.equal([]);
     });
 
-  it('are read on a phone without script: menu, the language of an example, search', async () => {
-    const { page, context } = await openPage(the.browser, the.api.origin, {
-      javaScriptEnabled: false,
-      viewport: { width: 390, height: 844 },
-    });
-    await page.goto(`${the.api.origin}/docs`);
-    const nav = page.getByRole('navigation', { name: 'Documentation' });
-    expect(await nav.isVisible()).to.equal(false);
-    expect((await page.locator('h1').boundingBox())?.y).to.be.below(300);
-    await page.getByText('Menu', { exact: true }).click();
-    await nav.getByRole('link', { name: 'Going live' }).click();
-    expect(await readText(page.locator('h1'))).to.equal('Going live');
-    await page.goto(`${the.api.origin}/docs/start`);
-    await page.locator('.tabs').first().getByText('Python').click();
-    expect(await shownIn(page)).to.deep.equal(['python']);
-    await page.goto(`${the.api.origin}/docs`);
-    await page.getByRole('searchbox').fill('confirmations');
-    await page.keyboard.press('Enter');
-    await page.waitForURL('**/docs/search?q=confirmations');
-    await page.locator('#results a').first().click();
-    expect(new URL(page.url()).pathname).to.match(/^\/docs/);
-    await context.close();
-  });
-
-  it('remember the language, copy it, mark where the reader is, and print words alone', async () => {
-    const permissions = ['clipboard-read', 'clipboard-write'];
-    const { page, context, complaints } = await openPage(the.browser, the.api.origin, { permissions });
-    await page.goto(`${the.api.origin}/docs`);
-    const example = page.locator('.tabs').nth(8);
-    await example.scrollIntoViewIfNeeded();
-    const before = (await example.boundingBox())?.y ?? 0;
-    await example.getByText('PHP').click();
-    expect(Math.abs(((await example.boundingBox())?.y ?? 0) - before), 'it stays where it is').to.be.below(2);
-    await page.goto(`${the.api.origin}/docs/authentication`);
-    expect(new Set(await shownIn(page))).to.deep.equal(new Set(['php']));
-    await page.locator('.tabs').first().getByText('Node').click();
-    await page.locator('.tabs').first().getByRole('button').click();
-    expect(await page.evaluate<string>('navigator.clipboard.readText()')).to.match(
-      /^const answer = await fetch/,
-    );
-    await page.goto(`${the.api.origin}/docs/webhooks`);
-    expect(await page.locator('nav [aria-current]').allInnerTexts()).to.include('Webhooks');
-    await page.evaluate(`document.getElementById('credit-once').scrollIntoView()`);
-    await page.locator('nav [aria-current=location]', { hasText: 'Credit once' }).waitFor();
-    await page.goto(`${the.api.origin}/docs/deposits`);
-    await page.emulateMedia({ media: 'print' });
-    for (const place of ['header.top', 'nav', '.menu', '.copier >> nth=0'])
-      expect(await page.locator(place).isVisible(), place).to.equal(false);
-    expect(await page.locator('svg.states').isVisible()).to.equal(true);
-    await context.close();
-    expect(complaints).to.deep.equal([]);
-  });
-
   describe('are searched', () => {
     const search = async (query: string) => (await at(`/docs/search?q=${encodeURIComponent(query)}`)).text;
 
@@ -182,32 +118,5 @@ describe('the guides', function () {
       expect(termsOf('E e '.repeat(50))).to.deep.equal(['e']);
       expect(termsOf('a b c d e f g h i j k l')).to.deep.equal([...'abcdefghij']);
     });
-
-    it('by keyboard alone, asking nobody else', async () => {
-      const { page, context, complaints, requests } = await openPage(the.browser, the.api.origin);
-      await page.goto(`${the.api.origin}/docs/start`);
-      await page.keyboard.press('/');
-      await page.keyboard.type('resend failed');
-      await page.locator('.found a').first().waitFor();
-      await page.keyboard.press('Escape');
-      expect(await page.locator('.found').count()).to.equal(0);
-      await page.keyboard.type(' since');
-      await page.locator('.found a').first().waitFor();
-      await page.keyboard.press('ArrowDown');
-      const title = await readText(page.locator('.found a:focus strong'));
-      await page.keyboard.press('Enter');
-      await page.waitForURL((url) => url.pathname !== '/docs/start');
-      expect(title).to.match(/resend|outage/i);
-      expect(requests.some((path) => path.startsWith('/docs/search?q='))).to.equal(true);
-      await context.close();
-      expect(complaints).to.deep.equal([]);
-    });
   });
 });
-
-/** The languages of the examples that are seen. */
-async function shownIn(page: Page): Promise<string[]> {
-  return await page.evaluate<string[]>(
-    `[...document.querySelectorAll('.tabs pre')].filter((pre) => pre.checkVisibility()).map((pre) => pre.dataset.lang)`,
-  );
-}

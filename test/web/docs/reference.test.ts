@@ -70,24 +70,6 @@ describe('the reference page', function () {
       for (const language of LANGUAGES) expect(texts[language], `${route} ${language}`).to.match(/http|API/);
   });
 
-  it('says for a route what it takes, what it answers and what can go wrong', async () => {
-    const card = cards().find((one) => one.includes('id="createPaymentLink"'));
-    for (const part of [
-      'amount_usd',
-      'expires_in',
-      'from 300 to 604800',
-      'Idempotency-Key',
-      'AMOUNT_TOO_SMALL',
-      'IDEMPOTENCY_CONFLICT',
-    ])
-      expect(card).to.include(part);
-    expect(card).to.match(/href="[^"]*schemas#schema-\w*PaymentLink"/);
-    const { text } = await call(`${api.origin}/docs/schemas`);
-    expect(/id="schema-PaymentLink"[\s\S]{0,6000}/.exec(text)?.[0])
-      .to.include('remaining_amount_usd')
-      .and.include('pending');
-  });
-
   it('has calls that run as they stand: every route, and every kind of call in each language', async () => {
     const folder = await tempDir('calls');
     const inLanguage = async (language: Language, place: number) => {

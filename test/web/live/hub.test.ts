@@ -81,23 +81,6 @@ describe('what many watch', () => {
     hub.close();
   });
 
-  it('is not said to be read again because a reader left while it cannot be read', async () => {
-    const { hub, thing, reader } = follow();
-    hub.watch('a', 'v1', reader());
-    await eventually('a first view', () => thing.shown.length === 1);
-    thing.away = true;
-    await eventually('the outage', () => thing.said.length === 1);
-    hub.watch('b', 'v1', reader());
-    hub.watch('c', 'v1', reader())();
-    const { looks } = thing;
-    await eventually('more looks', () => thing.looks > looks + 3);
-    expect(thing.said).to.deep.equal(['watched things cannot be read: their streams wait']);
-    expect(thing.shown).to.deep.equal(['v1']);
-    thing.away = false;
-    await eventually('the end of the outage', () => thing.said.at(-1) === 'watched things are read again');
-    hub.close();
-  });
-
   it('is asked about by one look for all, not at all once nobody watches, and rarely where a look takes long', async () => {
     const { hub, thing, reader } = follow();
     const leave = ['a', 'b', 'c'].map((token) => hub.watch(token, 'v1', reader()));
@@ -139,18 +122,6 @@ describe('what comes to the streams of a process at once', () => {
       ['a', 'b', 'none'],
       ['c', 'd'],
     ]);
-  });
-
-  it('fails for all who asked together, and for nobody after them', async () => {
-    let calls = 0;
-    const arrivals = createArrivals(async (tokens) => {
-      calls += 1;
-      if (calls === 1) throw new Error('away');
-      return new Map(tokens.map((token) => [token, 'v']));
-    });
-    const failed = await Promise.allSettled([arrivals.ask('a'), arrivals.ask('b')]);
-    expect(failed.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
-    expect(await arrivals.ask('a')).to.equal('v');
   });
 
   const statusOf = (places: ReturnType<typeof createPlaces>, site: string, link: string): number => {

@@ -7,10 +7,6 @@ import { type FollowedPages, startFollowedPages } from './followed-pages.ts';
 const DAY_MS = 86_400_000;
 /** Of the reader's clock, which is of no account. */
 const NOW = new Date('2026-11-20T09:00:00Z');
-const REFUSED = (page: Page) =>
-  page.route(/\/live\?$/, (route) => route.fulfill({ status: 503, body: 'full' }));
-/** What is still the same is answered without a body, which the browser's driver takes for a failure. */
-const OF_REFUSALS = /503|EventSource|failed request/;
 
 describe('a page that follows its payment link', function () {
   this.timeout(90_000);
@@ -19,8 +15,6 @@ describe('a page that follows its payment link', function () {
     at = await startFollowedPages();
   });
   after(() => at?.stop());
-
-  const polls = (watched: Parameters<FollowedPages['opened']>[0]) => at.opened(watched, /once=1$/);
 
   it('turns without a reload, and moves, loses and interrupts nothing', async () => {
     const link = await at.make();
@@ -89,88 +83,12 @@ describe('a page that follows its payment link', function () {
       await at.close(watched);
     });
 
-  it('copies what is grouped as one text and says so, also where there is no clipboard', async () => {
-    const link = await at.make();
-    for (const clipboard of [true, false]) {
-      const permissions = ['clipboard-read', 'clipboard-write'];
-      const watched = await at.visit(link, { permissions }, async (page) => {
-        if (!clipboard)
-          await page.addInitScript(`Object.defineProperty(navigator, 'clipboard', { value: undefined });`);
-      });
-      const { page } = watched;
-      const button = page.locator('[data-copy]');
-      const width = (await button.boundingBox())?.width;
-      const said: string[] = [];
-      await page.exposeFunction('noteSaid', (text: string) => said.push(text));
-      await page.evaluate(`new MutationObserver((all) => all.forEach(({ target }) => noteSaid(target.textContent)))
-        .observe(document.body, { childList: true, characterData: true, subtree: true })`);
-      await button.click();
-      await eventually(
-        'the new words at both places',
-        () => said.filter((text) => text === 'Copied').length >= 2,
-      );
-      expect((await button.boundingBox())?.width).to.be.at.least(width ?? 0);
-      const copied = clipboard ? 'navigator.clipboard.readText()' : 'String(getSelection())';
-      expect(await page.evaluate(copied)).to.equal('0x123456');
-      await eventually('the old words', async () => (await readText(button)) === 'Copy');
-      await at.close(watched);
-    }
-  });
-
-  it('ends its requests when nothing can change any more, and keeps the keyboard in the page', async () => {
-    const link = await at.make();
-    const watched = await at.visit(link, { clock: NOW });
-    const { page } = watched;
-    await at.followed(watched);
-    await page.locator('#way a').focus();
-    const deposit = await at.pay(link, '40');
-    await at.shop.move(deposit, 'confirming');
-    await at.shop.move(deposit, 'completed');
-    await at.shows(page, 'completed');
-    // What had the focus is gone: who uses the keyboard goes on in the page, and not at its top.
-    expect(await page.evaluate('document.activeElement.nodeName')).to.equal('MAIN');
-    const before = watched.requests.length;
-    await page.clock.runFor(120_000);
-    expect(watched.requests.length).to.equal(before);
-    await at.close(watched);
-  });
-
   describe('whose stream breaks', () => {
     const poll = async (page: Page, what: string, is: () => unknown) =>
       await eventually(what, async () => {
         await page.clock.runFor(1_000);
         return Boolean(await is());
       });
-
-    it('asks for the same every 5 s where the stream is refused, not in a hidden tab, and at once when it is looked at', async () => {
-      const link = await at.make();
-      const watched = await at.visit(link, { clock: NOW }, async (page) => {
-        await REFUSED(page);
-        await page.addInitScript(`window.isHidden = false;
-          Object.defineProperty(document, 'hidden', { get: () => window.isHidden });`);
-      });
-      const { page } = watched;
-      await at.followed(watched);
-      expect(polls(watched)).to.equal(1);
-      await page.clock.runFor(4_400);
-      expect(polls(watched)).to.equal(1);
-      await page.clock.runFor(1_200);
-      await eventually('the next request', () => polls(watched) === 2);
-      await at.pay(link);
-      await poll(page, 'the money', () => page.locator('[data-status="processing"]').count());
-      const hide = (hidden: boolean) =>
-        page.evaluate(`window.isHidden = ${hidden}; document.dispatchEvent(new Event('visibilitychange'))`);
-      await hide(true);
-      await page.clock.runFor(6_000);
-      const before = polls(watched);
-      const deposit = await at.pay(link, '39');
-      await at.shop.move(deposit, 'confirming');
-      await page.clock.runFor(50_000);
-      expect(polls(watched)).to.equal(before);
-      await hide(false);
-      await page.getByText('39: 0').waitFor();
-      await at.close(watched, OF_REFUSALS);
-    });
 
     it('goes on after the connection was cut, and after the server was gone for a while', async () => {
       const link = await at.make();
@@ -225,23 +143,6 @@ describe('a page that follows its payment link', function () {
       await poll(page, 'the stream', () => streams >= 3);
       await page.locator('h1', { hasText: 'as it was' }).waitFor();
       await at.close(watched, /503|EventSource|failed request|ERR_/);
-    });
-
-    it('asks again where an answer does not come, also in a browser of some years ago', async () => {
-      const link = await at.make();
-      let asked = 0;
-      const watched = await at.visit(link, { clock: NOW }, async (page) => {
-        await page.addInitScript('delete AbortSignal.timeout;');
-        await REFUSED(page);
-        await page.route(/once=1$/, async (route) => {
-          asked += 1;
-          if (asked > 1) await route.continue();
-        });
-      });
-      await eventually('a request', () => asked === 1);
-      await at.pay(link);
-      await poll(watched.page, 'the money', () => watched.page.locator('[data-status="processing"]').count());
-      await at.close(watched, OF_REFUSALS);
     });
   });
 });

@@ -118,34 +118,4 @@ describe('the form that simulates a payment', function () {
     expect((await post(link, '<x/>', typed)).status).to.equal(415);
     expect(await transactions(link)).to.deep.equal([]);
   });
-
-  it('does nothing for a link whose time is over, that is cancelled or that is paid', async () => {
-    const [late, gone] = [await make(), await make()];
-    const keys = [await keyOf(late), await keyOf(gone)] as const;
-    await call(`${shop.api.url}/payment-links/${gone.id}/cancel`, {
-      key: shop.api.keys.test,
-      method: 'POST',
-    });
-    shop.pass(3_601);
-    expect((await post(late, { share: 'full', key: keys[0] })).status).to.equal(303);
-    expect((await post(gone, { share: 'full', key: keys[1] })).status).to.equal(303);
-    shop.pass(-3_601);
-    expect([await transactions(late), await transactions(gone)]).to.deep.equal([[], []]);
-  });
-
-  it('is limited as the page is, and as tests are', async () => {
-    const busy = await startShop({
-      limits: { requestsPerSecond: 0.001, requestsBurst: 1_000, testsPerSecond: 0.1 },
-    });
-    try {
-      const customerId = await busy.customer('test');
-      const link = await busy.link({ customerId, mode: 'test', usd: '1000' });
-      const statuses = [];
-      for (const key of ['a', 'b', 'c'])
-        statuses.push((await post(link, { share: 'half', key }, { at: busy })).status);
-      expect(statuses).to.deep.equal([303, 429, 429]);
-    } finally {
-      await busy.stop();
-    }
-  });
 });

@@ -2,10 +2,9 @@ import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { Merchant } from '../../../src/db/entities/index.ts';
 import { advancePaymentLink } from '../../../src/services/payment-links/advance.ts';
-import { call, troublesOf } from '../../support/gateway.ts';
+import { call } from '../../support/gateway.ts';
 import { type EventStream, type EventStreamOptions, openEvents } from '../../support/http/event-stream.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
-import { statementsOf } from '../../support/statements.ts';
 
 const UNKNOWN_TOKEN = `pl_${'A'.repeat(32)}`;
 const TIMES = { lookEveryMs: 100 };
@@ -136,43 +135,6 @@ describe('the stream of a payment link', function () {
         .slice(before)
         .some(({ main }) => /data-part="address"/.test(main));
     await eventually('the way to pay again, where the clock went back', payable);
-  });
-
-  it('costs one statement a look for all streams of a process, each change one reading, and holds no connection', async () => {
-    const links = [await make(), await make(), await make()];
-    const streams = await Promise.all(
-      [...links, ...links].map((link, index) => follow(link, index < 3 ? '' : '?network=tron')),
-    );
-    await Promise.all(streams.map(first));
-    const sent = await statementsOf(shop.deps.orm);
-    const looks = () => sent.filter((text) => text.includes('from unnest'));
-    await eventually('looks', () => looks().length >= 5);
-    // What the opening of streams left to be written, like the counts of the limits, is not theirs.
-    const others = sent.filter((text) => !text.includes('from unnest') && !text.includes('rate_limit'));
-    expect(others).to.deep.equal([]);
-    const pool = await shop.deps.orm.em.getConnection().getNativeClient();
-    await eventually('a pool that nobody holds', () => pool.totalCount === pool.idleCount);
-    sent.length = 0;
-    await shop.pay(links[0]?.customer_id ?? '', { coins: '1', state: 'detected' });
-    for (const stream of [streams[0], streams[3]])
-      await stream?.view('money', ({ main }) => /Payment seen/.test(main));
-    const reads = sent.filter((text) => /from "payment_links" .*"token" (=|in) /.test(text));
-    expect(reads, 'read once for all of its streams').to.have.length(1);
-  });
-
-  it('waits while it cannot be read, which is said once, and goes on', async () => {
-    const link = await make();
-    const stream = await follow(link);
-    await first(stream);
-    const told = () => troublesOf(shop.api).filter(({ text }) => text.includes('cannot be read'));
-    await shop.sql('alter table deposit_addresses rename to put_away');
-    await shop.sql('update payment_links set description = ? where token = ?', ['Tea', link.token]);
-    await eventually('the outage', () => told().length > 0);
-    const sent = await statementsOf(shop.deps.orm);
-    await eventually('more looks', () => sent.filter((text) => text.includes('from unnest')).length >= 3);
-    await shop.sql('alter table put_away rename to deposit_addresses');
-    await stream.view('the tea', ({ main }) => main.includes('Tea'));
-    expect([told().length, stream.isEnded()]).to.deep.equal([1, false]);
   });
 
   it('is opened three times by one address for one link, and again when one of them has ended', async () => {

@@ -1,7 +1,4 @@
-import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { deleteEndpoint } from '../../../../dev/support/use-cases.ts';
-import { call } from '../../../support/gateway.ts';
 import { readText } from '../../../support/http/browser.ts';
 import { busyMerchant } from '../../../support/http/busy-merchant.ts';
 import { openDashboard, type SignedIn, unexpected } from '../../../support/http/dashboard.ts';
@@ -26,24 +23,6 @@ describe('what the dashboard tells of money', function () {
     await signedIn.page.goto(`${the.api.origin}/dashboard${path}`);
     return signedIn.page;
   };
-
-  it('is to a new merchant that nothing is there, and what to do first', async () => {
-    const own = await signedInPages(the.api, (await the.api.newMerchant()).id);
-    for (const [path, first] of [
-      ['/dashboard', '/dashboard/customers'],
-      ['/dashboard/test', '/dashboard/test/simulate'],
-    ] as const) {
-      const { status, text } = await own.get(path);
-      expect(status).to.equal(200);
-      expect(text)
-        .to.include('No deposits yet')
-        .and.to.include(`class="button" href="${first}"`)
-        .and.to.include('Nothing waits at the moment')
-        .and.to.include('No deposit was completed in the last 30 days')
-        .and.not.to.include('<svg role="img"')
-        .and.not.to.include('An endpoint fails');
-    }
-  });
 
   it('is the balance as the API has it, what waits for whom, each day, and the endpoint that fails', async () => {
     const page = await at('');
@@ -119,40 +98,6 @@ describe('what the dashboard tells of money', function () {
     expect((await pages.get(`/dashboard/test/payouts/${busy.payouts.settled}`)).status).to.equal(404);
   });
 
-  it('is of a simulation what became of it, beside balances as the API has them, and nothing in live mode', async () => {
-    const { id: merchantId, keys } = await the.api.newMerchant();
-    const key = keys.test;
-    const customer = await call(`${the.api.url}/customers`, { key, body: { external_id: 'one' } });
-    const own = await signedInPages(the.api, merchantId);
-    for (const [outcome, words] of Object.entries({
-      detected: 'Seen on the chain',
-      completed: '+12.000001 USDT</span> available',
-      settled: 'Paid out to the withdraw address',
-      reorged: 'no money arrived',
-    })) {
-      const hash = randomBytes(32).toString('hex');
-      const body = { customer_id: customer.body['id'], outcome, amount: '12.000001', network: 'tron' };
-      const made = await call(`${the.api.url}/test/simulate-deposit`, {
-        key,
-        body: { ...body, transaction_hash: hash },
-      });
-      const { status, text } = await own.get(`/dashboard/test/deposits/${made.body['id']}`);
-      expect([outcome, status]).to.deep.equal([outcome, 200]);
-      expect(text, outcome).to.include(words).and.to.include('No endpoint was to be told');
-      expect(text, outcome).not.to.include('It waits');
-      expect((await own.get(`/dashboard/deposits/${made.body['id']}`)).status).to.equal(404);
-    }
-    const balances = await call(`${the.api.url}/merchant-balances`, { key });
-    const rows: { currency: string; amount: string }[] = balances.body['data'];
-    const { text } = await own.get('/dashboard/test/payouts/balances');
-    expect(rows).to.have.lengthOf(4);
-    for (const { amount, currency } of rows) expect(text).to.include(`${amount} ${currency}`);
-    expect(text).to.include('12.000001 USDT');
-    // Where nothing has moved, the page names no time at which it would have.
-    const live = (await own.get('/dashboard/payouts/balances')).text;
-    expect(live).to.include('Never').and.not.to.include('12.000001').and.not.to.include('<time ');
-  });
-
   it('is the very body of an event that was signed, as a text and as a file of the same bytes', async () => {
     const bodyOf = async (id: string): Promise<Buffer> => {
       const [row] = await busy.sql<{ body: Buffer }>('select body from events where id = ?', [id]);
@@ -182,22 +127,5 @@ describe('what the dashboard tells of money', function () {
     const other = await signedInPages(the.api, (await the.api.newMerchant()).id);
     expect((await other.get(`/dashboard/events/${hostile}/body.json`)).status).to.equal(404);
     expect((await pages.get(`/dashboard/test/events/${hostile}/body.json`)).status).to.equal(404);
-  });
-
-  it('names an endpoint that is deleted by now, and offers nothing that cannot be done with it', async () => {
-    const id = await busy.eventOf(busy.deposits.settled, 'deposit.settled');
-    const places = [`/dashboard/events/${id}`, `/dashboard/deposits/${busy.deposits.settled}`];
-    for (const path of places) expect((await pages.get(path)).text, path).to.include('Send again');
-    const { merchantId, endpointId } = busy;
-    await deleteEndpoint(the.api.deps, { merchantId, mode: 'live', id: endpointId });
-    for (const path of places) {
-      const { status, text } = await pages.get(path);
-      expect(status, path).to.equal(200);
-      expect(text, path)
-        .to.include('Deleted since')
-        .and.to.include('http://127.0.0.1:9/hook')
-        .and.not.to.include('Send again')
-        .and.not.to.include(`/endpoints/${endpointId}`);
-    }
   });
 });
