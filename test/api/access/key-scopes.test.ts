@@ -3,7 +3,6 @@ import { eventually } from '../../../dev/support/eventually.ts';
 import { ROUTES } from '../../../src/api/routes/index.ts';
 import { KEY_SCOPES, type KeyScope, ROUTE_SCOPES } from '../../../src/domain/key-scope.ts';
 import { allowNetwork } from '../../../src/services/access/allowlist.ts';
-import { createKeyUse } from '../../../src/services/access/key-use.ts';
 import { createKey, listKeys, rotateKey } from '../../../src/services/merchants/keys.ts';
 import { apiOf, call, UNKNOWN_ID } from '../../support/gateway.ts';
 
@@ -84,17 +83,5 @@ describe('the use of a key', function () {
     expect((await use(key, '203.0.113.9')).body['code']).to.equal('IP_NOT_ALLOWED');
     await eventually('the refused use', async () => (await viewOf(id))?.lastUsedFrom === '203.0.113.9');
     expect((await viewOf(id))?.lastUsedAt?.getTime()).to.equal(clockMs);
-  });
-
-  it('is written once by several processes', async () => {
-    const { id } = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'test' });
-    const [one, two] = [createKeyUse(api.deps), createKeyUse(api.deps)];
-    one(id, '203.0.113.1');
-    await eventually('a use', async () => (await viewOf(id))?.lastUsedFrom === '203.0.113.1');
-    two(id, '203.0.113.2');
-    const marker = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'test' });
-    two(marker.id, '203.0.113.3');
-    await eventually('the note after it', async () => (await viewOf(marker.id))?.lastUsedAt !== null);
-    expect((await viewOf(id))?.lastUsedFrom).to.equal('203.0.113.1');
   });
 });

@@ -28,7 +28,6 @@ export function linkUsesOf(api: () => TestApi) {
   });
   return {
     newAddress,
-    asOperator,
     /** The code of a new link for this user. */
     linkFor: async ({ email }: Pick<TestUser, 'email'>): Promise<string> =>
       (await resetPassword(asOperator(), { email })).link?.token ?? 'no link',

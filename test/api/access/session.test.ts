@@ -23,26 +23,6 @@ describe('a session as a credential', () => {
     cookie = await signIn(api, user);
   });
 
-  it('gets the same bodies as a key of the same merchant and mode', async () => {
-    const paths = ['/customers', '/customers/exists', '/webhook-endpoints'];
-    for (const mode of ['live', 'test'] as const) {
-      const headers = { Cookie: cookie, 'X-Mode': mode };
-      const body = { external_id: `same-${mode}`, email: `${mode}@shop.example` };
-      const customer = await call(`${api.url}/customers`, { headers, body });
-      expect([customer.status, customer.body['is_live']]).to.deep.equal([201, mode === 'live']);
-      paths.push(`/customers/${customer.body['id']}`);
-    }
-    for (const path of paths)
-      for (const mode of ['live', 'test'] as const) {
-        const byKey = await call(`${api.url}${path}`, { key: api.keys[mode] });
-        const bySession = await get(cookie, path, { 'X-Mode': mode });
-        expect([bySession.status, bySession.text], `${path} ${mode}`).to.deep.equal([
-          byKey.status,
-          byKey.text,
-        ]);
-      }
-  });
-
   it('reads the mode from X-Mode: live unless it says exactly test', async () => {
     const bodies = { live: 'mode-live', test: 'mode-test' };
     for (const mode of ['live', 'test'] as const)

@@ -98,19 +98,4 @@ describe('rehearsals with a payment link', () => {
       expect((await links.read(link['id'])).body).to.include({ status: 'completed', amount_status });
     }
   });
-
-  it('refuse a share of nothing, beside an amount, or of no link', async () => {
-    const [link, paid] = [await links.make(), await links.make()];
-    const refused = [
-      await simulate(link, { share: 'full', amount: '1' }),
-      await simulate(link, { share: 'full', payment_token: undefined }),
-    ];
-    await simulate(paid, { amount: '25', outcome: 'detected' });
-    refused.push(await simulate(paid, { share: 'full' }));
-    expect(refused.map(({ status, body }) => [status, body['error']])).to.deep.equal([
-      [400, 'share stands for amount: give only one.'],
-      [400, 'share is of a payment link: give payment_token.'],
-      [400, 'share is of what a payment link still misses, and this one misses nothing: give an amount.'],
-    ]);
-  });
 });

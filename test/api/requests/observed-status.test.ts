@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { ROUTES } from '../../../src/api/routes/index.ts';
@@ -7,16 +5,9 @@ import { apiOf, call } from '../../support/gateway.ts';
 import { exchange } from '../../support/http/raw-http.ts';
 import { openRoute } from './open-route.ts';
 
-const arrived = Promise.withResolvers<void>();
-const left = Promise.withResolvers<void>();
 const TEST_ROUTES = [
   openRoute('/away', async () => {
     throw Object.assign(new Error('no connection'), { code: 'ECONNREFUSED' });
-  }),
-  openRoute('/waiting', async () => {
-    arrived.resolve();
-    await left.promise;
-    return {};
   }),
 ];
 
@@ -70,18 +61,5 @@ describe('the status in the metrics of HTTP', () => {
       const added = await addedBy(wanted, async () => expect((await send()).status, name).to.equal(status));
       expect(added, name).to.deep.equal([wanted]);
     }
-  });
-
-  it('is "aborted" where the caller left before the answer did', async () => {
-    const socket = connect(Number(new URL(api.origin).port), '127.0.0.1');
-    const wanted = 'GET /api/v1/waiting aborted';
-    const added = await addedBy(wanted, async () => {
-      socket.write('GET /api/v1/waiting HTTP/1.1\r\nHost: x\r\n\r\n');
-      await arrived.promise;
-      socket.destroy();
-      await once(socket, 'close');
-    });
-    left.resolve();
-    expect(added).to.deep.equal([wanted]);
   });
 });

@@ -91,16 +91,4 @@ describe("a request's work in the database", function () {
       await expectEnded();
     }
   });
-
-  it('costs the pool no place, however often it is cut short', async () => {
-    const many = async (path: string) => {
-      const ask = () => call(api.url + path, { key: api.keys.test });
-      return (await Promise.all(Array.from({ length: 12 }, ask))).map(({ status }) => status);
-    };
-    expect(await many('/late')).to.deep.equal(Array(12).fill(503));
-    await expectEnded();
-    await eventually('an answer to each of as many', async () =>
-      (await many('/customers/exists?email=a')).every((status) => status === 200),
-    );
-  });
 });

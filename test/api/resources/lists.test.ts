@@ -1,7 +1,5 @@
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
-import { isList } from '../../../src/api/requests/lists.ts';
-import { ROUTES } from '../../../src/api/routes/index.ts';
 import { type Orm, openOrm } from '../../../src/db/orm.ts';
 import { call, type TestApi, type TestMerchant } from '../../support/gateway.ts';
 import { startWatched, type WatchedApi } from '../requests/watched-api.ts';
@@ -57,20 +55,5 @@ describe('lists of one merchant', function () {
     });
     await eventually('the end of the lists', async () => (await active()) === 0);
     expect((await call(`${api.url}/payment-links`, { key: api.keys.test })).status).to.equal(200);
-  });
-
-  it('are known by their query, each of them', () => {
-    const lists = ROUTES.filter(
-      ({ response }) => 'shape' in response && 'pagination' in (response.shape as object),
-    );
-    expect(lists.map(({ path }) => path)).to.include.members([
-      '/customers',
-      '/deposits',
-      '/payments',
-      '/payment-links',
-      '/webhook-endpoints',
-    ]);
-    for (const list of lists) expect(isList(list), list.path).to.equal(true);
-    expect(ROUTES.filter(isList)).to.have.length(lists.length);
   });
 });

@@ -1,8 +1,6 @@
 import { expect } from 'chai';
-import { createMetrics } from '../../../src/app/metrics.ts';
-import { observeQuotas } from '../../../src/app/observe.ts';
 import type { Mode } from '../../../src/domain/assets.ts';
-import { type Quota, QuotaReached, setQuotas } from '../../../src/services/merchants/quotas.ts';
+import { type Quota, setQuotas } from '../../../src/services/merchants/quotas.ts';
 import { type Answer, apiOf, call, type TestMerchant } from '../../support/gateway.ts';
 
 describe('quotas', function () {
@@ -82,15 +80,5 @@ describe('quotas', function () {
       .fork()
       .execute(`update quotas set used_on = used_on - 1 where merchant_id = ?`, [merchant.id]);
     expect((await customer()).status, 'the next day').to.equal(201);
-  });
-
-  it('that are reached are counted for the operator', async () => {
-    const metrics = createMetrics({ defaults: false });
-    const refused = observeQuotas(metrics)({} as never, async () => {
-      throw new QuotaReached('customers', 'test', 3);
-    });
-    expect(await refused.catch((error: unknown) => error)).to.be.instanceOf(QuotaReached);
-    const told = 'gateway_quota_refusals_total{quota="customers",mode="test"} 1';
-    expect(await metrics.registry.metrics()).to.contain(told);
   });
 });
