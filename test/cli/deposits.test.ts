@@ -193,21 +193,6 @@ describe('command line: deposits on a running gateway of both chains', function 
       .and.match(/completed +32 USDT +bsc +live/);
   });
 
-  it('sends a delivery once more', async () => {
-    const list = async (...more: string[]) =>
-      (await answer<{ deliveries: Delivery[] }>(['webhook', 'list', ...more], env)).deliveries;
-    const [one] = await list('--status', 'succeeded');
-    if (!one) throw new Error('no delivery');
-    await answer(['webhook', 'resend', one.id], env);
-    await looks.allDelivered();
-    const sent = (await list()).find(({ id }) => id === one.id);
-    expect([sent?.status, sent?.attempts.map(({ status_code: code }) => code)]).to.deep.equal([
-      'succeeded',
-      [200, 200],
-    ]);
-    expect(receiver.stderr().split(`"event":"${one.event}"`).length - 1).to.be.at.least(2);
-  });
-
   it('finds with rescan what the watcher could not know, once', async () => {
     const next = deriveAddresses(local.deps.xpubs.live, await looks.nextWalletIndex());
     await chain.usdt.call('transfer', [next.bsc, 77n * USDT_UNIT]);

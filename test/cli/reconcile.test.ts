@@ -139,13 +139,6 @@ describe('command line: reconcile', function () {
     const stuck = await gateway(['deposit', 'stuck', '--json'], env);
     expect(stuck.stdout).to.match(new RegExp(`"deposit_id":"${id}"[^}]*finality broke`));
   });
-
-  it('asks for a chain that was followed', async () => {
-    await live.rows('delete from chain_cursors returning network');
-    const never = await run();
-    expect(never.code).to.equal(1);
-    expect(never.stderr).to.match(/bsc was never watched: a running worker begins with it/);
-  });
 });
 
 /** Where balances are told of this moment alone, what the watcher has not read yet is not compared. */

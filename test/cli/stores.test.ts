@@ -56,35 +56,6 @@ describe('command line: its database and its configuration', function () {
     for (const [, action] of failed) expect(action).to.be.a('string');
   });
 
-  it('are told with every problem at once and no secret', async () => {
-    const hush = { SECRETS_KEY: 'hush-hush', BSC_RPC_URL: 'https://hush-hush.example' };
-    const ran = await gateway(['config', 'check', '--json'], {
-      ...env,
-      ...hush,
-      PORT: '70000',
-      BSC_CHAIN_ID: 'x',
-    });
-    const report = oneObject<{ ok: boolean; problems: string[]; values: Record<string, unknown>[] }>(
-      ran.stdout,
-    );
-    expect([ran.code, report.ok, report.problems.length]).to.deep.equal([1, false, 4]);
-    expect(report.problems.at(-1)).to.match(/^BSC_RPC_URL is not a variable .* did you mean BSC_RPC_URLS\?$/);
-    expect(ran.stdout + ran.stderr)
-      .to.not.include('hush-hush')
-      .and.not.include(database.url);
-    expect(report.values.find(({ name }) => name === 'DATABASE_URL')).to.include({
-      value: '(set, not shown)',
-    });
-    const good = { ...env, WEBHOOK_ALLOWED_CIDR: '10.0.0.0/8', WEBHOOK_FOO_BAR: '1' };
-    const told = await answer<{ warnings: string[] }>(['config', 'check'], good);
-    expect(told.warnings.filter((one) => / is not a variable /.test(one))).to.deep.equal([
-      'WEBHOOK_ALLOWED_CIDR is not a variable of this gateway and is ignored: did you mean WEBHOOK_ALLOWED_CIDRS?',
-      'WEBHOOK_FOO_BAR is not a variable of this gateway and is ignored: check its spelling.',
-    ]);
-    expect((await failing({ PORT: '70000' })).map(([name]) => name)).to.deep.equal(['config']);
-    expect(Object.keys(await answer(['config', 'docs'], env))).to.deep.equal(['stale']);
-  });
-
   it('are a PostgreSQL for one command alone where none is named, which keeps its data; two wait for each other', async () => {
     const alone = { DATA_DIR: await tempDir('cli-alone') };
     const made = await answer(['merchant', 'create', '--name', 'Alone'], alone);

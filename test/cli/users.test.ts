@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { TOTP } from 'otpauth';
 import { type FreshDatabase, migratedDatabase, tempDir } from '../../dev/support/parts.ts';
@@ -140,23 +139,5 @@ describe('command line: an operator lets people sign in', function () {
     });
     const { users } = await answer<{ users: { email: string }[] }>(['user', 'list'], env);
     expect(users.map((user) => user.email)).to.not.contain('a@b');
-  });
-
-  it('prints what the log says of an account, without the database, under the key before too', async () => {
-    const log = api.lines;
-    const before = log.length;
-    await postLogin(api, { email: 'asked.for@example.com', password: 'x' });
-    const line = log.slice(before).find(({ text }) => text === 'request');
-    const away = { ...env, DATABASE_URL: 'postgres://x:y@127.0.0.1:1/x' };
-    const hash = ['user', 'hash', '--email', 'Asked.For@example.com'];
-    expect(await answer(hash, away)).to.deep.equal({ account: line?.fields['account'], previous: null });
-    expect((await gateway(hash, away)).stdout).to.equal(`${line?.fields['account']}\n`);
-    const turned = {
-      ...away,
-      SECRETS_KEY: createHash('sha256').update('another key').digest('base64'),
-      SECRETS_KEY_PREVIOUS: SECRETS_KEY,
-    };
-    const { account, previous } = await answer(hash, turned);
-    expect(previous).to.equal(line?.fields['account']).and.not.equal(account);
   });
 });

@@ -33,19 +33,6 @@ describe('backup and restore', function () {
     expect(existsSync(file), 'the password file is left behind').to.equal(false);
   });
 
-  it('needs programs as new as the server, and says which', async () => {
-    const { env, programs } = care;
-    const old = await programsThat(programs, 'echo "pg_dump (PostgreSQL) 15.1"; exit 0');
-    const to = await tempDir('to');
-    const ran = await gateway(['backup', '--to', to], { ...env, POSTGRES_BIN: old });
-    expect([ran.code, readdirSync(to)]).to.deep.equal([1, []]);
-    expect(ran.stderr).to.match(
-      /pg_dump is of PostgreSQL 15\.1 and cannot be used with PostgreSQL 18.*postgresql-client-18/s,
-    );
-    const none = await gateway(['backup', '--to', to], { ...env, POSTGRES_BIN: to });
-    expect(none.stderr).to.match(/There is no pg_dump in .*POSTGRES_BIN/s);
-  });
-
   it('restores into an empty database: rows, rights, indexes ahead, payouts held, books that agree', async () => {
     const database = await care.databases.make();
     const ran = await care.restore(database, ['--json']);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { startTestChain, type TestChain, USDT_UNIT } from '../../../dev/support/chain.ts';
 import { type FreshDatabase, migratedDatabase, tempDir } from '../../../dev/support/parts.ts';
-import { createCustomer, createEndpoint } from '../../../dev/support/use-cases.ts';
+import { createCustomer } from '../../../dev/support/use-cases.ts';
 import type { Gateway } from '../../../src/app/compose.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
 import { pay } from '../../support/payment-shop.ts';
@@ -165,41 +165,5 @@ describe('command line: a hash that nobody knows', function () {
       1,
       `No deposit has the transaction 0x${'8'.repeat(64)}. See with "gateway find HASH" what is known of it.\n`,
     ]);
-  });
-
-  it('is found in lists by transaction, address and customer', async () => {
-    const hash = `0x${randomBytes(32).toString('hex')}`;
-    const id = await pay(local.deps, customer.id, { coins: '4', hash });
-    const list = async (...filters: string[]) =>
-      (await answer<{ deposits: { id: string }[] }>(['deposit', 'list', ...filters], env)).deposits.map(
-        (row) => row.id,
-      );
-    expect(await list('--tx', hash.toUpperCase().replace('0X', '0x'))).to.deep.equal([id]);
-    expect(await list('--customer', customer.id)).to.include(id);
-    expect(await list('--address', customer.bsc.toLowerCase())).to.include(id);
-    expect(await list('--merchant', merchantId, '--status', 'completed')).to.deep.equal([id]);
-    const customers = await answer<{ customers: { id: string }[] }>(
-      ['customer', 'list', '--email', 'LIVE@example.com'],
-      env,
-    );
-    expect(customers.customers.map((row) => row.id)).to.deep.equal([customer.id]);
-    const shown = await gateway(['customer', 'show', customer.id], env);
-    expect(shown.stdout).to.include(customer.bsc).and.include(hash);
-  });
-
-  it('lets an operator disable and enable an endpoint, which is written down', async () => {
-    const own = { merchantId, mode: 'live', url: 'https://shop.example/hooks', events: ['*'] } as const;
-    const { id } = await createEndpoint(local.deps, { ...own, description: null });
-    type Listed = { endpoints: { enabled: boolean }[] };
-    const enabled = async () => (await answer<Listed>(['endpoint', 'list'], env)).endpoints[0]?.enabled;
-    await answer(['endpoint', 'disable', id, '--by', 'someone'], env);
-    expect(await enabled()).to.equal(false);
-    expect((await gateway(['endpoint', 'show', id], env)).stdout).to.match(/endpoint enable/);
-    await answer(['endpoint', 'enable', id, '--by', 'someone'], env);
-    expect(await enabled()).to.equal(true);
-    const { actions } = await answer<{ actions: Record<string, unknown>[] }>(['audit', 'list'], env);
-    expect(actions).to.have.length(2);
-    for (const action of actions)
-      expect(action).to.include({ action: 'endpoint.change', by: 'someone', subject: id });
   });
 });

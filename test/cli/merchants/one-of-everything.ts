@@ -17,30 +17,14 @@ const HOSTILE =
 export const BSC = '0x52908400098527886E0F7030069857D2E4169EE7';
 export const TRON = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
 
-export type Ids = Readonly<
-  Record<
-    | 'merchant'
-    | 'customer'
-    | 'completed'
-    | 'payout'
-    | 'delivery'
-    | 'takenPort'
-    | 'key0'
-    | 'key1'
-    | 'change0'
-    | 'change1'
-    | 'link'
-    | 'endpoint'
-    | 'event',
-    string
-  >
->;
+/** The ids of what there is, by its name. */
+export type Ids = Awaited<ReturnType<typeof fill>>;
 
 /**
  * One of everything, and then what the database lets in at
  * most in every text, with everything that a terminal acts on.
  */
-export async function fill(api: TestApi): Promise<Ids> {
+export async function fill(api: TestApi) {
   const { deps, merchant } = api;
   const names = { externalId: 'user-1', email: 'a@b.example', name: 'Ann', metadata: {} };
   const { id: customer } = await createCustomer(deps, { merchantId: merchant.id, mode: 'live', ...names });

@@ -106,25 +106,6 @@ describe('command line: an operator sets up merchants', function () {
     expect([endOf(first)?.['expires_at'], endOf(second)?.['revoked_at']]).to.not.include(null);
   });
 
-  it('lists fit a terminal, of all or of one merchant, since a time', async () => {
-    expect((await shown('merchant', 'list')).split('\n')[1]).to.match(new RegExp(`^${id}  Shop +active`));
-    const other = await answer<Made>(
-      ['merchant', 'create', '--name', 'x'.repeat(150), '--no-subscription'],
-      env,
-    );
-    expect((await actions('--merchant', other.merchant_id)).map(({ action }) => action)).to.deep.equal([
-      'merchant.create',
-    ]);
-    expect(await actions('--since', '2099-01-01')).to.deep.equal([]);
-    expect(await actions('--limit', '3')).to.have.length(3);
-    expect(await shown('audit', 'list')).to.contain(`withdraw_bsc: ${ADDRESS} → –`);
-    const { merchants } = await answer<{ merchants: Record<string, string>[] }>(['merchant', 'list'], env);
-    expect(merchants.map((row) => [row['id'], row['subscription']])).to.deep.equal([
-      [id, 'active'],
-      [other.merchant_id, 'inactive'],
-    ]);
-  });
-
   it('every command that changes rows asks who does it', () => {
     const silent = leavesOf(makeProgram()).filter(
       ({ command }) => !command.options.some(({ long }) => long === '--by'),
