@@ -238,29 +238,6 @@ describe('the client for merchants', function () {
     }
   });
 
-  it('ends at once when it is told to, while it waits for an answer and between attempts', async () => {
-    const tricks = [
-      () => proxy.play('hold'),
-      () => proxy.play({ status: 503, headers: { 'retry-after': '29' }, body: '{}' }),
-    ];
-    for (const trick of tricks) {
-      trick();
-      const abort = new AbortController();
-      const before = proxy.seen.length;
-      const running = clientOf().customers.list({}, { signal: abort.signal });
-      const ended = running.then(
-        () => 'succeeded',
-        (reason: unknown) => reason,
-      );
-      while (proxy.seen.length === before) await new Promise((resolve) => setImmediate(resolve));
-      abort.abort(new Error('enough'));
-      expect(await ended)
-        .to.be.an('error')
-        .with.property('message', 'enough');
-      expect(proxy.seen.length, 'nothing is sent again').to.equal(before + 1);
-    }
-  });
-
   it('refuses what cannot work before anything is sent, without repeating the key', async () => {
     for (const baseUrl of ['', 'example.com', 'ftp://a.example/', 'https://a.example/?x=1'])
       expect(() => clientOf({ baseUrl })).to.throw(TypeError, 'baseUrl');
@@ -282,19 +259,5 @@ describe('the client for merchants', function () {
       Reflect.deleteProperty(globalThis, 'document');
     }
     expect(() => clientOf({ apiKey: api.keys.live })).not.to.throw();
-  });
-
-  it('says once which parameters the gateway ignored', async () => {
-    const client = clientOf();
-    const [said, { warn }] = [[] as string[], console];
-    console.warn = (text: string) => said.push(text);
-    try {
-      const misspelt = { exernal_id: 'user-1' } as { external_id?: string };
-      for (let time = 0; time < 2; time += 1) await client.customers.list(misspelt);
-    } finally {
-      console.warn = warn;
-    }
-    const ignored = 'the gateway ignored exernal_id (did you mean external_id?)';
-    expect(said).to.deep.equal([`deposit-gateway-sdk: /customers: ${ignored}`]);
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { tempDir } from '../../dev/support/parts.ts';
-import { buildSdk, minifiedSizes, packSdk } from '../../packages/sdk/build.ts';
+import { buildSdk, packSdk } from '../../packages/sdk/build.ts';
 import { readReleases } from '../../src/web/sdk/releases.ts';
 import { startTestApi, type TestApi } from '../support/gateway.ts';
 import { SHOP_ANSWER, STRICT, shopProgram, TYPED_ANSWER, typedShopProgram } from '../support/sdk/exercise.ts';
@@ -12,7 +12,6 @@ import { projectLike, runIn, SDK_VERSION, shopProject } from '../support/sdk/pro
 
 const ROOT = join(import.meta.dirname, '../..');
 const PACKAGE = join(ROOT, 'packages/sdk');
-const MAX_MINIFIED_BYTES = 12 * 1024;
 
 /** On this Node and with this compiler; on others in test/long. */
 describe('the package of the SDK', function () {
@@ -38,13 +37,6 @@ describe('the package of the SDK', function () {
     expect(readFileSync(join(PACKAGE, 'LICENSE'), 'utf8')).to.equal(
       readFileSync(join(ROOT, 'LICENSE'), 'utf8'),
     );
-  });
-
-  it('is small: 12 KB at most when a bundler has made it so', async () => {
-    const sizes = await minifiedSizes();
-    expect(Object.keys(sizes)).to.deep.equal(['index.cjs', 'index.mjs', 'web.cjs', 'web.mjs']);
-    for (const [name, { plain }] of Object.entries(sizes))
-      expect(plain, name).to.be.at.most(MAX_MINIFIED_BYTES);
   });
 
   describe('that npm installs from the running gateway', () => {
