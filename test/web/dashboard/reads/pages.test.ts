@@ -72,6 +72,8 @@ describe('what the dashboard tells of money', function () {
     expect(await readText(page.locator('#timeline'))).to.include('+40.000000000000000001 USDT settled');
     await page.getByRole('link', { name: 'Look at the payout' }).click();
     expect(new URL(page.url()).pathname).to.equal(`/dashboard/payouts/${busy.payouts.settled}`);
+    const inTest = await pages.get(`/dashboard/test/deposits/${busy.deposits.settled}`);
+    expect(inTest.status, 'in the other mode').to.equal(404);
     page = await at(`/deposits/${busy.deposits.completed}`);
     expect(await readText(page.getByRole('note'))).to.include('It waits for you');
     page = await at(`/deposits/${busy.deposits.confirming}`);
