@@ -188,31 +188,6 @@ describe('money on both chains', function () {
       expect(await live.deposits(hash)).to.have.length(1);
     }));
 
-  it('is followed where blocks are replaced while no worker runs', async () => {
-    const paid = new Map<LiveChain, { readonly gone: string; readonly available: bigint }>();
-    await onBoth(async (chain) => {
-      const available = (await ledger(chain))['available'] ?? 0n;
-      const gone = await pay(chain, 11n);
-      await chain.mine(1);
-      await live.eventOf('deposit.detected', gone);
-      paid.set(chain, { gone, available });
-    });
-    await live.gateway.stopWorker();
-    const stays = new Map<LiveChain, string>();
-    await onBoth(async (chain) => {
-      await chain.replace(1);
-      stays.set(chain, await pay(chain, 13n));
-      await chain.finish();
-    });
-    await live.gateway.startWorker();
-    await onBoth(async (chain) => {
-      const { gone = '', available = 0n } = paid.get(chain) ?? {};
-      await live.eventOf('deposit.failed', gone);
-      await live.eventOf('deposit.completed', stays.get(chain) ?? '');
-      expect((await ledger(chain))['available']).to.equal(available + 13n * chain.usdtUnit);
-    });
-  });
-
   it('is lost with a node of Tron that is restarted, and credited when it is sent again', async () => {
     const { tron, node } = chains;
     // The token is deeper than what a restart loses.

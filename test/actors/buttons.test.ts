@@ -4,7 +4,6 @@ import { eventually } from '../../dev/support/eventually.ts';
 import { QUICK } from '../../dev/support/live-gateway.ts';
 import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
 import { createCustomer, createEndpoint, createPaymentLink } from '../../dev/support/use-cases.ts';
-import { decideToFail } from '../../src/services/deposits/operator.ts';
 import { getPaymentLink } from '../../src/services/payment-links/reads.ts';
 import { repairActors } from '../../src/services/repair/repair.ts';
 import { ANYTHING, json, UNREADABLE, webUi } from '../support/web-ui.ts';
@@ -179,18 +178,5 @@ describe('what people press', function () {
     await live.chain.mine(7);
     await live.eventOf('deposit.completed', hash);
     await eventually('a running watcher', async () => (await statusOf(ui)) === 'RUNNING');
-  });
-
-  it('is no reason to tell late that a deposit is withdrawn, while its actor still delivers that it was completed', async () => {
-    live.receiver.setBehaviour((_index, request) =>
-      request.body.includes('"event":"deposit.completed"') ? 503 : 200,
-    );
-    const { hash, id, ui } = await waiting();
-    await live.chain.mine(6);
-    await live.eventOf('deposit.completed', hash);
-    await sql('update deposits set block_hash = null where id = ?', [id]);
-    await decideToFail(live.gateway.deps, { depositId: id, by: 'Ann', reason: 'gone from the chain' });
-    await live.eventOf('deposit.failed', hash);
-    expect(await ui.status()).to.equal('RUNNING');
   });
 });

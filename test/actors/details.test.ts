@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { asLink, asText, paragraphs } from '../../workflows/details.ts';
+import { asText } from '../../workflows/details.ts';
 
 describe('details of an actor', () => {
   it('hold no markup, no link and no line of a text from elsewhere', () => {
@@ -24,20 +24,5 @@ describe('details of an actor', () => {
       '',
     );
     expect(left).to.not.match(/:\/\/|www\.|@\w/i);
-  });
-
-  it('link to pages alone', () => {
-    expect(asLink('There', 'https://tronscan.org/#/transaction/0a')).to.equal(
-      '[There](https://tronscan.org/#/transaction/0a)',
-    );
-    for (const url of [
-      '',
-      'javascript:alert(1)',
-      'https://a/)[x](b',
-      'https://a/ b',
-      `https://a/${'x'.repeat(400)}`,
-    ])
-      expect(asLink('There', url), url).to.equal('');
-    expect(paragraphs('a', '', 'b')).to.equal('a\n\nb');
   });
 });

@@ -9,7 +9,7 @@ import { recordDecision } from '../../src/services/deposits/decisions.ts';
 import { releaseDeposit } from '../../src/services/deposits/operator.ts';
 import { listStuck } from '../../src/services/deposits/stuck.ts';
 import { repairActors, repairDeposits } from '../../src/services/repair/repair.ts';
-import { depositsOf, refusalOf, statusOf, type, updatesInHistory, waitingFor } from './support/deposits.ts';
+import { depositsOf, refusalOf, statusOf, type, waitingFor } from './support/deposits.ts';
 
 type IWorkflowMetadata = temporal.api.sdk.v1.IWorkflowMetadata;
 /** Longer than a row may stand before a repair looks at it. */
@@ -59,15 +59,6 @@ describe('an operator', function () {
     expect(await rowOf(hash)).to.include({ status: 'failed' });
   });
 
-  it('is refused without a reason, and nothing is left in the history', async () => {
-    const { hash, actor } = await pay(4n * USDT_UNIT);
-    expect(await refusalOf(type(actor, { by: 'Ann', reason: '  ' }))).to.match(/"reason" must say why/);
-    expect(await refusalOf(type(actor, { by: '', reason: 'because' }))).to.match(/"by" must name/);
-    expect(await updatesInHistory(actor)).to.equal(0);
-    await live.chain.mine(6);
-    await live.eventOf('deposit.completed', hash);
-  });
-
   it('decides in the database: what somebody types in Temporal fails nothing', async () => {
     const { hash, actor } = await pay(4n * USDT_UNIT);
     const depositId = String((await rowOf(hash))['id']);
@@ -80,29 +71,6 @@ describe('an operator', function () {
     await live.chain.mine(6);
     await live.eventOf('deposit.completed', hash);
     await eventually('the end of the actor', async () => (await statusOf(actor)) === 'COMPLETED');
-  });
-
-  it('cannot fail a deposit that is completed while its webhooks are still on their way', async () => {
-    const hash = await live.chain.usdt.call('transfer', [live.address, 4n * USDT_UNIT]);
-    live.receiver.setBehaviour((_index, request) =>
-      request.body.includes('"event":"deposit.completed"') ? 503 : 200,
-    );
-    await live.chain.mine(7);
-    const row = () => rowOf(hash);
-    await eventually('completed', async () => (await row())['status'] === 'completed');
-    const actor = await actorOf(hash);
-    await eventually(
-      'an actor that knows it',
-      async () => (await actor.query<{ state: string }>('view')).state === 'completed',
-    );
-    expect(await refusalOf(fail({ hash, actor }, { by: 'Ann', reason: 'too late' }))).to.match(
-      /the deposit is completed/,
-    );
-    expect(await updatesInHistory(actor)).to.equal(0);
-    expect(await statusOf(actor)).to.equal('RUNNING');
-    live.receiver.setBehaviour(200);
-    await eventually('the end of the actor', async () => (await statusOf(actor)) === 'COMPLETED');
-    expect(await row()).to.include({ status: 'completed' });
   });
 
   it('releases a failed deposit once it is final, as a second generation with an actor of its own', async () => {

@@ -6,11 +6,9 @@ import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts'
 import { type Receiver, startReceiver } from '../../dev/support/receiver.ts';
 import {
   cancelPaymentLink,
-  createCustomer,
   createEndpoint,
   createPaymentLink,
   expirePaymentLink,
-  simulateDeposit,
 } from '../../dev/support/use-cases.ts';
 import type { PaymentLinkView } from '../../src/contract/payment-link.ts';
 import { bodies, expectToldBy, paymentLinksOf } from './support/payment-links.ts';
@@ -148,42 +146,5 @@ describe('the actor of a payment link', function () {
     for (const { id } of [link, made.link]) await ends(id);
     expect((await view(made.link.id, 'test')).status).to.equal('expired');
     expect(own.requests).to.have.length(0);
-  });
-
-  it('tells of links paid in test mode on either network', async () => {
-    const scope = { merchantId: live.merchantId, mode: 'test' as const };
-    const customer = await createCustomer(deps(), {
-      ...scope,
-      externalId: 'payer',
-      email: null,
-      name: null,
-      metadata: {},
-    });
-    const terms = {
-      ...scope,
-      customerId: customer.id,
-      amountCents: 2_500n,
-      publicUrl: '',
-      webhookUrl: own.url,
-    };
-    const { link, webhookSecret } = await createPaymentLink(deps(), terms);
-    own.setSecret(webhookSecret);
-    const money = {
-      currency: 'USDT',
-      outcome: 'completed',
-      events: 'final',
-      paymentToken: link.token,
-    } as const;
-    const payer = { merchantId: live.merchantId, customerId: customer.id };
-    await simulateDeposit(deps(), { ...payer, ...money, network: 'tron', amountUnits: 12_500_000n });
-    await simulateDeposit(deps(), {
-      ...payer,
-      ...money,
-      network: 'bsc',
-      amountUnits: (25n * USDT_UNIT) / 2n,
-    });
-    await eventually('the webhook of the link', () => bodies(own, link.id).length === 1);
-    expect(own.requests[0]?.verified).to.equal(true);
-    await ends(link.id);
   });
 });

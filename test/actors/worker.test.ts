@@ -3,10 +3,9 @@ import { USDT_UNIT } from '../../dev/support/chain.ts';
 import { eventually } from '../../dev/support/eventually.ts';
 import { QUICK } from '../../dev/support/live-gateway.ts';
 import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
-import { createEndpoint } from '../../dev/support/use-cases.ts';
 import { createApp } from '../../src/api/app.ts';
 import { createServer } from '../../src/api/server.ts';
-import { PARTS, type Part, POOL_SIZES } from '../../src/app/pools.ts';
+import { type Part, POOL_SIZES } from '../../src/app/pools.ts';
 import { createKey } from '../../src/services/merchants/keys.ts';
 import { setSubscription } from '../../src/services/merchants/merchants.ts';
 import { call } from '../support/gateway.ts';
@@ -49,32 +48,6 @@ describe('a worker', function () {
     });
     await live.chain.mine(6);
     await live.eventOf('deposit.completed', hash);
-  });
-
-  it('sends webhooks while the watcher and the steps have none', async () => {
-    const scope = { merchantId: live.merchantId, mode: 'live' as const };
-    const endpoint = await createEndpoint(live.gateway.deps, {
-      ...scope,
-      url: live.receiver.url,
-      events: ['customer.created'],
-      description: null,
-    });
-    live.receiver.setSecret(endpoint.secret);
-    await without(['watcher', 'steps'], async () => {
-      await live.newCustomer();
-      await eventually('the webhook', () => live.events().some(({ event }) => event === 'customer.created'));
-    });
-  });
-
-  it('says by name to whom a connection belongs', async () => {
-    const rows = await live.gateway.deps.orm.em
-      .fork()
-      .execute<{ name: string }[]>(
-        `select distinct application_name as name from pg_stat_activity where datname = current_database()`,
-      );
-    const names = rows.map(({ name }) => name);
-    for (const part of PARTS.filter((one) => one !== 'webhooks'))
-      expect(names).to.include(`gateway test ${part}`);
   });
 
   it('goes on for a merchant whose subscription has lapsed, to whom only the API is closed', async () => {

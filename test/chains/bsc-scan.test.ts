@@ -118,12 +118,6 @@ describe('scanning real blocks of BNB Chain', () => {
     );
   });
 
-  it('limits how much spam one block records, and counts the rest', async () => {
-    for (let units = 1n; units <= 8n; units++) await the.payer.call('log3', [...TO_ALICE, word(units)]);
-    const { unrecognised, unrecognisedDropped } = await the.scan(reader);
-    expect([unrecognised.length, unrecognisedDropped]).to.deep.equal([5, 3]);
-  });
-
   it('proves chain and token at the start, and says what is wrong', async () => {
     await reader.checkIdentity(signal);
     const { address: token6 } = await the.chain.deploy(testContracts().Token, [6]);

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { testContracts } from '../../dev/support/chain-contracts.ts';
 import type { Fault } from '../../dev/support/fault-proxy.ts';
-import { changed } from '../../dev/support/faults.ts';
 import { createTracer } from '../../src/chains/bsc/traces/tracer.ts';
 import type { ChainReader } from '../../src/chains/reader.ts';
 import type { RpcPool } from '../../src/chains/rpc/json-rpc.ts';
@@ -126,7 +125,6 @@ describe('an endpoint and its traces', () => {
     reader = the.readerOf(rpc, { now: clock.now, tracer });
   });
   const isTraced = async () => (await the.scan(reader, number)).untraced === undefined;
-  const traces = () => the.proxies[0]?.calls.filter(isTrace).length;
   const err = (fault?: Fault): void => void Object.assign(the.proxies[0] ?? {}, { fault });
 
   it('shows blocks without traces where it offers none, says so, and is asked again after an hour', async () => {
@@ -141,18 +139,6 @@ describe('an endpoint and its traces', () => {
     expect(the.reports.at(-1)).to.match(/shows internal transfers \(trace_block\)$/);
   });
 
-  it('still gives the block where the trace is an error, and is left alone after three failures', async () => {
-    expect(await isTraced()).to.equal(true);
-    err(changed('trace_block', () => [{ error: 'x' }]));
-    for (let nth = 0; nth < 3; nth++) expect(await isTraced()).to.equal(false);
-    expect(the.reports.at(-1)).to.match(/stopped showing internal transfers/);
-    const asked = traces();
-    expect([await isTraced(), traces()]).to.deep.equal([false, asked]);
-    err();
-    await clock.pause(10 * 60_000);
-    expect(await isTraced()).to.equal(true);
-  });
-
   describe('that is refused for the number of requests', () => {
     const refusing = (times: number): Fault => {
       let left = times;
@@ -160,12 +146,6 @@ describe('an endpoint and its traces', () => {
       return (call) =>
         isTrace(call) && left-- > 0 ? { json: { jsonrpc: '2.0', id: call.id, error } } : undefined;
     };
-
-    it('is waited for by a read that decides', async () => {
-      expect(await isTraced()).to.equal(true);
-      err(refusing(2));
-      expect([await isTraced(), rpc.status()[0]?.problem]).to.deep.equal([true, null]);
-    });
 
     it('holds such a read up for some tries only, is remembered, and is due again soon', async () => {
       await isTraced();

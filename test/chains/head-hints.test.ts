@@ -1,9 +1,8 @@
-import { expect } from 'chai';
 import { startAnvil } from '../../dev/anvil.ts';
 import { eventually } from '../../dev/support/eventually.ts';
 import { pause } from '../../src/base/async/pause.ts';
 import { createHeadHints } from '../../src/chains/rpc/head-hints.ts';
-import { type HeadServer, type Peer, startHeadServer } from '../support/http/head-server.ts';
+import { type HeadServer, startHeadServer } from '../support/http/head-server.ts';
 
 describe('announcements of new blocks', function () {
   this.timeout(30_000);
@@ -41,8 +40,6 @@ describe('announcements of new blocks', function () {
     };
     hint({ announced, lost }, stop.signal);
   }
-  const subscribed = async (): Promise<Peer> =>
-    await eventually('a subscription', () => [...server.peers].findLast(({ socket }) => socket.writable));
 
   it('come from a real node, and stop with the signal', async () => {
     const anvil = await startAnvil({ chainId: 56, log: () => undefined });
@@ -59,35 +56,5 @@ describe('announcements of new blocks', function () {
     } finally {
       await anvil.stop();
     }
-  });
-
-  it('end where the other side floods, with one line in the log, and are looked for again', async () => {
-    listen([server.url]);
-    const flooding = await subscribed();
-    for (let number = 0; number < 1_000; number++) flooding.head(number);
-    await eventually('it is tried again', () => server.seen.connections >= 2);
-    (await subscribed()).head(77);
-    await eventually('announcements are back', () => heard.numbers.at(-1) === 77);
-    expect(heard.lost).to.equal(1);
-    expect(heard.numbers.length).to.be.at.most(101);
-    expect(heard.lines).to.have.lengthOf(1);
-    expect(heard.lines[0]).to.match(
-      /^bsc: 127\.0\.0\.1:\d+ announces no blocks: .+; the head is asked for by the clock meanwhile$/,
-    );
-  });
-
-  it('are looked for again less and less often, in one line of the log, without the key of the address', async () => {
-    server.answer = ({ id, method }, peer) => {
-      const message = `no subscriptions at ${server.url} for secret-api-key`;
-      if (method === 'eth_subscribe') peer.send({ id, error: { code: -32601, message } });
-      return method === 'eth_subscribe';
-    };
-    listen([server.url]);
-    await eventually('eight tries', () => heard.pauses.length >= 8);
-    expect(heard.pauses.slice(0, 8).map((ms) => ms / 1_000)).to.deep.equal([1, 2, 4, 8, 16, 32, 60, 60]);
-    expect(heard.lines).to.have.lengthOf(1);
-    expect(heard.lines[0])
-      .to.match(/eth_subscribe is refused: no subscriptions at \*\*\* for \*\*\*/)
-      .and.not.include('secret');
   });
 });

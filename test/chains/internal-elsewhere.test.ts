@@ -10,7 +10,6 @@ import { readMissedTraces } from '../../src/services/watcher/missed-traces.ts';
 import {
   isTrace,
   NO_TRACES,
-  refusesTraces,
   startAnew,
   startTestWatcher,
   type TestWatcher,
@@ -70,15 +69,6 @@ describe('internal BNB where another endpoint shows it', function () {
     await live.finish();
     const found = { hash, units: '41', from: payer.address, isVerified: true };
     expect(await verified(address)).to.deep.equal(found);
-  });
-
-  it('holds nothing up where no endpoint shows it', async () => {
-    endpoints(NONE, refusesTraces);
-    const { address, number } = await paid(44n);
-    await live.finish();
-    const [cursor] = await live.rows('select verified_number from chain_cursors');
-    expect(Number(cursor?.['verified_number'])).to.be.at.least(number);
-    expect(await depositOf(address)).to.equal(undefined);
   });
 
   it('stays where the first read showed it and no endpoint shows it any more', async () => {

@@ -10,7 +10,6 @@ import { TRON_PRICES } from '../../src/chains/tron/chain.ts';
 import { keepPricesFresh } from '../../src/services/deposits/price.ts';
 import { testDeps } from '../support/gateway.ts';
 import { bscScene, signal } from './bsc-scene.ts';
-import { failureOf } from './conformance/scene.ts';
 
 const START = Date.UTC(2026, 10, 20);
 const MINUTE_MS = 60_000;
@@ -80,19 +79,6 @@ describe('prices of a coin', () => {
     expect(other?.source).to.equal('chainlink:0xother');
   });
 
-  it('are asked for once in 30 seconds, however many deposits want one', async () => {
-    const prices = feed.source();
-    const both = await Promise.all([bnb(prices), bnb(prices)]);
-    expect(both.map((price) => price?.usd8)).to.deep.equal([600n, 600n]);
-    feed.nowMs += 29_000;
-    feed.answers(700n);
-    expect((await refreshed(prices))?.usd8).to.equal(600n);
-    expect(feed.asked, 'decimals and the round').to.have.length(2);
-    feed.nowMs += 1_000;
-    expect((await bnb(prices))?.usd8, 'at once').to.equal(600n);
-    expect((await refreshed(prices))?.usd8).to.equal(700n);
-  });
-
   const BAD: Readonly<Record<string, readonly [spoil: (feed: Feed) => unknown, reason: RegExp]>> = {
     'is zero': [(one) => one.answers(0n), /not above zero/],
     'is absurd': [(one) => one.answers(10n ** 20n), /absurdly high/],
@@ -156,19 +142,6 @@ describe('prices of a coin', () => {
     };
     expect(await stale()).to.deep.equal([true, false, false]);
     expect(await stale({ maxAgeMs: 10 * MINUTE_MS })).to.deep.equal([true, true, true]);
-  });
-
-  it('are waited for before the first one is known, and by nobody who goes away', async () => {
-    const prices = feed.source();
-    const { promise, resolve } = Promise.withResolvers<string>();
-    feed.fault = () => promise;
-    const abort = new AbortController();
-    const [gone, stays] = [failureOf(bnb(prices, abort.signal)), bnb(prices)];
-    abort.abort(new Error('shutting down'));
-    expect(await gone).to.have.property('message', 'shutting down');
-    feed.fault = undefined;
-    resolve(`0x${word(8n)}`);
-    expect((await stays)?.usd8).to.equal(600n);
   });
 
   describe('where each question costs', () => {

@@ -100,14 +100,4 @@ describe('a block of an endpoint without eth_getBlockReceipts', () => {
       expect(failure).to.be.instanceOf(RpcUnavailable);
       expect(String(failure)).to.match(reason);
     });
-
-  it('is read from an endpoint that gives all receipts in one call as long as one does', async () => {
-    lame.fault = LACKING;
-    const reader = readerOf([lame, whole]);
-    expect(await isWhole(reader), 'found out by the first block').to.equal(true);
-    forget();
-    expect([await isWhole(reader), singles().count]).to.deep.equal([true, 0]);
-    whole.fault = () => ({ status: 503, body: '' });
-    expect([await isWhole(reader), singles().count]).to.deep.equal([true, FEW]);
-  });
 });

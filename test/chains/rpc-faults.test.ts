@@ -117,37 +117,6 @@ describe('endpoints that fail, lie or lag', () => {
     expect(methodsOf(good)).not.to.include('eth_gasPrice');
   });
 
-  it('are left for one that is ahead where their head stands still, and are better than none', async () => {
-    const stale = await the.chain.anvil.rpc('eth_getBlockByNumber', ['0x1', false]);
-    bad.fault = (call) => {
-      const result = call.method === 'eth_blockNumber' ? '0x1' : stale;
-      const isHead = call.method === 'eth_blockNumber' || call.params[0] === 'latest';
-      return isHead ? { json: { id: call.id, result } } : undefined;
-    };
-    const rpc = the.poolOf([bad, good], { lagBlocks: 1, probeEveryMs: 0 });
-    const reader = the.readerOf(rpc);
-    await eventually('the head of the other one', async () => (await reader.head(signal)).number >= number);
-    expect(problemsOf(rpc)[0]).to.match(/blocks behind the best endpoint/);
-    good.fault = always({ status: 500, body: '' });
-    expect((await reader.head(signal)).number).to.equal(1);
-  });
-
-  it('are each shown with what they lack: a block that they have passed, or a word on what is final', async () => {
-    const wrong = { error: { code: -32602, message: 'unknown tag' } };
-    bad.fault = ({ id, params: [tag] }) => {
-      if (tag === 'finalized') return { json: { id, ...wrong } };
-      return tag === '0x3' ? { json: { id, result: null } } : undefined;
-    };
-    const views = await the.readerOf().views(3, signal);
-    expect(views.map(({ finalized, block }) => [finalized?.number, typeof block])).to.deep.equal([
-      [undefined, 'string'],
-      [(await the.chain.mine(0)) - 2, 'object'],
-    ]);
-    expect(views[0]?.block).to.equal('not there');
-    bad.fault = () => 'reset';
-    expect(await the.readerOf().views(3, signal), 'who does not answer').to.have.length(1);
-  });
-
   it('never show a key that is part of their URL, and get it', async () => {
     const url = `http://user:p%40ssw0rd@${hostOf(bad)}/v3/SECRETPATHKEY?apikey=SECRETQUERY`;
     const rpc = the.poolOf([{ ...bad, url }]);

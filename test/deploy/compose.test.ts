@@ -8,7 +8,6 @@ import { createClientAddress } from '../../src/api/access/client-address.ts';
 import { CHAINS } from '../../src/chains/index.ts';
 import { VARIABLES } from '../../src/config/variables/index.ts';
 import { cidrContains, parseCidr, parseIp } from '../../src/domain/ip-address.ts';
-import { SEARCH_ATTRIBUTES } from '../../src/temporal/client.ts';
 import { COMPOSE_SCHEMA } from '../support/repository/compose-schema.ts';
 
 /** What a service of the compose file may have. */
@@ -27,13 +26,9 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const compose = parse(read('docker-compose.yml'), { merge: true });
 const services: Readonly<Record<string, Service>> = compose.services;
 const GATEWAY = ['migrate', 'api', 'worker', 'signer'];
-const LASTING = ['postgres', 'temporal', 'api', 'worker'];
-/** In which a process drains after SIGTERM (src/base/shutdown.ts). */
-const DRAIN_SECONDS = 30;
 
 const variablesOf = (file: string): string[] =>
   [...read(file).matchAll(/^([A-Z0-9_]+)=/gm)].map((match) => match[1] ?? '');
-const seconds = (given: string) => Number.parseInt(given, 10) * (given.endsWith('m') ? 60 : 1);
 
 /** A version, and the digest of what it was when it was looked at. */
 const PINNED = /^[a-z/-]+:\d+(\.\d+)+(-[a-z]+)*@sha256:[0-9a-f]{64}$/;
@@ -165,19 +160,6 @@ describe('the compose file', () => {
     );
   });
 
-  it('makes the namespace with its retention and every search attribute that the actors set', () => {
-    const script = read('deploy/temporal/namespace.sh');
-    for (const [name, type] of Object.entries(SEARCH_ATTRIBUTES))
-      expect(script).to.include(` ${name}:${type}`);
-    expect(script).to.include('--retention 30d');
-    const settings = parse(read('deploy/temporal/dynamic-config.yaml'));
-    expect(settings).to.deep.equal({
-      'matching.enableFairness': [{ value: true }],
-      'matching.numTaskqueueReadPartitions': [{ value: 1 }],
-      'matching.numTaskqueueWritePartitions': [{ value: 1 }],
-    });
-  });
-
   it('trusts one proxy address: this machine, on a network whose addresses are fixed', () => {
     const [given, ...others] = compose.networks['outside']?.ipam?.config ?? [];
     expect(others).to.deep.equal([]);
@@ -199,43 +181,12 @@ describe('the compose file', () => {
     expect(from('172.30.251.5', '203.0.113.7')).to.equal('172.30.251.5');
   });
 
-  it('waits only for what can become true, lets processes drain before it kills them, and restarts what lasts', () => {
-    for (const [name, service] of Object.entries(services))
-      for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
-        if (condition === 'service_healthy')
-          expect(services[other]?.healthcheck, `${name} waits for ${other}`).to.not.equal(undefined);
-        if (condition === 'service_completed_successfully')
-          expect(services[other]?.restart, other).to.match(/^on-failure/);
-      }
-    for (const name of ['api', 'worker', 'signer'])
-      expect(seconds(services[name]?.stop_grace_period ?? '0s'), name).to.be.greaterThan(DRAIN_SECONDS);
-    for (const name of LASTING) {
-      expect(services[name]?.restart, name).to.equal('unless-stopped');
-      expect(services[name]?.healthcheck, name).to.not.equal(undefined);
-    }
-  });
-
   it('lets nobody change anything in the Web UI, or end an actor there, and has a place for every endpoint', () => {
     const switched = ['TERMINATE', 'CANCEL', 'RESET'].map((action) => `TEMPORAL_WORKFLOW_${action}_DISABLED`);
     for (const name of ['TEMPORAL_DISABLE_WRITE_ACTIONS', ...switched])
       expect(services['temporal-ui']?.environment, name).to.include({ [name]: 'true' });
     for (const { watchedBy, name } of CHAINS)
       expect(variablesOf('deploy/gateway.env.example'), name).to.include(watchedBy);
-  });
-
-  it('keeps the stores of Temporal and of the gateway apart', () => {
-    const script = read('deploy/postgres/databases.sh');
-    const owners = [
-      'gateway owner gateway_owner',
-      'temporal owner temporal',
-      'temporal_visibility owner temporal',
-    ];
-    for (const database of owners) expect(script).to.include(`create database ${database};`);
-    const names = { DBNAME: 'temporal', VISIBILITY_DBNAME: 'temporal_visibility' };
-    expect(services['temporal']?.environment).to.include(names);
-    expect(read('deploy/gateway.env.example')).to.match(
-      /^DATABASE_URL=postgres:\/\/gateway:[^@]*@postgres:5432\/gateway$/m,
-    );
   });
 
   it('runs a signer that alone has the seed, comes back, nobody can reach, and that reaches PostgreSQL alone', () => {

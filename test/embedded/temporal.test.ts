@@ -1,13 +1,9 @@
-import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
 import { expect } from 'chai';
-import { ownTemporal, tempDir } from '../../dev/support/parts.ts';
-import { startTemporal } from '../../src/embedded/temporal.ts';
+import { ownTemporal } from '../../dev/support/parts.ts';
 import { failureOf } from '../support/repository/scripts.ts';
-
-const silent = () => undefined;
 
 async function withClient<T>(
   server: { address: string; namespace: string },
@@ -59,24 +55,5 @@ describe('the Temporal server', () => {
     expect((await fetch(uiUrl)).status).to.equal(200);
     await server.stop();
     expect(await failureOf(fetch(uiUrl))).to.match(/fetch failed/);
-  });
-
-  it('serves two folders at once, each with its own namespace, readable by their owner only', async () => {
-    const dirs = [await tempDir(), await tempDir()] as const;
-    const [one, two] = await Promise.all(
-      dirs.map((dataDir, at) => startTemporal({ dataDir, namespace: `n${at}`, log: silent })),
-    );
-    expect((await stat(`${dirs[0]}/temporal.sqlite`)).mode & 0o077).to.equal(0);
-    if (!one || !two) throw new Error('both must run');
-    await withClient(one, (client) =>
-      client.workflow.start('x', { workflowId: 'only-here', taskQueue: 'none' }),
-    );
-    expect(
-      await failureOf(withClient(two, (client) => client.workflow.getHandle('only-here').describe())),
-    ).to.match(/not found/i);
-    expect(await failureOf(startTemporal({ dataDir: dirs[1], port: one.port, log: silent }))).to.contain(
-      `port ${one.port}`,
-    );
-    await Promise.all([one.stop(), two.stop()]);
   });
 });

@@ -141,23 +141,4 @@ echo implode(' ', array_map(fn ($verdict) => $verdict ? 'true' : 'false', array_
           }
       });
   });
-
-  it('show data that is what the service describes', async () => {
-    const { webhooks } = (await call(`${api.origin}/openapi.json`)).body as {
-      webhooks: Record<string, { post: { requestBody: { content: Record<string, { examples: object }> } } }>;
-    };
-    for (const block of GUIDES.flatMap((document) => blocksOf(ROOT, document)).filter(
-      ({ language }) => language === 'json',
-    )) {
-      const shown = parsed(block.text);
-      expect(shown, placeOf(block)).to.be.an('object');
-      const { event, data } = shown as { event?: string; data?: object };
-      if (event === undefined || data === undefined) continue;
-      const examples = webhooks[event]?.post.requestBody.content['application/json']?.examples ?? {};
-      const [served] = Object.values(examples) as { value: { data: object } }[];
-      expect(Object.keys(data).sort(), placeOf(block)).to.deep.equal(
-        Object.keys(served?.value.data ?? {}).sort(),
-      );
-    }
-  });
 });

@@ -39,26 +39,6 @@ describe('the page for contributors', () => {
   });
 });
 
-describe('the version of Node', () => {
-  it('that runs the code is one: in the package, in the bootstrap, in the Node that npm brings along, and for people', () => {
-    const { engines, devEngines, optionalDependencies } = JSON.parse(read('package.json')) as {
-      readonly engines: { readonly node: string };
-      readonly devEngines: { readonly runtime: { readonly version: string } };
-      readonly optionalDependencies: Readonly<Record<string, string>>;
-    };
-    const needed = /NEEDED = \[(\d+), (\d+)\]/.exec(read('src/bin.mjs'))?.slice(1).map(Number) ?? [];
-    const brought = read('.nvmrc').trim().split('.').map(Number);
-    expect(brought[0]).to.equal(needed[0]);
-    expect(brought[1]).to.be.at.least(needed[1] ?? 0);
-    // What a machine needs to install it and to start it, as the README says.
-    const [, started] = /Node (\d+) or newer, npm and git/.exec(read('README.md')) ?? [];
-    expect([engines.node, devEngines.runtime.version]).to.deep.equal([`>=${started}`, `>=${started}`]);
-    expect(new Set(Object.values(optionalDependencies ?? {}))).to.deep.equal(
-      new Set([read('.nvmrc').trim()]),
-    );
-  });
-});
-
 describe('the repository', () => {
   it('has its generated documents up to date', () => {
     const renewed = 'run "npm run docs"';
@@ -84,14 +64,5 @@ describe('the repository', () => {
       return [...named].flatMap(([, path = '']) => (existsSync(join(ROOT, path)) ? [] : `${file}: ${path}`));
     });
     expect(missing).to.deep.equal([]);
-  });
-
-  it('names no path of the machine that it was written on', () => {
-    const path = ['', 'work', ''].join('/');
-    const named = trackedFiles().filter((file) => {
-      const bytes = readFileSync(join(ROOT, file));
-      return !bytes.includes(0) && bytes.includes(path);
-    });
-    expect(named).to.deep.equal([]);
   });
 });

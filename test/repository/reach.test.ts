@@ -3,27 +3,9 @@ import { expect } from 'chai';
 import type { Node } from 'typescript/unstable/ast';
 import { API } from 'typescript/unstable/sync';
 import { importOf } from '../support/repository/imports.ts';
-import {
-  askedBy,
-  type Repository,
-  readRepository,
-  testsReachedBy,
-  unitTests,
-} from '../support/repository/reach.ts';
+import { readRepository, unitTests } from '../support/repository/reach.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-
-/** A repository of these texts. */
-function of(texts: Readonly<Record<string, string>>): Repository {
-  const known = new Set(Object.keys(texts));
-  const folders = new Set([...known].flatMap((file) => (file.includes('/') ? [`${dirname(file)}/`] : [])));
-  return new Map(
-    Object.entries(texts).map(([file, text]) => [
-      file,
-      askedBy(file, text, (other) => known.has(other) || folders.has(other)),
-    ]),
-  );
-}
 
 describe('what a file asks for', () => {
   it('holds every import that the compiler sees', function () {
@@ -58,19 +40,6 @@ describe('what a file asks for', () => {
 });
 
 describe('the unit tests', () => {
-  it('are those that start no program, not through anything that they import either', () => {
-    const repository = of({
-      'src/money.ts': 'export const a = 1;',
-      'src/start.ts': "import { spawn } from 'node:child_process';",
-      'test/money.test.ts': "import { a } from '../src/money.ts';",
-      'test/type.test.ts': "import type { S } from '../src/start.ts';",
-      'test/parts.ts': "export { start } from '../src/start.ts';",
-      'test/server.test.ts': "import { start } from './parts.ts';",
-      'test/replay.test.ts': "import { Worker } from '@temporalio/worker';",
-    });
-    expect(unitTests(repository)).to.deep.equal(['test/money.test.ts', 'test/type.test.ts']);
-  });
-
   it('hold all of the domain, and none that stands on real parts', () => {
     const repository = readRepository();
     const unit = unitTests(repository);
@@ -81,34 +50,5 @@ describe('the unit tests', () => {
     expect(unit.filter((file) => served.includes(file))).to.deep.equal([]);
     expect(repository).to.include.all.keys(...served);
     expect(unit.length).to.be.greaterThan(30);
-  });
-});
-
-describe('the tests that a change reaches', () => {
-  const repository = of({
-    'src/a.ts': "import { b } from './b.ts';",
-    'src/b.ts': 'export const b = 1;',
-    'src/lone.ts': 'export const c = 1;',
-    'src/bin.mjs': "import './a.ts';",
-    'deploy/alerts/rules.yml': '',
-    'test/a.test.ts': "import { a } from '../src/a.ts';",
-    'test/child.test.ts': "spawn('src/bin.mjs');",
-    'test/rules.test.ts': "readdir('deploy/alerts');",
-    'test/type.test.ts': "import type { A } from '../src/a.ts';",
-    'test/repository/architecture.test.ts': '',
-  });
-  const reached = (...changed: string[]) => testsReachedBy(repository, changed);
-
-  it('import it, start a program that does, or name it or its folder', () => {
-    expect(reached('src/b.ts')).to.deep.equal([
-      'test/a.test.ts',
-      'test/child.test.ts',
-      'test/repository/architecture.test.ts',
-    ]);
-    expect(reached('deploy/alerts/new.yml')).to.deep.equal([
-      'test/rules.test.ts',
-      'test/repository/architecture.test.ts',
-    ]);
-    expect(reached('test/type.test.ts')).to.include('test/type.test.ts');
   });
 });

@@ -9,8 +9,6 @@ import {
   startReceiver,
 } from '../../../dev/support/receiver.ts';
 import { createCustomer, createEndpoint, simulateDeposit } from '../../../dev/support/use-cases.ts';
-import { Deposit } from '../../../src/db/entities/index.ts';
-import { workflowIdOf } from '../../../src/services/deposits/actor-message.ts';
 import { type Shops, startShops } from '../../support/shop.ts';
 
 const STATES = ['detected', 'confirming', 'completed', 'settled'];
@@ -86,38 +84,5 @@ describe('the order of a deposit’s events at one endpoint', function () {
     expect(firsts.map(stateOf)).to.deep.equal(STATES);
     // Its second attempt is due a tenth of a second after its first.
     await eventually('its second attempt', () => receiver.requests.some((one) => !isFirst(one)));
-  });
-
-  it('is one event where only the last state is asked for, also when the simulation is repeated; then its actor ends', async () => {
-    const { deps, gateway } = shops.gateway;
-    const { receiver, simulate } = await shop(() => 200);
-    const transactionHash = randomHash();
-    const more = { transactionHash, outcome: 'completed', events: 'final' } as const;
-    const [first, again] = [await simulate(more), await simulate({ ...more, amountUnits: 5n })];
-    expect(again).to.deep.include({ created: false });
-    expect(again?.deposit).to.include({ id: first?.deposit.id, amountUnits: 10n ** 19n });
-    await receiver.waitFor(1);
-    const deposit = await deps.orm.em.fork().findOneOrFail(Deposit, { transactionHash });
-    const actor = gateway.link?.client.workflow.getHandle(workflowIdOf(deposit));
-    // It sends nothing afterwards.
-    await eventually(
-      'the end of the actor',
-      async () => (await actor?.describe())?.status.name === 'COMPLETED',
-    );
-    expect(receiver.requests).to.have.length(1);
-    const [{ body, verified }] = receiver.requests as [ReceivedRequest];
-    const { event, data } = JSON.parse(body.toString());
-    expect({ event, verified }).to.deep.equal({ event: 'deposit.completed', verified: true });
-    expect(data).to.include({
-      id: first?.deposit.id,
-      amount: '10',
-      amount_usd: 10,
-      sequence: 3,
-      is_live: false,
-    });
-    await eventually(
-      'an empty outbox',
-      async () => (await deps.orm.em.fork().execute('select 1 from outbox')).length === 0,
-    );
   });
 });

@@ -66,24 +66,6 @@ describe('the attempts at a webhook', function () {
     }).to.deep.equal({ ids: 1, bodies: 1, verified: 5 });
   });
 
-  it('end with one that is answered for good, and go on after a connection that is reset', async () => {
-    const headers = { Location: 'http://127.0.0.1:9/' };
-    const gone = await announceTo({ kind: 'answer', status: 302, headers });
-    const reset = await announceTo([{ kind: 'reset' }, 204]);
-    const ends = await Promise.all(
-      [gone, reset].map(({ endpointId }) => shops.delivery(endpointId, 'the end', hasEnded)),
-    );
-    expect(
-      ends.map(({ status, attempts }) => [status, ...attempts.map(({ status_code }) => status_code)]),
-    ).to.deep.equal([
-      ['failed', 302],
-      ['succeeded', null, 204],
-    ]);
-    expect(ends[0]?.attempts[0]?.error).to.match(/^HTTP 302 from 127\.0\.0\.1/);
-    expect(ends[1]?.attempts[0]?.error).to.match(/connection closed before an answer/);
-    expect(gone.receiver.requests).to.have.length(1);
-  });
-
   it('follow what the merchant changes between them: the next one goes to the new URL with the new signature', async () => {
     const { deps, gateway } = shops.gateway;
     const setPace = (pace: number): void => void Object.assign(deps.settings, { pace });

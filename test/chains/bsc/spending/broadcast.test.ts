@@ -116,17 +116,6 @@ describe('signed bytes for BNB Chain', function () {
     }
   });
 
-  it('go to an endpoint that is left alone, too', async () => {
-    const { raw } = await signed();
-    const chain = the.open({ endpoints: both() });
-    the.first.fault = always({ status: 429, body: '', headers: { 'retry-after': '60' } });
-    await chain.reader.head(signal);
-    expect(chain.endpoints()[0]?.problem).to.match(/429/);
-    the.first.fault = undefined;
-    the.second.fault = always('reset');
-    expect(await chain.spending.broadcast(raw, signal)).to.include(`${hostOf(the.first)}: takes it`);
-  });
-
   it('are in no text, and no key of an endpoint is', async () => {
     const { raw } = await signed();
     const bytes = raw.toString('hex');

@@ -126,21 +126,6 @@ describe('a transfer on BNB Chain, asked of endpoints that fail', function () {
     }
   });
 
-  it('leaves nothing behind where a question that was asked with others fails after all is told', async () => {
-    const stray: unknown[] = [];
-    const note = (reason: unknown): void => void stray.push(reason);
-    process.prependListener('unhandledRejection', note);
-    const failing = Promise.withResolvers<Answer>();
-    the.first.fault = ({ method }) => (method === 'eth_estimateGas' ? failing.promise : undefined);
-    const poor = { ...order, units: 10n ** 30n };
-    expect(await quote({}, poor)).to.include({ kind: 'refused', code: 'refuses' });
-    failing.resolve('reset');
-    the.first.fault = undefined;
-    expect((await quote()).kind).to.equal('terms');
-    process.removeListener('unhandledRejection', note);
-    expect(stray).to.deep.equal([]);
-  });
-
   it('leaves every endpoint to the reading of blocks, whatever went wrong', async () => {
     const chain = the.open({ endpoints: both() });
     await chain.reader.head(signal);
@@ -162,15 +147,6 @@ describe('a transfer on BNB Chain, asked of endpoints that fail', function () {
     expect(the.first.calls.length, 'the first one is still asked first').to.be.greaterThan(0);
   });
 
-  it('asks nothing of an endpoint that is left alone', async () => {
-    const chain = the.open({ endpoints: both() });
-    the.first.fault = always({ status: 429, body: '', headers: { 'retry-after': '60' } });
-    await chain.reader.head(signal);
-    the.first.calls.length = 0;
-    expect(termsOf(await chain.spending.quote(order, {}, signal)).units).to.equal(700n);
-    expect(the.first.calls).to.deep.equal([]);
-  });
-
   it('never shows a key of an endpoint', async () => {
     const said = `execution reverted: ${PATH_KEY} of https://node.example/v3/${PATH_KEY}`;
     the.first.fault = (call) =>
@@ -180,13 +156,5 @@ describe('a transfer on BNB Chain, asked of endpoints that fail', function () {
     const { message, stack } = await failureOf(quote());
     expect([refused, message]).to.satisfy((texts: string[]) => texts.every((text) => text.includes('***')));
     expect([refused, message, stack].join('\n')).not.to.contain(PATH_KEY);
-  });
-
-  it('ends at once where nobody waits for it any longer', async () => {
-    the.first.fault = always('hang');
-    const stop = new AbortController();
-    const asked = failureOf(the.open().spending.quote(order, {}, stop.signal));
-    stop.abort(new Error('the worker stops'));
-    expect((await asked).message).to.equal('the worker stops');
   });
 });

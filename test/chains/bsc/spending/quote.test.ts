@@ -87,22 +87,6 @@ describe('what a transfer on BNB Chain takes', function () {
     expect([await the.coinsOf(from), (await the.coinsOf(SHOP)) - before]).to.deep.equal([0n, given.units]);
   });
 
-  it('is more for a contract that takes coins and does something', async () => {
-    await mood(9);
-    const from = await the.wallet({ coins: BNB });
-    const order = coins(from, BNB, keyOfHex(the.moody.address, 2));
-    const given = termsOf(await quote(order));
-    expect([given.units, given.mostUnits]).to.deep.equal([
-      BNB - given.mostUnits,
-      gasOf(given) * priceOf(given),
-    ]);
-    const { ok, gas } = await landed(order, given);
-    expect([ok, gas > 21_000n, gas * 5n <= gasOf(given) * 4n]).to.deep.equal([true, true, true]);
-    expect(await the.coinsOf(from), 'what was kept back and not used').to.equal(
-      (gasOf(given) - gas) * priceOf(given),
-    );
-  });
-
   const REFUSED: readonly [what: string, mood: number, reason: string, said: RegExp][] = [
     ['is paused', 1, 'Pausable: paused', /: Pausable: paused$/],
     ['blocks the address, in an error of its own', 2, '', /: \S/],
@@ -138,12 +122,6 @@ describe('what a transfer on BNB Chain takes', function () {
       const text = await refusalOf(moody(tokens(from)));
       expect(text).to.match(/^refuses: the token .* answers something else than yes/);
     }
-  });
-
-  it('is refused for more tokens than there are', async () => {
-    const from = await the.wallet({ tokens: 700n });
-    const text = await refusalOf(quote(tokens(from, 701n)));
-    expect(text).to.match(/^refuses: the token refuses the transfer: /);
   });
 
   it('is refused where it takes more gas than one may use, with the name of the variable', async () => {

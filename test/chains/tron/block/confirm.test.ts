@@ -8,13 +8,16 @@ import {
   answer,
   blockOfOne,
   EVERYBODY,
+  PEOPLE,
   type Person,
   pairOf,
   RECORDED,
   readWhole,
   type Sent,
   TOKEN,
+  TRANSFER_TOPIC,
   watching,
+  word,
 } from '../vectors.ts';
 
 type Case = { readonly name: string; readonly block: Sent; readonly infos: Sent[] };
@@ -97,6 +100,23 @@ describe('a quiet block of Tron that is read again', () => {
       { internal_transactions: [base58] },
     ])
       expect(isQuiet(change), JSON.stringify(change)).to.equal(false);
+  });
+
+  it('is not quiet where a log tells of tokens that left a wallet of ours', () => {
+    const out = (change: object = {}) => ({
+      address: PEOPLE.token,
+      topics: [TRANSFER_TOPIC, word(PEOPLE.bob), word(PEOPLE.carol)],
+      data: word('7'),
+      ...change,
+    });
+    const [one] = ALONE.filter(({ name }) => name === 'token_approve');
+    const isQuiet = (log: Sent) => one && confirm(one, [{ ...one.infos[0], log: [log] }], ['bob'])?.isQuiet;
+    const capitals = out().topics.map((topic) => topic.toUpperCase());
+    expect([isQuiet(out()), isQuiet(out({ topics: capitals }))]).to.deep.equal([false, false]);
+    expect(isQuiet(out({ data: word('') })), 'anybody can move nothing').to.equal(true);
+    expect(isQuiet(out({ address: PEOPLE.batch })), 'another token').to.equal(true);
+    const others = [TRANSFER_TOPIC, word(PEOPLE.carol), word(PEOPLE.dave)];
+    expect(isQuiet(out({ topics: others })), 'another wallet').to.equal(true);
   });
 
   it('says whether code ran and whether it shows what was passed on', () => {

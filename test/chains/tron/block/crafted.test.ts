@@ -2,16 +2,7 @@
 // megabyte never ends within the limit of a test.
 import { expect } from 'chai';
 import { parseTronJson } from '../../../../src/chains/tron/block/exact-json.ts';
-import {
-  EVERYBODY,
-  inputOf,
-  PEOPLE,
-  pairOf,
-  readWhole,
-  type Sent,
-  TRANSFER_TOPIC,
-  word,
-} from '../vectors.ts';
+import { EVERYBODY, inputOf, PEOPLE, pairOf, readWhole, type Sent, word } from '../vectors.ts';
 
 const KIB = 1_024;
 /** Of every crafted call. */
@@ -48,12 +39,4 @@ describe('a stranger cannot make a block of Tron slow to read', () => {
       expectPassedOver(blockOf([`a9059cbb${megabyte}`]));
       expectPassedOver(blockOf(Array(2_000).fill(`a9059cbb${megabyte.slice(0, KIB)}`)));
     });
-
-  it('by ids that begin alike, nor by logs in tens of thousands', () => {
-    const { block, infos } = blockOf(Array(2_000).fill(''));
-    const [info, ...others] = JSON.parse(infos);
-    const topics = [TRANSFER_TOPIC, word('1'), word('2')];
-    info.log = Array(20_000).fill({ address: PEOPLE.batch, topics, data: word('1') });
-    expectPassedOver({ block, infos: JSON.stringify([info, ...others]) });
-  });
 });

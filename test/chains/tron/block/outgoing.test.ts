@@ -10,9 +10,7 @@ import {
   logged,
   PEOPLE,
   type Person,
-  pairOf,
   readWhole,
-  type Sent,
   says,
   seenAlone,
   spelled,
@@ -80,15 +78,6 @@ describe('what a wallet of ours sent on Tron', () => {
       const others = EVERYBODY.filter((person) => person !== sender);
       expect(seenAlone(name, others).sent, 'to anybody else').to.equal(undefined);
     });
-
-  it('is told of every recorded transaction of every type', () => {
-    for (const kind of ['payments', 'contracts', 'failures'] as const) {
-      const { block, infos } = pairOf(kind);
-      const found = readWhole(block, infos).sent ?? [];
-      expect(found.map(({ txHash }) => txHash)).to.eql(block.transactions.map(({ txID }: Sent) => txID));
-      expect(found.map(({ feeUnits }) => Number(feeUnits))).to.eql(infos.map(({ fee = 0 }: Sent) => fee));
-    }
-  });
 
   it('is told apart where another one’s transaction took it', () => {
     const taken = (change?: Change) => seenAlone('token_transferFrom_direct', ['alice'], change);

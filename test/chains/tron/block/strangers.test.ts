@@ -13,8 +13,6 @@ import {
   type Sent,
   TOKEN,
   TRANSFER_TOPIC,
-  unrecognisedIn,
-  watching,
   word,
 } from '../vectors.ts';
 
@@ -82,16 +80,6 @@ describe('a stranger cannot hold the chain of Tron', () => {
     const { block, infos } = pairOf('payments');
     block.transactions[1].ret = [{}];
     expect(() => read(block, infos, ['carol'])).to.throw(EndpointFailure);
-  });
-
-  it('by a token whose address begins with zeros: it is kept for the operator, and credited where it is ours', () => {
-    const { block, infos } = pairOf('payments');
-    const topics = [TRANSFER_TOPIC, word('1'), word(PEOPLE.judy)];
-    infos[3].log.push({ address: 'AB', topics, data: word('9') });
-    expect(unrecognisedIn(block, infos)).to.eql(['judy unrecognised 9']);
-    const rules = { token: word('ab').slice(-40) as typeof TOKEN, watched: watching('judy') };
-    const { transfers } = readWhole(block, infos, [], rules);
-    expect(transfers.map(({ amountUnits }) => amountUnits)).to.eql([9n]);
   });
 });
 

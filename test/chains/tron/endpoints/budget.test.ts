@@ -10,7 +10,6 @@ const NOON = Date.UTC(2026, 10, 23, 12);
 const MIDNIGHT = Date.UTC(2026, 10, 24);
 const SPENT =
   'tron: the 1,000 requests of 2026-11-23 are used up: it goes on at 2026-11-24T00:00:00.000Z; where the key allows more, raise TRON_REQUESTS_PER_DAY';
-const gone = new Error('the caller has gone');
 
 describe('the budget of a key', () => {
   let dateMs: number;
@@ -51,38 +50,6 @@ describe('the budget of a key', () => {
     expect(budget.today()).to.include({ day: '2026-11-27', used: 1 });
   });
 
-  it('gives turns in the order in which they were asked for, evenly spread, also after a quiet time', async () => {
-    const budget = budgetOf({ perSecond: 100, perDay: 100_000 });
-    const sent: { place: number; atMs: number }[] = [];
-    const takeAt = async (place: number): Promise<void> => {
-      await budget.take(signal);
-      sent.push({ place, atMs: Math.round(clock.now()) });
-    };
-    await Promise.all(Array.from({ length: 1_000 }, (_, place) => takeAt(place)));
-    expect(sent).to.deep.equal(Array.from({ length: 1_000 }, (_, place) => ({ place, atMs: 10 * place })));
-    await clock.pause(60_000);
-    for (let place = 0; place < 300; place++) await takeAt(place);
-    const times = sent.map(({ atMs }) => atMs);
-    for (const from of times)
-      expect(times.filter((at) => at >= from && at < from + 1_000)).to.have.length.at.most(100);
-  });
-
-  it('is waited for no longer than the caller waits, also behind others, and loses nobody a turn', async () => {
-    const budget = budgetOf({ perSecond: 10, perDay: 100_000 });
-    const abort = new AbortController();
-    await budget.take(signal);
-    const left = Array.from({ length: 500 }, () => failureOf(budget.take(abort.signal)));
-    const staying = [budget.take(signal), budget.take(signal)];
-    expect(budget.spare(0), 'who waits will use it').to.equal(100_000 - 503);
-    abort.abort(gone);
-    expect(new Set(await Promise.all([...left, failureOf(budget.take(abort.signal))]))).to.eql(
-      new Set([gone]),
-    );
-    await Promise.all(staying);
-    expect(Math.round(clock.now()), 'the second and the third turn').to.equal(200);
-    expect([budget.today().used, budget.spare(0)]).to.deep.equal([3, 100_000 - 3]);
-  });
-
   it('is one for all processes that share it, for as long as that day lasts', async () => {
     let sum = 0;
     const add = async ({ used }: { readonly used: number }) => (sum += used);
@@ -96,69 +63,6 @@ describe('the budget of a key', () => {
     expect(one.today()).to.include({ day: '2026-11-23', used: 1_000 });
     dateMs = MIDNIGHT;
     expect(one.today()).to.include({ day: '2026-11-24', used: 0 });
-  });
-
-  it('adds again to the sum of all processes what could not be added, once, and is lowered by no sum', async () => {
-    const budget = budgetOf({ perSecond: 1_000 });
-    const added: number[] = [];
-    let isAway = true;
-    budget.sharedBy(async ({ used }) => {
-      if (isAway) throw new Error('away');
-      return added.push(used);
-    });
-    expect(await take(budget, 30), 'nothing waits for the sum').to.equal(30);
-    isAway = false;
-    await take(budget, 2);
-    expect([added, budget.today().used]).to.deep.equal([[31, 1], 32]);
-    budget.sharedBy(() => new Promise(() => undefined));
-    expect(await take(budget, 2), 'nor for one that never comes').to.equal(2);
-  });
-
-  it('is never exceeded by all processes together, whenever they take, end without a word and start again', async () => {
-    for (const perDay of [1, 400, 5_000]) {
-      let [sum, sent, asked] = [0, 0, 0];
-      const start = () => {
-        const budget = budgetOf({ perDay, perSecond: 15 });
-        budget.sharedBy(async ({ used }) => {
-          await Promise.resolve();
-          sum += used;
-          return sum;
-        });
-        return budget;
-      };
-      const processes = Array.from({ length: 4 }, start);
-      const under: Promise<void>[] = [];
-      for (let step = 0; step < 20; step++) {
-        const place = (step * 7) % 4;
-        if (step % 5 === 4) processes[place] = start();
-        const times = 1 + ((step * 137) % 400);
-        asked += times;
-        const taken = take(processes[place] as ReturnType<typeof start>, times);
-        under.push(
-          taken.then((count) => {
-            sent += count;
-          }),
-        );
-        if (times % 2 === 0) await under.at(-1);
-      }
-      await Promise.all(under);
-      expect(sent).to.be.at.most(perDay);
-      expect(sent, 'the sum is never less than what was sent').to.be.at.most(sum);
-      // What a process that ended had taken and not sent is little.
-      expect(sent).to.be.at.least(Math.min(asked, perDay) - 8 * 15);
-    }
-  });
-
-  it('tells what other work may use, which is what following does not need until it ends', async () => {
-    const budget = budgetOf({ perSecond: 1_000, perDay: 100_000 });
-    budget.sharedBy(async ({ used }) => 39_999 + used);
-    await take(budget, 1);
-    const spare = (atMs: number, reserve: number) => {
-      dateMs = atMs;
-      return budget.spare(reserve);
-    };
-    expect([92_000, 0, 200_000].map((reserve) => spare(NOON, reserve))).to.deep.equal([14_000, 60_000, 0]);
-    expect([spare(MIDNIGHT - 1, 92_000), spare(MIDNIGHT, 92_000)]).to.deep.equal([59_999, 8_000]);
   });
 
   describe('over two endpoints', () => {
@@ -217,17 +121,6 @@ describe('the budget of a key', () => {
       expect(await head(pool)).to.have.property('blockID');
       expect(first.count('getnowblock'), 'the first endpoint is asked as before').to.equal(1);
       expect(budget.today().used).to.equal(1);
-    });
-
-    it('pays little for an outage of all of them: one is asked in five seconds', async () => {
-      const { pool, first, second, budget } = scene(10_000);
-      for (const node of [first, second]) node.fault = () => ({ status: 503, text: '' });
-      const endsMs = clock.now() + 300_000;
-      while (clock.now() < endsMs) {
-        await failureOf(head(pool));
-        await clock.pause(20);
-      }
-      expect(budget.today().used).to.be.within(50, 110);
     });
   });
 });

@@ -49,17 +49,6 @@ describe('which Tron chain an endpoint serves', () => {
     expect(() => createGenesis({ ...nile, known: MAIN_NET_GENESIS })).to.throw(ChainMismatch, /that of Nile/);
   });
 
-  it('cannot be another than the one that was read so far', () => {
-    const both = { usdtContract: MAIN_NET_CONTRACT, known: GENESIS };
-    expect(() => createGenesis(both)).to.throw(
-      ChainMismatch,
-      /correct the contract, or use another database/,
-    );
-    expect(() => privateNet('0x2b6653dc')).to.throw('the known genesis block is not an id');
-    expect(privateNet(GENESIS).id()).to.equal(GENESIS);
-    expect(privateNet(GENESIS).differs(OTHER_GENESIS)).to.match(/^genesis block 0+cd\w+ instead of 0+ab/);
-  });
-
   it('is the one that was read so far, also where the first endpoint serves another', async () => {
     first.genesis = OTHER_GENESIS;
     const pool = both({ genesis: privateNet(GENESIS) });
@@ -113,17 +102,6 @@ describe('which Tron chain an endpoint serves', () => {
       expect(urls).to.have.members([`/${PATH}`, `/below/${PATH}`]);
       for (const none of [undefined, []]) await finalOn(alone({ solidityUrls: none }));
       expect(first.count(`/${PATH}`)).to.equal(2);
-    });
-
-    it('is named with the setting to change where it is not served', async () => {
-      first.fault = ({ url }) =>
-        url.includes('walletsolidity') ? { status: 405, text: '<html>' } : undefined;
-      const failure = await both().aside((session) => failureOf(session.solidity(PATH, {})), signal);
-      expect(failure).to.include({
-        message:
-          'http 405 (walletsolidity/getnowblock is not served here: name the base of walletsolidity in TRON_SOLIDITY_URLS, on a node of one’s own another port)',
-        notOffered: true,
-      });
     });
 
     it('has to be the same chain', async () => {

@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import { keyOfHex } from '../../../../src/chains/address-key.ts';
 import { AddressSet } from '../../../../src/chains/address-set.ts';
-import { chainOf } from '../../../../src/chains/index.ts';
 import { ChainMismatch } from '../../../../src/chains/rpc/errors.ts';
 import { openTron } from '../../../../src/chains/tron/open.ts';
 import { loadConfig } from '../../../../src/config/index.ts';
@@ -94,31 +93,4 @@ describe('Tron as it is opened', () => {
       expect([rows, node.count('/walletsolidity/getaccount')]).to.deep.equal([compared, compared]);
       if (!balances) expect(node.asked, 'not even what is final').to.deep.equal([]);
     });
-});
-
-/** What is said at the start, and what doctor finds, where a day allows so many requests. */
-async function said(perDay: number) {
-  const env = { TRON_API_URLS: 'http://127.0.0.1:1', TRON_REQUESTS_PER_DAY: String(perDay) };
-  const log: string[] = [];
-  const io = { onEndpoint: () => undefined, onRead: (message: string) => void log.push(message) };
-  const opened = openTron(loadConfig(env).chains.tron, io);
-  const findings = await opened.describe({ chain: chainOf('tron'), mustMove: false });
-  return { log, finding: findings.find(({ name }) => name === 'requests_tron') };
-}
-
-describe('the requests that a day allows on Tron', () => {
-  it('are told with what is given up for them, by the log as by doctor, and are a fault where they may not last', async () => {
-    const enough = await said(92_000);
-    const detail = 'at most 15 a second and 92,000 a day: every block is read twice';
-    expect(enough.log).to.deep.equal([]);
-    expect(enough.finding).to.include({ ok: true, detail });
-    const fewer = await said(91_999);
-    expect(fewer.finding).to.include({ ok: true });
-    expect(fewer.log).to.have.length(1);
-    for (const text of [fewer.log[0], fewer.finding?.detail])
-      expect(text).to.include('only blocks that touch your addresses are read twice');
-    const { finding } = await said(74_999);
-    expect(finding).to.include({ ok: false });
-    expect(JSON.stringify(finding)).to.include('Raise TRON_REQUESTS_PER_DAY');
-  });
 });

@@ -103,17 +103,6 @@ describe('the protocol of Tron', () => {
       expect(reports.at(-1)).to.equal(`tron: ${node.host}: ${message}`);
     });
 
-  it('hands {} and [] over as they are, and a text to the parse function that it was given', async () => {
-    for (const json of [{}, []]) {
-      node.fault = answers({ json });
-      expect(await getBlock(over([node]))).to.deep.equal(json);
-    }
-    const text = '{"balance":9223372036854775807}';
-    node.fault = answers({ text });
-    const parse = (json: string): unknown => (json === text ? { json } : JSON.parse(json));
-    expect(await getBlock(over([node], { parse }))).to.deep.equal({ json: text });
-  });
-
   it('asks below the base’s own path, with its query, its credentials and the key where one is configured', async () => {
     const url = `http://user:p%40ssw0rd@${node.host}/v3/PATHKEY//?tier=QUERYKEY`;
     await getBlock(over([{ url }]));

@@ -74,23 +74,6 @@ describe('energy on Tron that is lent', () => {
     expect(((loan.units / TRX) * limit) / weight >= wanted).to.equal(true);
   });
 
-  it('takes coins for bytes that are not free, and for an address that the chain does not know', async () => {
-    const used = { freeNetLimit: 600, freeNetUsed: 571 };
-    const spent = having({ ...STAKED, ...used, NetUsed: 0, NetLimit: 0 }, { ...LENT, ...used });
-    const paying = await look(usual(spent));
-    expect(Number(paying.coinUnits)).to.be.within(340_000, 350_000);
-    expect(Number(paying.mostUnits)).to.be.within(2 * 270_000, 2 * 290_000);
-    const unknown = await look(usual({ getaccount: {}, ...having({ ...STAKED, ...FREE }, {}) }));
-    expect(unknown).to.include({ isKnown: false, has: 0n });
-    expect(Number(unknown.coinUnits)).to.be.within(340_000, 350_000);
-  });
-
-  it('has nothing to lend where nobody staked, and where the wallet is unknown to the chain', async () => {
-    expect((await look(usual({ getcandelegatedmaxsize: {} }))).lendable).to.equal(0n);
-    const nobody = usual({ getaccountresource: {}, getcandelegatedmaxsize: {} });
-    expect((await look(nobody)).lendable).to.equal(0n);
-  });
-
   it('is of two endpoints what the worse says', async () => {
     const liar = usual({
       getaccountresource: { ...LENT, ...FREE, EnergyLimit: 90_000_000, EnergyUsed: 0, TotalEnergyWeight: 1 },

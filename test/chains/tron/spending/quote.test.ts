@@ -95,11 +95,6 @@ describe('what a transfer on Tron takes', () => {
     expect(termsIn(await quote(orderOf('native'), { getaccountresource: staked })).mostUnits).to.equal(0n);
   });
 
-  it('counts on nothing free after a failure', async () => {
-    const told = await one.spending().quote(orderOf('native'), { careful: true }, signal);
-    expect(Number(termsIn(told).mostUnits)).to.be.within(265_000, 272_000);
-  });
-
   it('is the account of a receiver whom the chain does not know, in place of the bytes', async () => {
     const told = termsIn(await quote(orderOf('native'), { getaccount: {}, getaccountresource: USED }));
     expect(told.mostUnits).to.equal(1_100_000n);
@@ -152,13 +147,6 @@ describe('what a transfer on Tron takes', () => {
     );
   });
 
-  it('asks nothing where reading needs the day', async () => {
-    const asked = one.nodes[0]?.asked.length;
-    const told = one.spending({ spareRequests: () => 15 }).quote(orderOf('token'), {}, signal);
-    await isRefused(told, /^requests: .*TRON_REQUESTS_PER_DAY/);
-    expect(one.nodes[0]?.asked.length).to.equal(asked);
-  });
-
   it('believes of two prices the higher, and one node alone makes nothing cheap', async () => {
     const cheap = (_: unknown, recorded: Sent): Sent => ({
       chainParameter: recorded.chainParameter.map((one: Sent) =>
@@ -168,16 +156,6 @@ describe('what a transfer on Tron takes', () => {
     two.answers(0, { getchainparameters: cheap });
     const { terms } = termsIn(await two.spending().quote(orderOf('token'), {}, signal));
     expect(terms['fee_limit']).to.equal(feeLimit(ENERGY));
-  });
-
-  it('is asked of another node where one refuses it, and where one is away', async () => {
-    two.answers(0, { triggerconstantcontract: answer('wallet_triggerconstantcontract__transfer_too_much') });
-    termsIn(await two.spending().quote(orderOf('token'), {}, signal));
-    two.answers(0, {
-      triggerconstantcontract: { Error: 'class java.lang.Exception : lack of computing resources' },
-      getaccountresource: { Error: 'x' },
-    });
-    termsIn(await two.spending().quote(orderOf('token'), {}, signal));
   });
 
   it('is not found out, instead of guessed, where an answer is none', async () => {
