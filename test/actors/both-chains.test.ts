@@ -3,15 +3,10 @@ import { eventually } from '../../dev/support/eventually.ts';
 import { type LiveChain, type LiveChains, startLiveChains } from '../../dev/support/live-chains.ts';
 import { QUICK } from '../../dev/support/live-gateway.ts';
 import type { LiveMoney } from '../../dev/support/live-money.ts';
-import { type Receiver, startReceiver } from '../../dev/support/receiver.ts';
-import { createPaymentLink } from '../../dev/support/use-cases.ts';
 import { waitingFor } from './support/deposits.ts';
-import { bodies, paymentLinksOf } from './support/payment-links.ts';
 
 const STEPS = ['deposit.detected', 'deposit.confirming', 'deposit.completed'];
 const CONFIRMATIONS = 4;
-/** Of Tron. */
-const BLOCK_MS = 3_000;
 /** What fixed prices of the tests make of a tenth of the coin. */
 const A_10TH = { bsc: { units: 10n ** 17n, usd: 60 }, tron: { units: 10n ** 5n, usd: 0.03 } } as const;
 const HASH = { bsc: /^0x[0-9a-f]{64}$/, tron: /^[0-9a-f]{64}$/ } as const;
@@ -21,10 +16,8 @@ describe('money on both chains', function () {
   this.timeout(90_000);
   let chains: LiveChains;
   let live: LiveMoney;
-  let own: Receiver;
 
   before(async () => {
-    own = await startReceiver();
     const confirmations = String(CONFIRMATIONS);
     chains = await startLiveChains({
       settings: QUICK,
@@ -34,7 +27,6 @@ describe('money on both chains', function () {
   });
   after(async () => {
     await chains?.stop();
-    await own?.stop();
   });
 
   const onBoth = (work: (chain: LiveChain) => Promise<void>): Promise<unknown> =>
@@ -206,46 +198,5 @@ describe('money on both chains', function () {
     expect(await live.eventOf('deposit.completed', hash)).to.include({ amount: '17', failure_code: null });
     expect(told(hash)).to.have.members(STEPS);
     expect((await ledger(tron))['available']).to.equal(available + 17n * tron.usdtUnit);
-  });
-
-  it('pays a link half on each chain, not while the block of one half is replaced, and once when it is there again', async () => {
-    const { view, becomes, ends } = paymentLinksOf(() => live);
-    const customer = await live.newCustomer();
-    const { link, webhookSecret } = await createPaymentLink(live.gateway.deps, {
-      merchantId: live.merchantId,
-      mode: 'live',
-      customerId: customer.id,
-      amountCents: 2_500n,
-      publicUrl: 'https://pay.example',
-      webhookUrl: own.url,
-      expiresInS: 300,
-    });
-    own.setSecret(webhookSecret);
-    // The blocks of Tron begin in the past, and what came before a link was made does not pay it.
-    const [nowMs, { timestampMs }] = [Date.now(), chains.node.head().header];
-    await chains.tron.mine(Math.ceil((nowMs - timestampMs) / BLOCK_MS));
-    const half = async (chain: LiveChain, to: string): Promise<string> => {
-      const hash = await chain.pay({ currency: 'USDT', units: (25n * chain.usdtUnit) / 2n }, to);
-      await chain.mine();
-      await live.eventOf('deposit.detected', hash);
-      return hash;
-    };
-    const { bsc: kept, tron: lost } = chains;
-    const [stays, goes] = [await half(kept, customer.address), await half(lost, customer.tron)];
-    await lost.replace(1);
-    await Promise.all([kept.finish(), lost.finish()]);
-    await live.eventOf('deposit.failed', goes);
-    await becomes(link.id, 'partially_paid');
-    expect(await view(link.id)).to.include({ paid_amount_usd: 12.5, amount_status: 'underpaid' });
-    await lost.again(goes);
-    await lost.mine();
-    await lost.finish();
-    await becomes(link.id, 'completed');
-    await ends(link.id);
-    const paid = await view(link.id);
-    expect(paid).to.include({ amount_status: 'exact', paid_amount_usd: 25 });
-    expect(paid.transactions.map((row) => row.transaction_hash)).to.have.members([stays, goes]);
-    await eventually('the webhook of the link', () => bodies(own, link.id).length > 0);
-    expect(bodies(own, link.id).map(({ verified }) => verified)).to.deep.equal([true]);
   });
 });

@@ -76,6 +76,15 @@ describe('scanning real blocks of BNB Chain', () => {
       if (paid[0]?.[2] === MAX) await the.chain.reorg(1);
     });
 
+  it('shows a token and a coin of one transaction apart', async () => {
+    const txHash = await the.payer.call('payBoth', [the.chain.usdt.address, ALICE, 7n, 21n]);
+    const paid = { txHash, to: ALICE, from: the.payer.address };
+    expect((await the.scan(reader)).transfers).to.have.deep.members([
+      { ...paid, ...TOKEN, amountUnits: 7n },
+      { ...paid, currency: 'BNB', kind: 'native', amountUnits: 21n, inside: true },
+    ]);
+  });
+
   it('credits nothing of zero value, of a failed part or transaction, or of a wallet of ours', async () => {
     const { chain, payer } = the;
     await chain.usdt.call('transfer', [ALICE, 0n]);

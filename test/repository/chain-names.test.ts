@@ -1,9 +1,7 @@
-import { relative, resolve } from 'node:path';
 import { expect } from 'chai';
-import { type Node, SyntaxKind } from 'typescript/unstable/ast';
-import { API } from 'typescript/unstable/sync';
+import { SyntaxKind } from 'typescript/unstable/ast';
+import { offenders, readSources } from '../support/repository/sources.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
 const NAMES: ReadonlySet<string> = new Set(['bsc', 'tron', 'bnb', 'trx']);
 
 /** Files and folders that may name a chain, each with its reason. */
@@ -33,46 +31,21 @@ function namesAChain(text: string): boolean {
   return (text.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g) ?? []).some((word) => NAMES.has(word.toLowerCase()));
 }
 
-/** Where each file of the product names a chain. */
-function readNames(): Map<string, string[]> {
-  const api = new API({ cwd: ROOT });
-  try {
-    const project = api.updateSnapshot({ openProject: resolve(ROOT, 'tsconfig.json') }).getProjects()[0];
-    if (!project) throw new Error('tsconfig.json names no project');
-    const found = new Map<string, string[]>();
-    for (const file of project.rootFiles) {
-      const path = relative(ROOT, file);
-      const ast = /^(src|workflows|activities)\//.test(path)
-        ? project.program.getSourceFile(file)
-        : undefined;
-      if (!ast) continue;
-      const visit = (node: Node): undefined => {
-        const text = TEXTS.has(node.kind) ? node.getText(ast) : '';
-        if (namesAChain(text)) {
-          const line = ast.text.slice(0, node.getStart(ast)).split('\n').length;
-          found.set(path, [...(found.get(path) ?? []), `${path}:${line} ${text}`]);
-        }
-        node.forEachChild(visit);
-      };
-      visit(ast);
-    }
-    return found;
-  } finally {
-    api.close();
-  }
-}
+const isExcepted = (path: string) => Object.keys(EXCEPTIONS).some((exception) => path.startsWith(exception));
 
 describe('the names of chains', () => {
-  let found: ReadonlyMap<string, readonly string[]>;
-  before(function () {
+  it('stand outside src/chains only where one has a reason', function () {
     this.timeout(60_000);
-    found = readNames();
-  });
-
-  it('stand outside src/chains only where one has a reason', () => {
-    const excepted = (path: string) =>
-      Object.keys(EXCEPTIONS).some((exception) => path.startsWith(exception));
-    const others = [...found].flatMap(([path, places]) => (excepted(path) ? [] : places));
-    expect(others).to.deep.equal([]);
+    const { sources, close } = readSources();
+    const product = sources.filter(
+      ({ path }) => /^(src|workflows|activities)\//.test(path) && !isExcepted(path),
+    );
+    const named = offenders(product, ({ ast }, node) => {
+      const text = TEXTS.has(node.kind) ? node.getText(ast) : '';
+      return namesAChain(text) ? text : undefined;
+    });
+    close();
+    expect(named).to.deep.equal([]);
+    expect(product.length).to.be.greaterThan(100);
   });
 });

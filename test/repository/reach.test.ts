@@ -1,39 +1,23 @@
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import type { Node } from 'typescript/unstable/ast';
-import { API } from 'typescript/unstable/sync';
 import { importOf } from '../support/repository/imports.ts';
 import { readRepository, unitTests } from '../support/repository/reach.ts';
-
-const ROOT = resolve(import.meta.dirname, '../..');
+import { offenders, readSources } from '../support/repository/sources.ts';
 
 describe('what a file asks for', () => {
   it('holds every import that the compiler sees', function () {
     this.timeout(60_000);
-    const api = new API({ cwd: ROOT });
     const repository = readRepository();
-    const missed: string[] = [];
-    const project = api.updateSnapshot({ openProject: join(ROOT, 'tsconfig.json') }).getProjects()[0];
-    for (const file of project?.rootFiles ?? []) {
-      const path = relative(ROOT, file);
-      const known = repository.get(path);
-      const visit = (node: Node): undefined => {
-        const found = importOf(node);
-        const target = found?.specifier.startsWith('.')
-          ? join(dirname(path), found.specifier)
-          : found?.specifier;
-        if (
-          found &&
-          !found.typeOnly &&
-          ![...(known?.imports ?? []), ...(known?.packages ?? [])].includes(target ?? '')
-        )
-          missed.push(`${path}: ${target}`);
-        node.forEachChild(visit);
-      };
-      const ast = project?.program.getSourceFile(file);
-      if (ast) visit(ast);
-    }
-    api.close();
+    const { sources, close } = readSources();
+    const missed = offenders(sources, ({ path }, node) => {
+      const found = importOf(node);
+      if (!found || found.typeOnly) return undefined;
+      const { specifier } = found;
+      const target = specifier.startsWith('.') ? join(dirname(path), specifier) : specifier;
+      const { imports = [], packages = [] } = repository.get(path) ?? {};
+      return [...imports, ...packages].includes(target) ? undefined : `imports ${target}`;
+    });
+    close();
     expect(missed).to.deep.equal([]);
     expect(repository.size).to.be.greaterThan(500);
   });

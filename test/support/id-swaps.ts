@@ -1,10 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { getAddress } from 'ethers';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Random } from '../../dev/random.ts';
 import type { Route } from '../../src/api/route.ts';
 import { keyOfHex } from '../../src/chains/address-key.ts';
 import { chainOf } from '../../src/chains/index.ts';
+import { membersOf } from './http/hostile-texts.ts';
 import { type Kind, ONCE_BODY, type Tenant } from './tenants.ts';
 
 type Where = 'path' | 'query' | 'body' | 'header';
@@ -86,18 +87,10 @@ function collectionOf(route: Route): Kind {
   return kind;
 }
 
-/**
- * The names of an object's members. Throws where the schema has none,
- * because its input would then go untested.
- */
-function membersOf(schema: z.ZodType | undefined): string[] {
-  if (!schema) return [];
-  type Described = { properties?: object; $ref?: string; $defs?: Record<string, Described> };
-  const described = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Described;
-  const named =
-    described.$ref === undefined ? described : described.$defs?.[described.$ref.replace('#/$defs/', '')];
-  const members = Object.keys(named?.properties ?? {});
-  if (members.length === 0) throw new Error('a schema without members: how is it read?');
+/** The names of an object's members. Throws where the schema has none: its input would go untested. */
+function namedIn(schema: z.ZodType | undefined): string[] {
+  const members = membersOf(schema);
+  if (schema && members.length === 0) throw new Error('a schema without members: how is it read?');
   return members;
 }
 
@@ -113,7 +106,7 @@ export function placesOf(routes: readonly Route[]): Place[] {
     const add = (where: Where, member: string) => places.push({ route, where, member });
     for (const [, member = ''] of route.path.matchAll(/:([a-z_]+)/g)) add('path', member);
     for (const where of ['query', 'body'] as const)
-      for (const member of membersOf(route[where])) {
+      for (const member of namedIn(route[where])) {
         const kind = meaningOf(route, member);
         if (!kind) throw new Error(`whose can ${member} of ${nameOf(route)} be? Enter it in MEMBERS`);
         if (kind !== 'none') add(where, member);

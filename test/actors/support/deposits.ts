@@ -84,12 +84,6 @@ export async function refusalOf(update: Promise<unknown>): Promise<string> {
   throw new Error('the update was not refused');
 }
 
-/** How many updates the history of the actor has taken. */
-export async function updatesInHistory(actor: WorkflowHandle): Promise<number> {
-  const { events } = await actor.fetchHistory();
-  return (events ?? []).filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes).length;
-}
-
 /** What the Web UI shows for the step in which the actor waits. */
 export async function waitingFor(actor: WorkflowHandle): Promise<{ reason: string; dueInMs: number }> {
   const { raw } = await actor.describe();

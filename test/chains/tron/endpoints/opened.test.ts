@@ -1,6 +1,5 @@
 // What the settings make of the reader: the token that it demands, and what the day's requests are for.
 import { expect } from 'chai';
-import { keyOfHex } from '../../../../src/chains/address-key.ts';
 import { AddressSet } from '../../../../src/chains/address-set.ts';
 import { ChainMismatch } from '../../../../src/chains/rpc/errors.ts';
 import { openTron } from '../../../../src/chains/tron/open.ts';
@@ -9,7 +8,6 @@ import { recordedAs } from '../../../dev/tron/recorded.ts';
 import { type Answer, CONTRACT, GENESIS, type TestNode, testNodes } from './node.ts';
 
 const { signal } = new AbortController();
-const MIDNIGHT = Date.UTC(2026, 10, 24);
 const HEIGHT = 72;
 const TIME_MS = 1_795_257_474_000;
 
@@ -21,12 +19,8 @@ const idAt = (height: number) => height.toString(16).padStart(16, '0').padEnd(64
 describe('Tron as it is opened', () => {
   const nodes = testNodes(1);
   let node: TestNode;
-  const clock = Date.now;
   beforeEach(() => {
     [node] = nodes as [TestNode];
-  });
-  afterEach(() => {
-    Date.now = clock;
   });
 
   const readerOf = (perDay = 100_000) => {
@@ -75,22 +69,4 @@ describe('Tron as it is opened', () => {
     expect([await confirmed(91_999), asked()]).to.deep.equal([true, 0]);
     expect([await confirmed(92_000), asked()], 'no infos prove nothing').to.deep.equal([undefined, 1]);
   });
-
-  for (const [perDay, hour, wanted, compared, why] of [
-    [92_041, 0, 20, 0, 'two for each address, and two'],
-    [92_042, 0, 20, 20, 'just enough'],
-  ] as const)
-    it(`compares ${compared} of ${wanted} balances at ${hour} h with ${perDay} requests a day: ${why}`, async () => {
-      Date.now = () => MIDNIGHT + hour * 3_600_000;
-      const raw_data = { number: HEIGHT, timestamp: TIME_MS, parentHash: idAt(HEIGHT - 1) };
-      node.fault = ({ url }): Answer | undefined => {
-        if (url.endsWith('/getblock')) return { json: { blockID: idAt(HEIGHT), block_header: { raw_data } } };
-        return url.endsWith('triggerconstantcontract') ? { json: result(5n) } : undefined;
-      };
-      const ours = new Array(wanted).fill(keyOfHex('c0'.repeat(20)));
-      const balances = await readerOf(perDay).currentBalances?.(ours, signal);
-      const rows = balances?.rows.length ?? 0;
-      expect([rows, node.count('/walletsolidity/getaccount')]).to.deep.equal([compared, compared]);
-      if (!balances) expect(node.asked, 'not even what is final').to.deep.equal([]);
-    });
 });
