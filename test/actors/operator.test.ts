@@ -6,7 +6,7 @@ import { eventually } from '../../dev/support/eventually.ts';
 import { QUICK } from '../../dev/support/live-gateway.ts';
 import { type Json, type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
 import { recordDecision } from '../../src/services/deposits/decisions.ts';
-import { releaseDeposit } from '../../src/services/deposits/operator.ts';
+import { decideToFail, releaseDeposit } from '../../src/services/deposits/operator.ts';
 import { listStuck } from '../../src/services/deposits/stuck.ts';
 import { repairActors, repairDeposits } from '../../src/services/repair/repair.ts';
 import { depositsOf, refusalOf, statusOf, type, waitingFor } from './support/deposits.ts';
@@ -71,6 +71,32 @@ describe('an operator', function () {
     await live.chain.mine(6);
     await live.eventOf('deposit.completed', hash);
     await eventually('the end of the actor', async () => (await statusOf(actor)) === 'COMPLETED');
+  });
+
+  it('cannot fail a deposit that is completed, neither by its actor nor without it', async () => {
+    const hash = await live.chain.usdt.call('transfer', [live.address, 4n * USDT_UNIT]);
+    live.receiver.setBehaviour((_index, request) =>
+      request.body.includes('"event":"deposit.completed"') ? 503 : 200,
+    );
+    await live.chain.mine(7);
+    const row = () => rowOf(hash);
+    await eventually('completed', async () => (await row())['status'] === 'completed');
+    const actor = await actorOf(hash);
+    await eventually(
+      'an actor that knows it',
+      async () => (await actor.query<{ state: string }>('view')).state === 'completed',
+    );
+    expect(await refusalOf(fail({ hash, actor }, { by: 'Ann', reason: 'too late' }))).to.match(
+      /the deposit is completed/,
+    );
+    const decided = { depositId: String((await row())['id']), by: 'Ann', reason: 'too late' };
+    expect(String(await decideToFail(live.gateway.deps, decided).catch((error: Error) => error))).to.match(
+      /only a completed deposit whose block was replaced can be failed/,
+    );
+    expect(await statusOf(actor)).to.equal('RUNNING');
+    live.receiver.setBehaviour(200);
+    await eventually('the end of the actor', async () => (await statusOf(actor)) === 'COMPLETED');
+    expect(await row()).to.include({ status: 'completed' });
   });
 
   it('releases a failed deposit once it is final, as a second generation with an actor of its own', async () => {

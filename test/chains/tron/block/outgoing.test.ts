@@ -6,6 +6,7 @@ import { parseTronJson } from '../../../../src/chains/tron/block/exact-json.ts';
 import {
   alone,
   type Change,
+  creating,
   EVERYBODY,
   logged,
   PEOPLE,
@@ -78,6 +79,12 @@ describe('what a wallet of ours sent on Tron', () => {
       const others = EVERYBODY.filter((person) => person !== sender);
       expect(seenAlone(name, others).sent, 'to anybody else').to.equal(undefined);
     });
+
+  it('is told of what it puts into a contract that it makes', () => {
+    const value = { owner_address: `41${PEOPLE.alice}`, new_contract: { call_value: 66 } };
+    const { sent } = seenAlone('internal_trx_two', ['alice'], creating(value));
+    expect(sent?.map(lineOf)).to.eql(['alice ok 1773600 batch TRX 66']);
+  });
 
   it('is told apart where another one’s transaction took it', () => {
     const taken = (change?: Change) => seenAlone('token_transferFrom_direct', ['alice'], change);
