@@ -88,16 +88,4 @@ describe('trouble at the only endpoint', () => {
         expect(rpc.status()[0]).to.include({ problem: null, requestsPerSecond: PER_SECOND });
       }
     });
-
-  it('is left alone for as long as the endpoint wishes, in seconds or until a date, a minute at most', async () => {
-    const date = { date: 'Sun, 22 Nov 2026 08:00:00 GMT', 'retry-after': 'Sun, 22 Nov 2026 08:00:20 GMT' };
-    const wish = (headers: Record<string, string>): Trouble => ({
-      answer: () => ({ status: 429, body: '', headers }),
-    });
-    for (const headers of [{ 'retry-after': '20' }, date]) {
-      const { asked, overMs } = await scene().trouble(12_000, wish(headers));
-      expect([asked, Math.round(overMs / 10)]).to.deep.equal([1, 800]);
-    }
-    expect((await scene().trouble(600_000, wish({ 'retry-after': '86400' }))).asked).to.equal(10);
-  });
 });

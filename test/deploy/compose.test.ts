@@ -1,14 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join, resolve } from 'node:path';
-import Ajv from 'ajv';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { createClientAddress } from '../../src/api/access/client-address.ts';
 import { CHAINS } from '../../src/chains/index.ts';
 import { VARIABLES } from '../../src/config/variables/index.ts';
 import { cidrContains, parseCidr, parseIp } from '../../src/domain/ip-address.ts';
-import { COMPOSE_SCHEMA } from '../support/repository/compose-schema.ts';
 
 /** What a service of the compose file may have. */
 type Service = Readonly<Record<'image' | 'stop_grace_period' | 'restart', string>> &
@@ -38,16 +36,6 @@ function nodeOfScripts(): string {
 }
 
 describe('the compose file', () => {
-  it('is of the form that the Compose Specification describes', () => {
-    const validate = new Ajv.default({ allErrors: true, strictTuples: false }).compile(COMPOSE_SCHEMA);
-    validate(compose);
-    expect(
-      (validate.errors ?? []).map(
-        (error) => `${error.instancePath} ${error.message} ${JSON.stringify(error.params)}`,
-      ),
-    ).to.deep.equal([]);
-  });
-
   it('names only services, networks, volumes, secrets and files that exist', () => {
     for (const [name, service] of Object.entries(services)) {
       for (const other of Object.keys(service.depends_on ?? {}))

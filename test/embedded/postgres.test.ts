@@ -1,11 +1,11 @@
-import { chmodSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { MikroORM } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { ownPostgres, postgres, tempDir } from '../../dev/support/parts.ts';
 import { processTree, startedAt } from '../../src/base/process-table.ts';
 import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts';
-import { failureOf, gone } from '../support/repository/scripts.ts';
+import { failureOf } from '../support/repository/scripts.ts';
 
 const silent = () => undefined;
 
@@ -47,25 +47,6 @@ describe('the embedded PostgreSQL', () => {
     await server.stop();
   });
 
-  it('makes the cluster anew when making it was cut short, also below a folder that only we may enter', async () => {
-    const dataDir = join(await tempDir('closed'), 'data');
-    mkdirSync(join(dataDir, 'pg.new'), { recursive: true });
-    chmodSync(dirname(dataDir), 0o700);
-    writeFileSync(join(dataDir, 'pg.new/PG_VERSION'), '18\n');
-    const server = await start(dataDir);
-    const cluster = realpathSync(join(dataDir, 'pg'));
-    try {
-      await query(server, 'create table kept (n int)');
-      await server.kill();
-      await gone(server.pid);
-      const again = await start(dataDir);
-      expect(await query(again, 'select * from kept')).to.deep.equal([]);
-      await again.stop();
-    } finally {
-      if (!cluster.startsWith(dataDir)) rmSync(dirname(cluster), { recursive: true });
-    }
-  });
-
   describe('over one folder', () => {
     let dataDir: string;
     before(async () => {
@@ -93,15 +74,6 @@ describe('the embedded PostgreSQL', () => {
       const second = await start(dataDir);
       expect(startedAt(stranger)).to.be.a('string');
       await second.stop();
-    });
-
-    it('refuses a cluster of another version, and one without its password, with what to do', async () => {
-      const version = join(dataDir, 'pg/PG_VERSION');
-      writeFileSync(version, '16\n');
-      expect(await failureOf(start(dataDir))).to.match(/PostgreSQL 16 cluster.*set DATABASE_URL$/);
-      writeFileSync(version, '18\n');
-      rmSync(join(dataDir, 'pg-password'));
-      expect(await failureOf(start(dataDir))).to.match(/pg-password is missing.*to start afresh$/);
     });
   });
 });

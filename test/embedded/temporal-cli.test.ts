@@ -110,33 +110,6 @@ describe('finding a Temporal CLI', () => {
     }
   });
 
-  it('lets Go build it when the download is not there, is silent, is no archive, or breaks off', async () => {
-    const answers: Readonly<Record<string, RequestListener>> = {
-      'the server answered 404': notThere,
-      'no answer within 0.2 s': () => undefined,
-      'the archive is not the one that was published': (_, response) =>
-        void response.end('<html>sign in</html>'),
-      terminated: (_, response) =>
-        void response.writeHead(200, { 'content-length': 1000 }).write('x', () => response.destroy()),
-    };
-    const { root, env, lines, log, cached } = await machine();
-    const count = join(root, 'count');
-    program(join(root, 'bin/go'), goThatBuilds(count));
-    for (const [said, answer] of Object.entries(answers)) {
-      const server = await vendor(answer);
-      const impatient = { ...server.vendor, answersWithinMs: 200 };
-      expect(await findTemporalCli({ log, env, vendor: impatient })).to.equal(cached);
-      expect(lines.splice(0).join('\n'))
-        .to.contain('download did not work')
-        .and.to.contain(said)
-        .and.to.contain('building the Temporal CLI 1.5.1 with Go');
-      rmSync(cached);
-      server.close();
-    }
-    const built = 'install github.com/temporalio/cli/cmd/temporal@v1.5.1\n';
-    expect(readFileSync(count, 'utf8')).to.equal(built.repeat(4));
-  });
-
   it('builds once for starts at the same time, in the place of one that does not run, and leaves nothing half-made', async () => {
     const { root, env, log, cached } = await machine();
     program(cached, 'half a file');

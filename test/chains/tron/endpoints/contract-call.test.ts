@@ -7,7 +7,6 @@ import { failureOf } from '../../conformance/scene.ts';
 import { poolOf, testNodes } from './node.ts';
 
 const { signal } = new AbortController();
-const _HOLDER = '46817d5bac6d20e92b9d5ae142a19d57b10d16af';
 const recorded = (name: string) => recordedAs(`wallet_triggerconstantcontract__${name}`);
 
 describe('calls of contracts on Tron', () => {
