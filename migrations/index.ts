@@ -53,6 +53,7 @@ import { Migration20261126000069_look_up } from './Migration20261126000069_look_
 import { Migration20261126000070_restores } from './Migration20261126000070_restores.ts';
 import { Migration20261126000071_notices } from './Migration20261126000071_notices.ts';
 import { Migration20261127000072_late_payments } from './Migration20261127000072_late_payments.ts';
+import { Migration20261128000090_links_of_failed_deposits } from './Migration20261128000090_links_of_failed_deposits.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
 export const MIGRATIONS = [
@@ -114,4 +115,8 @@ export const MIGRATIONS = [
   { name: 'Migration20261126000070_restores', class: Migration20261126000070_restores },
   { name: 'Migration20261126000071_notices', class: Migration20261126000071_notices },
   { name: 'Migration20261127000072_late_payments', class: Migration20261127000072_late_payments },
+  {
+    name: 'Migration20261128000090_links_of_failed_deposits',
+    class: Migration20261128000090_links_of_failed_deposits,
+  },
 ];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DEPOSIT_STATES } from '../domain/deposit.ts';
+import { DEPOSIT_STATES, FAILURE_CODES } from '../domain/deposit.ts';
 import { AMOUNT_STATUSES, LINK_CURRENCY, LINK_STATUSES } from '../domain/payment-link.ts';
 import {
   coinAmount,
@@ -34,8 +34,15 @@ export const linkTransaction = z
     amount: coinAmount.meta({ description: 'What it paid, in coins.' }),
     confirmations: z.int().meta({ description: 'Blocks on top of it.' }),
     status: z.enum(DEPOSIT_STATES).meta({ description: 'The state of its deposit.' }),
+    failure_code: z.enum(FAILURE_CODES).nullable().meta({
+      description:
+        'Why it failed: it counts for nothing. Who holds the token alone is told REORGED and BELOW_MINIMUM, and null of what the merchant knows.',
+    }),
   })
-  .meta({ id: 'PaymentTransaction', description: 'One deposit that pays the link; several add up.' });
+  .meta({
+    id: 'PaymentTransaction',
+    description: 'One deposit that was sent for the link; those that did not fail add up.',
+  });
 export type PaymentTransactionView = z.output<typeof linkTransaction>;
 
 const linkMembers = {
@@ -76,7 +83,9 @@ const linkMembers = {
   paid_network: network.nullable().meta({ description: 'Where the payment that completed it was made.' }),
   paid_currency: z.literal(LINK_CURRENCY).nullable().meta({ description: 'In which coin.' }),
   transaction_hash: z.string().nullable().meta({ description: 'The transaction that completed the link.' }),
-  transactions: z.array(linkTransaction).meta({ description: 'What has paid it so far.' }),
+  transactions: z
+    .array(linkTransaction)
+    .meta({ description: 'What has paid it so far, and what was sent for it and failed.' }),
   sequence: z.int().meta({
     description: 'How many events have told of it. Ignore an event with a lower one than you have seen.',
   }),
@@ -155,7 +164,9 @@ export const publicPayment = z
       description:
         'Ways to pay: in live mode on the networks that this gateway watches. Empty once the link has ended, and where none is watched.',
     }),
-    transactions: z.array(linkTransaction).meta({ description: 'What has paid it so far.' }),
+    transactions: z
+      .array(linkTransaction)
+      .meta({ description: 'What has paid it so far, and what was sent for it and failed.' }),
     late_transactions: z.array(linkTransaction).meta({
       description:
         'What was confirmed after it had ended, the first twenty: none of it pays it. It is `failed` where its block was replaced since.',
@@ -245,7 +256,14 @@ export const paidLinkExample: PaymentLinkView = {
   sequence: 1,
   completed_at: '2026-11-20T10:12:00Z',
   transactions: [
-    { transaction_hash: LINK_HASH, network: 'bsc', amount: '25.5', confirmations: 15, status: 'completed' },
+    {
+      transaction_hash: LINK_HASH,
+      network: 'bsc',
+      amount: '25.5',
+      confirmations: 15,
+      status: 'completed',
+      failure_code: null,
+    },
   ],
 };
 
@@ -258,7 +276,14 @@ export const partialLinkExample: PaymentLinkView = {
   remaining_amount_usd: 15.5,
   sequence: 1,
   transactions: [
-    { transaction_hash: LINK_HASH, network: 'bsc', amount: '10', confirmations: 15, status: 'completed' },
+    {
+      transaction_hash: LINK_HASH,
+      network: 'bsc',
+      amount: '10',
+      confirmations: 15,
+      status: 'completed',
+      failure_code: null,
+    },
   ],
 };
 

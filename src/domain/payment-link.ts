@@ -184,20 +184,25 @@ export const BLOCK_CLOCK_SKEW_MS = 60_000;
 export const LATE_LOOKED_AT = 50;
 
 /**
- * Which of a customer's links, given oldest first, a deposit pays: an open one of whose open amount it
- * would leave nothing, else the oldest open one that still wants money, else the oldest open one. Left out
+ * Which of a customer's links, given oldest first, a deposit pays: the one with the id `former` if that still
+ * wants money, else an open one of whose open amount it would leave nothing, else the oldest open one that still wants money, else the oldest open one. Left out
  * are links that do not take its network, that were made after it or whose time was over when it was
  * mined. Without such a link it is `late` for the closed or overdue link that it would have paid: the
  * newest one of which it would leave nothing, else, within the tolerance, the one that misses most, and of
  * several the newest. Otherwise it is a plain deposit.
  */
-export function matchLink(money: IncomingMoney, links: readonly LinkCandidate[]): Match {
+export function matchLink(
+  money: IncomingMoney,
+  links: readonly LinkCandidate[],
+  former?: string | undefined,
+): Match {
   const fitting = links
     .filter((link) => link.network === null || link.network === money.network)
     .filter((link) => existedBefore(link, money));
   const payable = fitting.filter((link) => isOpenLink(link.status) && isInTime(link, money));
+  const own = payable.find((link) => link.id === former && openUnitsOf(link) > 0n);
   const exact = payable.find((link) => isExact(link, money));
-  const chosen = exact ?? payable.find((link) => openUnitsOf(link) > 0n) ?? payable[0];
+  const chosen = own ?? exact ?? payable.find((link) => openUnitsOf(link) > 0n) ?? payable[0];
   if (chosen) return { kind: 'pays', linkId: chosen.id };
   const missed = latestOf(
     fitting.filter((link) => link.status !== 'completed' && wouldHavePaid(link, money)),

@@ -164,6 +164,7 @@ export type PaymentTransaction = {
   amount: string;
   confirmations: number;
   status: DepositStatus;
+  failure_code: FailureCode | null;
 };
 
 export type PaymentLink = {

@@ -9,8 +9,12 @@ import {
   toLinkUnits,
 } from '../../domain/payment-link.ts';
 
-/** Money that came to one customer. */
-export type Payment = { readonly customerId: string; readonly money: IncomingMoney };
+/** Money that came to one customer; `former`: the link that it was sent for before it failed. */
+export type Payment = {
+  readonly customerId: string;
+  readonly money: IncomingMoney;
+  readonly former?: string | undefined;
+};
 
 /** A candidate as the database writes it: amounts and times are texts. */
 type Row = { readonly customerId: string } & {
@@ -43,6 +47,7 @@ const EXACT = sql`${ASKED} = ${ASKED_OF_MONEY} and l.amount_units - l.assigned_u
  * one after the other, the link that it would find among all. One statement, by indexes, however many
  * links a customer has. For n payments it returns the first n links that are exact for one of them, the
  * first n that want money, and the first of all; only the n payments themselves can take the ones before.
+ * The former links of payments are among them, whatever they want.
  */
 export async function openLinks(
   em: Em,
@@ -50,8 +55,15 @@ export async function openLinks(
 ): Promise<ReadonlyMap<string, LinkCandidate[]>> {
   const found = new Map<string, LinkCandidate[]>();
   if (payments.length === 0) return found;
-  for (const row of await rows(em, openAmong(payments)))
+  const formers = payments.flatMap(({ former }) => former ?? []);
+  const named = sql<Row>`select ${COLUMNS} from payment_links l where l.id = any(${formers})`;
+  const open = [
+    ...(await rows(em, openAmong(payments))),
+    ...(formers.length > 0 ? await rows(em, named) : []),
+  ];
+  for (const row of new Map(open.map((one) => [one.id, one])).values())
     found.set(row.customerId, [...(found.get(row.customerId) ?? []), candidateOf(row)]);
+  for (const links of found.values()) links.sort(byAge);
   return found;
 }
 
@@ -110,6 +122,10 @@ export async function linkNamed(em: Em, id: string): Promise<LinkCandidate[]> {
   return (await rows(em, sql<Row>`select ${COLUMNS} from payment_links l where l.id = ${id}`)).map(
     candidateOf,
   );
+}
+
+function byAge(a: LinkCandidate, b: LinkCandidate): number {
+  return a.createdAt.getTime() - b.createdAt.getTime() || (a.id < b.id ? -1 : 1);
 }
 
 function candidateOf(row: Row): LinkCandidate {

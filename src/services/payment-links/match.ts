@@ -28,8 +28,8 @@ type Assignable = Pick<
 
 /**
  * The first half of assigning any number of deposits, in a fixed number of statements: writes into
- * each, in the order given, the link that it pays, as if each had been recorded before the next was
- * assigned. The deposits need not be in the database yet. Returns the links, for {@link settleLinks}
+ * each, in the order given, the link that it pays or null, as if each had been recorded before the next was
+ * assigned. One that comes back after a failure still has its former link, which it pays before others. The deposits need not be in the database yet. Returns the links, for {@link settleLinks}
  * once the deposits are flushed. Takes the customers' locks, which the caller should hold already.
  */
 export async function chooseLinks(
@@ -47,12 +47,18 @@ export async function chooseLinks(
   const matched = paying.filter(({ named }) => named === undefined);
   const open = await openLinks(
     em,
-    matched.map(({ deposit, money }) => ({ customerId: deposit.customerId, money })),
+    matched.map(({ deposit, money }) => ({
+      customerId: deposit.customerId,
+      money,
+      former: deposit.paymentLinkId ?? undefined,
+    })),
   );
   for (const { deposit, named, money } of paying) {
     const candidates =
       named === undefined ? (open.get(deposit.customerId) ?? []) : await linkNamed(em, named);
-    const match = matchLink(money, candidates);
+    const former = deposit.paymentLinkId ?? undefined;
+    const match = matchLink(money, candidates, former);
+    deposit.paymentLinkId = null;
     if (match?.kind !== 'pays') continue;
     deposit.paymentLinkId = match.linkId;
     chosen.add(match.linkId);

@@ -54,7 +54,7 @@ export async function linkDifferences(
        s.assigned::text as found_assigned, s.paid::text as found_paid, s.open::text as found_open
      from (select * from payment_links where id > ${afterId}::uuid order by id limit ${limit}) l
      cross join lateral (
-       select coalesce(sum(${SCALED}), 0) as assigned,
+       select coalesce(sum(${SCALED}) filter (where d.status <> 'failed'), 0) as assigned,
          coalesce(sum(${SCALED}) filter (where ${PAID}), 0) as paid,
          count(*) filter (where d.status = any(${WAITING_STATES})) as open
        from deposits d where d.payment_link_id = l.id

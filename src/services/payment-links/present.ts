@@ -103,6 +103,13 @@ export async function paymentViews(em: Em, rows: readonly LinkRow[]): Promise<Pa
  * A payer may pay a link in thousands of small parts; only the first ones are shown, but all of them count.
  */
 export const MAX_TRANSACTIONS_SHOWN = 100;
+/** Of those that failed, the newest: they never take the place of one that counts. */
+const MAX_FAILED_SHOWN = 20;
+/** The deposits that are shown of the link `l`, with when they were first. */
+export const OF_LINK = sql`(select id, created_at from deposits
+    where payment_link_id = l.id and status <> 'failed' order by created_at, id limit ${MAX_TRANSACTIONS_SHOWN})
+  union all (select id, created_at from deposits
+    where payment_link_id = l.id and status = 'failed' order by created_at desc, id desc limit ${MAX_FAILED_SHOWN})`;
 /** Of what came too late: none of it counts. */
 export const MAX_LATE_SHOWN = 20;
 /**
@@ -113,14 +120,15 @@ export const LATE_OF_LINK = sql`select o.deposit_id as id, o.at as created_at fr
   join deposits p on p.id = o.deposit_id and p.payment_link_id is null
   where o.payment_link_id = l.id order by o.at, o.deposit_id limit ${MAX_LATE_SHOWN}`;
 
-/** The deposits assigned to links, oldest first, at most {@link MAX_TRANSACTIONS_SHOWN} of each. */
+/**
+ * The deposits that were sent for links, oldest first: at most {@link MAX_TRANSACTIONS_SHOWN} of each that
+ * count or wait, and some that failed.
+ */
 export async function transactionsOf(
   em: Em,
   linkIds: readonly string[],
 ): Promise<Map<string, PaymentTransactionView[]>> {
-  const assigned = sql`select id, created_at from deposits where payment_link_id = l.id
-    order by created_at, id limit ${MAX_TRANSACTIONS_SHOWN}`;
-  return await shownOf(em, assigned, linkIds);
+  return await shownOf(em, OF_LINK, linkIds);
 }
 
 /** The same of the deposits that came after the end of their link, at most {@link MAX_LATE_SHOWN} of each. */
@@ -159,10 +167,10 @@ async function shownOf(
 }
 
 function presentTransaction(deposit: DepositRow, headNumber: number | null): PaymentTransactionView {
-  const { transaction_hash, network, amount, confirmations, status } = presentDeposit(deposit, {
+  const { transaction_hash, network, amount, confirmations, status, failure_code } = presentDeposit(deposit, {
     externalId: null,
     email: null,
     headNumber,
   });
-  return { transaction_hash, network, amount, confirmations, status };
+  return { transaction_hash, network, amount, confirmations, status, failure_code };
 }

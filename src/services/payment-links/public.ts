@@ -83,14 +83,20 @@ function viewOf(link: PaymentLink, { now, name, methods, transactions, late }: S
     expires_at: view.expires_at,
     server_time: isoSeconds(now),
     methods,
-    transactions: view.transactions,
-    late_transactions: [...late],
+    transactions: view.transactions.map(forPayer),
+    late_transactions: late.map(forPayer),
     paid_network: view.paid_network,
     transaction_hash: view.transaction_hash,
     completed_at: view.completed_at,
     success_url: view.success_url,
     cancel_url: view.cancel_url,
   };
+}
+
+/** Why money is held is between the merchant and the customer: whoever holds the token is not told it. */
+function forPayer(row: PaymentTransactionView): PaymentTransactionView {
+  const { failure_code: code } = row;
+  return { ...row, failure_code: code === 'REORGED' || code === 'BELOW_MINIMUM' ? code : null };
 }
 
 function methodsOf(deps: Deps, link: PaymentLink, addresses: readonly DepositAddress[]): PaymentMethodView[] {

@@ -1,7 +1,7 @@
 import { rows, sql } from '../../db/sql.ts';
 import { versionOfShown } from '../deposits/shown-version.ts';
 import type { Deps } from '../deps.ts';
-import { LATE_OF_LINK, MAX_TRANSACTIONS_SHOWN } from './present.ts';
+import { LATE_OF_LINK, OF_LINK } from './present.ts';
 
 /**
  * The links among these (version by token) that may show their payer something else than they did at that
@@ -16,7 +16,7 @@ export async function changedLinks(
   versions: ReadonlyMap<string, string>,
 ): Promise<ReadonlyMap<string, string>> {
   if (versions.size === 0) return new Map();
-  const ofLink = sql`where payment_link_id = l.id order by created_at, id limit ${MAX_TRANSACTIONS_SHOWN}`;
+  const ofLink = sql`where id in (select id from (${OF_LINK}) sent)`;
   const late = sql`where id in (select id from (${LATE_OF_LINK}) late)`;
   const found = await rows(
     deps.orm.em.fork(),

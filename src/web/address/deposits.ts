@@ -4,7 +4,7 @@ import {
   type ShownDeposit,
 } from '../../services/address-pages/view.ts';
 import { ownQuery } from '../checkout/own-query.ts';
-import { progressOf, type Required } from '../checkout/progress.ts';
+import { progressOf, type Required, whyFailed } from '../checkout/progress.ts';
 import { type TransactionRow, transactionRows } from '../checkout/receipt.ts';
 import { type Html, html } from '../html.ts';
 import { card } from '../parts/card.ts';
@@ -44,16 +44,11 @@ ${more(view, shown.length, visitor)}`;
 }
 
 function rowOf(deposit: ShownDeposit, required: Required, words: Words): TransactionRow {
-  const { failure_code: code } = deposit;
-  const { failures } = words.address;
   return {
     ...deposit,
     text: progressOf(deposit, required, words).text,
     at: deposit.detected_at,
-    // Why money is held is between the shop and its customer.
-    ...(deposit.status === 'failed' && {
-      why: code === 'REORGED' || code === 'BELOW_MINIMUM' ? failures[code] : failures.other,
-    }),
+    ...whyFailed(deposit, words),
   };
 }
 

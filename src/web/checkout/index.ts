@@ -16,11 +16,11 @@ import {
   timeLeft,
   wayBack,
 } from './frame.ts';
-import { payment } from './payment.ts';
+import { type PaymentInput, payment } from './payment.ts';
 import type { Required } from './progress.ts';
 import { lateTransactions, receipt, transactions } from './receipt.ts';
 import { simulation } from './simulation.ts';
-import { arrivedSoFar, isPaid, payerState } from './state.ts';
+import { arrivedSoFar, failedPayments, isPaid, payerState } from './state.ts';
 import { CHECKOUT_STYLE } from './style.ts';
 
 /** What makes the pages live where there is script. */
@@ -75,10 +75,20 @@ ${stateNotice({
   room: state.counts ? roomOfOpen(view, required, words) : undefined,
 })}
 ${isPaid(view) ? wayBack(view, words) : null}
-${method ? payment({ view, method, visitor: chosen, words }) : null}
+${method ? wayOf({ view, method, visitor: chosen, words }) : null}
 ${canSimulate ? simulation(view, parts.simulationKey(view), chosen) : null}
 ${below(view, required, chosen, parts !== undefined)}`,
   };
+}
+
+/** The way to pay; folded where money was sent that does not count, so that nobody pays twice by habit. */
+function wayOf(input: PaymentInput): Html {
+  const { view, words } = input;
+  if (!failedPayments(view, words)) return payment(input);
+  return html`<details id="anyway">
+<summary>${words.states.anyway}</summary>
+${payment(input)}
+</details>`;
 }
 
 /**

@@ -6,6 +6,15 @@ import type { Words } from '../words/index.ts';
 /** Confirmations that a payment needs, by network. */
 export type Required = Readonly<Record<Network, number>>;
 
+/** Why a payment failed, as its payer is told it: why money is held is between the shop and its customer. */
+export function whyFailed(
+  { status, failure_code: code }: Pick<PublicPaymentView['transactions'][number], 'status' | 'failure_code'>,
+  { failures }: Words,
+): { readonly why?: string } {
+  if (status !== 'failed') return {};
+  return { why: code === 'REORGED' || code === 'BELOW_MINIMUM' ? failures[code] : failures.other };
+}
+
 type Transaction = Pick<PublicPaymentView['transactions'][number], 'network' | 'status' | 'confirmations'>;
 
 /** How far a transaction is, as figures and in words. */

@@ -2,7 +2,7 @@ import { chainOf } from '../../chains/index.ts';
 import type { PublicPaymentView } from '../../contract/payment-link.ts';
 import { CREDITED_STATES, type DepositState } from '../../domain/deposit.ts';
 import { LINK_CURRENCY } from '../../domain/payment-link.ts';
-import { MAX_LATE_SHOWN, MAX_TRANSACTIONS_SHOWN } from '../../services/payment-links/present.ts';
+import { MAX_LATE_SHOWN } from '../../services/payment-links/present.ts';
 import { foreign, type Html, html } from '../html.ts';
 import { amount } from '../parts/amount.ts';
 import { badge } from '../parts/badge.ts';
@@ -10,8 +10,8 @@ import { card } from '../parts/card.ts';
 import { copyable } from '../parts/copyable.ts';
 import type { Tone } from '../parts/notice.ts';
 import type { Words } from '../words/index.ts';
-import { progressOf, type Required } from './progress.ts';
-import { arrivedSoFar, creditedAmount } from './state.ts';
+import { progressOf, type Required, whyFailed } from './progress.ts';
+import { arrivedSoFar, creditedAmount, isCutOff } from './state.ts';
 
 /** What was paid to whom and when, to be kept: it says everything without what stands around it. */
 export function receipt(view: PublicPaymentView, required: Required, words: Words): Html {
@@ -66,13 +66,15 @@ export function lateTransactions(
   });
 }
 
-function rowsOf({ transactions: rows }: PublicPaymentView, required: Required, words: Words): Html {
+function rowsOf(view: PublicPaymentView, required: Required, words: Words): Html {
+  const { transactions: rows } = view;
   const shown = rows.map((row) => ({
     ...row,
     currency: LINK_CURRENCY,
     text: progressOf(row, required, words).text,
+    ...whyFailed(row, words),
   }));
-  return html`${transactionRows(shown, words)}${rows.length < MAX_TRANSACTIONS_SHOWN ? null : html`\n<p class="muted">${words.transactions.firstOnly(rows.length)}</p>`}`;
+  return html`${transactionRows(shown, words)}${isCutOff(view) ? html`\n<p class="muted">${words.transactions.firstOnly(rows.length)}</p>` : null}`;
 }
 
 /** A payment as a row shows it; `text` says how far it is. */

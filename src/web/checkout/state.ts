@@ -1,7 +1,7 @@
 import type { PublicPaymentView } from '../../contract/payment-link.ts';
 import { CREDITED_STATES, WAITING_STATES } from '../../domain/deposit.ts';
 import { formatUnits, parseUnits } from '../../domain/money.ts';
-import { LINK_DECIMALS, neverCompletes } from '../../domain/payment-link.ts';
+import { isOpenLink, LINK_DECIMALS, neverCompletes } from '../../domain/payment-link.ts';
 import { MAX_TRANSACTIONS_SHOWN } from '../../services/payment-links/present.ts';
 import type { Tone } from '../parts/notice.ts';
 import type { Words } from '../words/index.ts';
@@ -24,8 +24,38 @@ export const BRIEF = 8;
 /** Whether an amount is shown large, and on one line with what is said of it. */
 export const isBrief = (amount: string): boolean => amount.length <= BRIEF;
 
-/** What the payer has to know first. Exhaustive: each view of a link has exactly one state. */
+/**
+ * What the payer has to know first. Exhaustive: each view of a link has exactly one state. Of an open link,
+ * that money was sent for it and does not count comes before all else.
+ */
 export function payerState(view: PublicPaymentView, required: Required, words: Words): PayerState {
+  const state = countedState(view, required, words);
+  const failed = isOpenLink(view.status) ? failedPayments(view, words) : undefined;
+  if (failed === undefined) return state;
+  const title = view.status === 'pending' ? failed.title : state.title;
+  return { ...state, tone: 'warn', title, texts: [failed.text, ...state.texts] };
+}
+
+/** What is said of money that was sent for the link and failed; undefined where none did. */
+export function failedPayments(
+  { transactions, currency }: Pick<PublicPaymentView, 'transactions' | 'currency'>,
+  { states }: Words,
+): { readonly title: string; readonly text: string } | undefined {
+  const failed = transactions.filter(({ status }) => status === 'failed');
+  const arrived = failed.filter(hasArrived);
+  const shown = arrived.length > 0 ? arrived : failed;
+  if (shown.length === 0) return undefined;
+  const { title, text } = arrived.length > 0 ? states.held : states.replaced;
+  const units = shown.reduce((sum, { amount }) => sum + parseUnits(amount, LINK_DECIMALS), 0n);
+  return { title, text: text(`${formatUnits(units, LINK_DECIMALS)} ${currency}`) };
+}
+
+/** Only what is in no block any more is not with the shop, whatever else became of it. */
+function hasArrived({ status, failure_code: code }: PublicPaymentView['transactions'][number]): boolean {
+  return status !== 'failed' || code !== 'REORGED';
+}
+
+function countedState(view: PublicPaymentView, required: Required, words: Words): PayerState {
   const { states } = words;
   const [method] = view.methods;
   switch (view.status) {
@@ -49,8 +79,8 @@ export function payerState(view: PublicPaymentView, required: Required, words: W
 }
 
 /**
- * Whether a completed link is paid still. It stays completed where a payment of it fails afterwards, which
- * is then no longer among its payments: what is left of them is less than any link takes.
+ * Whether a completed link is paid still. It stays completed where a payment of it fails afterwards: what
+ * then counts is less than any link takes.
  */
 export function isPaid(
   view: Pick<PublicPaymentView, 'status' | 'amount_status' | 'amount_usd' | 'transactions'>,
@@ -58,8 +88,7 @@ export function isPaid(
   if (view.status !== 'completed' || view.amount_status === 'none') return false;
   if (view.amount_status !== 'underpaid') return true;
   const units = creditedUnits(view);
-  const isShort = units !== undefined && neverCompletes(units, askedUnits(view));
-  return !isShort && view.transactions.every(({ status }) => status !== 'failed');
+  return units === undefined || !neverCompletes(units, askedUnits(view));
 }
 
 function takenBack(view: PublicPaymentView, { states }: Words): Pick<PayerState, 'title' | 'texts'> {
@@ -156,7 +185,7 @@ function closed(
   if (view.amount_status === 'late')
     return { tone: 'warn', title: states.late.title, texts: [states.late.text] };
   // What came too late and was mined once more is late again only when it is confirmed.
-  const arrived = [...view.transactions, ...view.late_transactions].some((row) => row.status !== 'failed');
+  const arrived = [...view.transactions, ...view.late_transactions].some(hasArrived);
   return {
     tone: arrived ? 'warn' : 'bad',
     title: states[status].title,
@@ -167,9 +196,14 @@ function closed(
   };
 }
 
-function creditedUnits({ transactions }: Pick<PublicPaymentView, 'transactions'>): bigint | undefined {
-  if (transactions.length >= MAX_TRANSACTIONS_SHOWN) return undefined;
-  return transactions
+/** Whether more may count for the link than its view shows. */
+export function isCutOff({ transactions }: Pick<PublicPaymentView, 'transactions'>): boolean {
+  return transactions.filter(({ status }) => status !== 'failed').length >= MAX_TRANSACTIONS_SHOWN;
+}
+
+function creditedUnits(view: Pick<PublicPaymentView, 'transactions'>): bigint | undefined {
+  if (isCutOff(view)) return undefined;
+  return view.transactions
     .filter(({ status }) => CREDITED_STATES.includes(status))
     .reduce((sum, { amount }) => sum + parseUnits(amount, LINK_DECIMALS), 0n);
 }

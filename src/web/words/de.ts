@@ -24,6 +24,17 @@ export const DE: Words = {
       wait: 'Das Netzwerk bestätigt sie gerade. Sie können diese Seite schließen.',
     },
     seenCovered: 'Sie müssen jetzt nichts mehr senden.',
+    held: {
+      title: 'Eine Zahlung ist eingegangen und zählt nicht',
+      text: (amount) =>
+        `${amount} sind eingegangen und zählen nicht. Senden Sie sie nicht noch einmal, bevor Sie den Shop gefragt haben.`,
+    },
+    replaced: {
+      title: 'Eine Zahlung steht nicht mehr in der Kette',
+      text: (amount) =>
+        `${amount} waren zu sehen, und das Netzwerk hat sie zurückgenommen. Oft kommen sie von selbst wieder: Sehen Sie in Ihrer Wallet nach, bevor Sie noch einmal etwas senden.`,
+    },
+    anyway: 'Trotzdem bezahlen',
     partial: {
       title: 'Ein Teil ist eingegangen',
       arrived: (part, asked) => `Eingegangen: ${part} von ${asked}.`,
@@ -52,8 +63,8 @@ export const DE: Words = {
     expired: { title: 'Dieser Zahlungslink ist abgelaufen' },
     cancelled: { title: 'Dieser Zahlungslink wurde storniert' },
     late: {
-      title: 'Ihre Zahlung kam zu spät',
-      text: 'Sie ist eingegangen, als der Link nicht mehr galt. Verloren ist sie nicht: Fragen Sie den Shop, was damit geschieht. Senden Sie nicht noch mehr.',
+      title: 'Ihre Zahlung wurde zu spät bestätigt',
+      text: 'Sie wurde bestätigt, als der Link nicht mehr galt. Verloren ist sie nicht: Fragen Sie den Shop, was damit geschieht. Senden Sie nicht noch mehr.',
     },
     nothingArrived: 'Senden Sie dafür kein Geld. Der Shop kann einen neuen Link erstellen.',
     somethingArrived:
@@ -67,6 +78,11 @@ export const DE: Words = {
     last: (needed) => `${confirmations(needed)} erreicht; es folgt eine letzte Prüfung`,
     done: 'Bestätigt',
     failed: 'Nicht gezählt',
+  },
+  failures: {
+    REORGED: 'Das Netzwerk hat sie zurückgenommen: Sie steht nun in keinem Block.',
+    BELOW_MINIMUM: 'Sie ist kleiner als der kleinste Betrag, der gutgeschrieben wird.',
+    other: 'Fragen Sie den Shop danach.',
   },
   way: {
     title: 'So bezahlen Sie',
@@ -106,8 +122,8 @@ export const DE: Words = {
   transactions: {
     title: (n) => (n === 1 ? 'Transaktion' : 'Transaktionen'),
     amountOn: (amount, network) => `${amount} über ${network}`,
-    firstOnly: (n) => `Nur die ersten ${n} sind aufgeführt; gezählt werden alle.`,
-    late: (n) => (n === 1 ? 'Kam zu spät' : 'Diese kamen zu spät'),
+    firstOnly: (n) => `Nur die ersten ${n} sind aufgeführt.`,
+    late: (n) => (n === 1 ? 'Zu spät bestätigt' : 'Diese wurden zu spät bestätigt'),
     tooLate: 'zu spät',
     notCounted: 'Sie ist bestätigt und zählt nicht für diesen Link.',
     firstLate: (n) => `Nur die ersten ${n} sind aufgeführt.`,
@@ -150,11 +166,6 @@ export const DE: Words = {
     none: 'Es gibt noch keine.',
     more: 'Mehr anzeigen',
     newestOnly: (n) => `Nur die neuesten ${n} sind aufgeführt. Der Shop kennt alle.`,
-    failures: {
-      REORGED: 'Das Netzwerk hat sie zurückgenommen: Sie steht nun in keinem Block.',
-      BELOW_MINIMUM: 'Sie ist kleiner als der kleinste Betrag, der gutgeschrieben wird.',
-      other: 'Fragen Sie den Shop danach.',
-    },
     testWarning: 'Es würde nicht gutgeschrieben: Diese Adresse ist nur eine Probe.',
     receive: (amount) => `${amount} empfangen`,
     unknown: {

@@ -26,6 +26,17 @@ export const EN = {
     pending: { title: 'Waiting for your payment' },
     seen: { title: 'Payment seen', wait: 'The network is confirming it. You may close this page.' },
     seenCovered: 'There is nothing to send now.',
+    held: {
+      title: 'A payment arrived and is not counted',
+      text: (amount: string) =>
+        `${amount} arrived and is not counted. Do not send it again before you have asked the shop.`,
+    },
+    replaced: {
+      title: 'A payment left the chain again',
+      text: (amount: string) =>
+        `${amount} was seen, and the network took it back. It often comes back by itself: look in your wallet before you send anything again.`,
+    },
+    anyway: 'Pay all the same',
     partial: {
       title: 'Part of it has arrived',
       arrived: (part: string, asked: string) => `Arrived: ${part} of ${asked}.`,
@@ -54,8 +65,8 @@ export const EN = {
     expired: { title: 'This payment link has expired' },
     cancelled: { title: 'This payment link was cancelled' },
     late: {
-      title: 'Your payment came too late',
-      text: 'It arrived after this link had ended. It is not lost: ask the shop what becomes of it. Do not send more.',
+      title: 'Your payment was confirmed too late',
+      text: 'It was confirmed after this link had ended. It is not lost: ask the shop what becomes of it. Do not send more.',
     },
     nothingArrived: 'Do not send money for it. The shop can make a new link.',
     somethingArrived:
@@ -70,6 +81,11 @@ export const EN = {
     last: (needed: number) => `${confirmations(needed)} reached; one last check`,
     done: 'Confirmed',
     failed: 'Not counted',
+  },
+  failures: {
+    REORGED: 'The network took it back: it is not in any block now.',
+    BELOW_MINIMUM: 'It is less than the smallest amount that is credited.',
+    other: 'Ask the shop about it.',
   },
   way: {
     title: 'How to pay',
@@ -110,8 +126,8 @@ export const EN = {
   transactions: {
     title: (n: number): string => (n === 1 ? 'Transaction' : 'Transactions'),
     amountOn: (amount: string, network: string) => `${amount} on ${network}`,
-    firstOnly: (n: number) => `Only the first ${n} are shown; all of them count.`,
-    late: (n: number): string => (n === 1 ? 'Came too late' : 'These came too late'),
+    firstOnly: (n: number) => `Only the first ${n} are shown.`,
+    late: (n: number): string => (n === 1 ? 'Confirmed too late' : 'These were confirmed too late'),
     tooLate: 'too late',
     notCounted: 'It is confirmed, and does not count for this link.',
     firstLate: (n: number) => `Only the first ${n} are shown.`,
@@ -155,11 +171,6 @@ export const EN = {
     none: 'There are none.',
     more: 'Show more',
     newestOnly: (n: number) => `Only the newest ${n} are shown. The shop knows all of them.`,
-    failures: {
-      REORGED: 'The network took it back: it is not in any block now.',
-      BELOW_MINIMUM: 'It is less than the smallest amount that is credited.',
-      other: 'Ask the shop about it.',
-    },
     testWarning: 'It would not be credited: this address is a rehearsal.',
     receive: (amount: string) => `Receive ${amount}`,
     unknown: {

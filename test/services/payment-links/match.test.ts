@@ -129,13 +129,13 @@ describe('money that arrives for payment links', function () {
     expect(row.sequence).to.equal(3);
   });
 
-  it('gives its place back when it fails, and takes it again when it is mined again', async () => {
+  it('counts for nothing when it fails, keeps its link, and counts again when it comes back: there, or where it is wanted', async () => {
     const { customerId, one, two } = await twoLinks('25', '40');
     const hash = `0x${'ab'.repeat(32)}`;
     const deposit = await shop.pay(customerId, { coins: '40', state: 'confirming', hash });
     expect(await shop.linkOf(deposit)).to.equal(two.id);
     await shop.move(deposit, 'failed', 'REORGED');
-    expect(await shop.linkOf(deposit)).to.equal(null);
+    expect(await shop.linkOf(deposit)).to.equal(two.id);
     expect(await shop.view(two.id)).to.include({ status: 'pending', amount_status: 'none' });
     await shop.pay(customerId, { coins: '40', state: 'detected', hash });
     expect(await shop.deposit(deposit)).to.include({

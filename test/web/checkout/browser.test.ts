@@ -78,14 +78,15 @@ describe('the checkout in a browser', function () {
       await close(watched);
     });
 
-  it('shows of each payment what it was, and of a failed one nothing, in the browser’s language or another', async () => {
+  it('shows of each payment what it was, and of a failed one that it is not counted, in the browser’s language or another', async () => {
     const watched = await open();
     const { page } = watched;
     await show(watched, state('partialToTheUnit'));
     expect(await part(page, 'amount')).to.equal('14.999999999999999999');
     expect(await readText(page.locator('#arrived'))).to.equal('Arrived: 10.000000000000000001 of 25 USDT.');
     await show(watched, state('failed'));
-    expect(await page.locator('#seen').count()).to.equal(0);
+    expect(await readText(page.locator('#seen'))).to.include('Not counted');
+    expect(await page.locator('#anyway #pay').count(), 'the way to pay is folded').to.equal(1);
     await page.setExtraHTTPHeaders({ 'Accept-Language': 'de-AT' });
     await show(watched, state('partialToTheUnit'));
     expect(await page.title()).to.equal(`${wordsOf('de').states.partial.title} – Shop`);

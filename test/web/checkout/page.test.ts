@@ -25,6 +25,7 @@ const paid = (amount: string, more: Partial<PublicPaymentView['transactions'][nu
   amount,
   confirmations: 15,
   status: 'completed' as const,
+  failure_code: null,
   ...more,
 });
 
@@ -85,11 +86,13 @@ describe('the page of a payment link as a text', () => {
           amount_status,
           methods: [],
           server_time: '2026-11-20T13:00:00Z',
-          late_transactions: statuses.map((status) => paid('25', { status })),
+          late_transactions: statuses.map((status) =>
+            paid('25', { status, failure_code: status === 'failed' ? 'REORGED' : null }),
+          ),
         }),
       );
     for (const statuses of [[], ['completed'], Array.from({ length: 20 }, () => 'failed' as const)] as const)
-      expect(ended('late', ...statuses).title).to.equal('Your payment came too late');
+      expect(ended('late', ...statuses).title).to.equal('Your payment was confirmed too late');
     expect(ended('none', 'failed')).to.deep.include({
       title: 'This payment link has expired',
       texts: ['Do not send money for it. The shop can make a new link.'],
@@ -151,11 +154,7 @@ describe('the page of a payment link as a text', () => {
       status: 'partially_paid',
       amount_status: 'underpaid',
       methods: [methodOn('bsc', '15.499999999999999999')],
-      transactions: [
-        paid('10'),
-        paid('0.000000000000000001', { status: 'settled' }),
-        paid('7', { status: 'failed' }),
-      ],
+      transactions: [paid('10'), paid('0.000000000000000001', { status: 'settled' })],
     });
     expect(state(part).texts).to.deep.equal(['15.499999999999999999 USDT is still missing.']);
     expect(documentOf(part)).to.include('Arrived: 10.000000000000000001 of 25.5 USDT.');
@@ -167,7 +166,7 @@ describe('the page of a payment link as a text', () => {
     const many = Array.from({ length: 100 }, () => paid('1'));
     expect(state({ ...over, transactions: many }).texts[1]).to.match(/^You sent more than was asked for/);
     expect(documentOf({ ...over, transactions: many }))
-      .to.include('Only the first 100 are shown; all of them count.')
+      .to.include('Only the first 100 are shown.')
       .and.not.include('data-part="received"');
   });
 

@@ -40,7 +40,7 @@ export async function makeStates(shop: Shop): Promise<Readonly<Record<string, Sh
     overButSeen: at(short.overButSeen, 'Payment seen', /still counts, once it is seen here/),
     expired: at(short.expired, 'This payment link has expired', /Do not send money for it\./),
     expiredInPart: at(short.expiredInPart, 'This payment link has expired', /Something has arrived/),
-    late: at(short.late, 'Your payment came too late', /It is not lost: ask the shop/),
+    late: at(short.late, 'Your payment was confirmed too late', /It is not lost: ask the shop/),
   };
 }
 
@@ -92,7 +92,11 @@ async function stillOpen(shop: Shop): Promise<Record<string, ShownState>> {
     ),
     partial: await make(part, /14\.5 USDT is still missing\./, coins('10.5')),
     partialToTheUnit: await make(part, toTheUnit, coins('10.000000000000000001')),
-    failed: await make(waiting, /Time left/, coins('25', 'failed')),
+    failed: await make(
+      'A payment left the chain again',
+      /Time left:.*look in your wallet/,
+      coins('25', 'failed'),
+    ),
     paid: await make('Paid', /The payment is confirmed\. Thank you\.$/, { paid: parts }),
     overpaid: await make('Paid', /You sent 5 USDT more than was asked for\./, coins('30')),
     underpaid: await make('Paid', /A little less than asked for has arrived, and is accepted/, coins('24.9')),

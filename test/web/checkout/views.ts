@@ -6,7 +6,7 @@ import {
   publicPaymentExample,
 } from '../../../src/contract/payment-link.ts';
 import { NETWORKS, type Network } from '../../../src/domain/assets.ts';
-import { DEPOSIT_STATES } from '../../../src/domain/deposit.ts';
+import { DEPOSIT_STATES, FAILURE_CODES } from '../../../src/domain/deposit.ts';
 import { AMOUNT_STATUSES, LINK_STATUSES } from '../../../src/domain/payment-link.ts';
 import type { Required } from '../../../src/web/checkout/progress.ts';
 
@@ -46,6 +46,7 @@ const transaction = fc.record({
   amount: fc.constantFrom('0.000000000000000001', '1', '25.5', '1000000'),
   confirmations: fc.constantFrom(0, 1, 14, 15, 19, 1_000_000),
   status: fc.constantFrom(...DEPOSIT_STATES),
+  failure_code: fc.constantFrom(null, ...FAILURE_CODES),
 });
 const url = fc.constantFrom(null, 'https://shop.example/a?b=c', 'javascript:alert(1)', 'x');
 

@@ -108,7 +108,9 @@ describe('the stream of a payment link', function () {
     );
     expect(isOpen).to.equal(true);
     await shop.pay(expired.customer_id, { coins: '25' });
-    await second.view('late money', (view) => /Your payment came too late.*id="late"/s.test(view.main));
+    await second.view('late money', (view) =>
+      /Your payment was confirmed too late.*id="late"/s.test(view.main),
+    );
     shop.pass(3_600);
     await eventually('the end of the stream', second.isEnded);
     expect(second.views().at(-1)).to.include({ open: false });

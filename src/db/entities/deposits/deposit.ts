@@ -148,7 +148,7 @@ const schema = defineEntity({
     },
     {
       name: 'deposits_payment_check',
-      expression: "payment_link_id is null or (currency = 'USDT' and status <> 'failed')",
+      expression: "payment_link_id is null or currency = 'USDT'",
     },
     {
       name: 'deposits_settled_units_check',

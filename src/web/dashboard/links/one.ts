@@ -99,7 +99,7 @@ function optional(text: string | null): Html | null {
 
 function payments(visit: Visit, { deposits }: PaymentLinkStory): Html {
   const { rows, total, totalIsAtLeast } = deposits;
-  const more = `These are the latest ${rows.length} of ${totalIsAtLeast ? 'more than ' : ''}${total}. All of them count.`;
+  const more = `These are the latest ${rows.length} of ${totalIsAtLeast ? 'more than ' : ''}${total}.`;
   const body =
     rows.length === 0
       ? html`<p class="muted">Nothing has arrived yet. It stands here a moment after it was sent.</p>`

@@ -1,13 +1,46 @@
 import type { PaymentLinkView } from '../../../contract/payment-link.ts';
-import { neverCompletes } from '../../../domain/payment-link.ts';
+import type { FailureCode } from '../../../domain/deposit.ts';
+import { isOpenLink, neverCompletes } from '../../../domain/payment-link.ts';
 import type { Tone } from '../../parts/notice.ts';
 import { dateTime } from '../../parts/time.ts';
 
+type Stand = { readonly tone: Tone; readonly title: string; readonly text: string };
+
 /** What is so with a link, in the merchant's words. `now`: a link may be over and not closed yet. */
-export function standOf(
-  view: PaymentLinkView,
-  now: Date,
-): { readonly tone: Tone; readonly title: string; readonly text: string } {
+export function standOf(view: PaymentLinkView, now: Date): Stand {
+  const stand = countedStand(view, now);
+  const held = isOpenLink(view.status) ? heldPayments(view) : undefined;
+  if (held === undefined) return stand;
+  const title = view.paid_amount_usd === 0 && view.status !== 'processing' ? held.title : stand.title;
+  return { tone: 'warn', title, text: `${held.text} ${stand.text}` };
+}
+
+const WHY: Readonly<Record<FailureCode, string>> = {
+  MONTHLY_LIMIT: 'your monthly limit is used up',
+  BELOW_MINIMUM: 'it is less than the smallest amount that is credited',
+  REJECTED_BY_OPERATOR: 'the operator of this gateway rejected it',
+  REORGED: 'the network took it back',
+};
+
+/** What was sent for the link and does not count, with who can change that; undefined where nothing was. */
+function heldPayments({ transactions }: PaymentLinkView): Pick<Stand, 'title' | 'text'> | undefined {
+  const failed = transactions.filter(({ status }) => status === 'failed');
+  const held = failed.filter(({ failure_code: code }) => code !== 'REORGED');
+  const [first] = held.length > 0 ? held : failed;
+  if (!first) return undefined;
+  const why = `${first.amount} USDT: ${WHY[first.failure_code ?? 'REJECTED_BY_OPERATOR']}.`;
+  return held.length > 0
+    ? {
+        title: 'A payment arrived and is not counted',
+        text: `${why} The operator of this gateway can release it: name the deposit, which stands below.`,
+      }
+    : {
+        title: 'A payment left the chain again',
+        text: `${why} It counts by itself if it is mined again.`,
+      };
+}
+
+function countedStand(view: PaymentLinkView, now: Date): Stand {
   const asked = dollars(view.amount_usd);
   switch (view.status) {
     case 'pending':
@@ -60,16 +93,13 @@ function paid(view: PaymentLinkView) {
     };
   if (view.amount_status === 'exact')
     return { tone: 'good' as const, title, text: 'Exactly what was asked for is confirmed.' };
-  const isFailed = view.transactions.some(({ status }) => status === 'failed');
   const [paidCents, askedCents] = [view.paid_amount_usd, view.amount_usd].map((usd) => Math.round(usd * 100));
   const isShort = neverCompletes(BigInt(paidCents ?? 0), BigInt(askedCents ?? 0));
-  if (isFailed || isShort || view.amount_status === 'none')
+  if (isShort || view.amount_status === 'none')
     return {
       tone: 'warn' as const,
       title: `It was paid, and now ${dollars(view.paid_amount_usd)} of ${asked} is confirmed`,
-      text: isFailed
-        ? 'A payment of it failed afterwards: look at the payments below.'
-        : 'What paid it was taken out of the chain. Mined again, it is a deposit of the customer, and no part of the link.',
+      text: 'A payment of it failed afterwards: look at the payments below. Mined again, it is a deposit of the customer, and no part of the link.',
     };
   return {
     tone: 'good' as const,
@@ -83,7 +113,7 @@ function ended(view: PaymentLinkView, title: string) {
   if (view.amount_status === 'late')
     return {
       tone: 'warn' as const,
-      title: `${title}, and money arrived afterwards`,
+      title: `${title}, and money was confirmed afterwards`,
       text: 'It counts as a deposit of the customer and not for this link. Look at the deposits of the customer, and decide with them.',
     };
   if (view.paid_amount_usd > 0)
@@ -97,6 +127,12 @@ function ended(view: PaymentLinkView, title: string) {
       tone: 'warn' as const,
       title: `${title}, and a payment was seen`,
       text: `${soFar(view)} If it is confirmed, it counts as a deposit of the customer: wait for that before you make a new link.`,
+    };
+  if (view.transactions.some(({ failure_code: code }) => code !== null && code !== 'REORGED'))
+    return {
+      tone: 'warn' as const,
+      title: `${title}, and what arrived is not counted`,
+      text: `${heldPayments(view)?.text} Released now, it comes too late for this link, and is a deposit of the customer.`,
     };
   return {
     tone: 'plain' as const,
