@@ -1,9 +1,12 @@
+import { config } from 'chai';
 import fc from 'fast-check';
 import { seen, testRun } from '../../dev/support/test-run.ts';
 import { stopAllChildren } from '../../src/base/processes.ts';
 
 // Loaded for every test file, so it imports nothing that takes time: a unit test pays for no server.
 
+// A failed case says what it saw: a text of a program is longer than the 40 characters that are the default.
+config.truncateThreshold = 2_000;
 // The gate tries the same cases each time; the long suite is given another seed by each run, which it prints.
 fc.configureGlobal({ seed: Number(process.env['TEST_SEED'] ?? 1) });
 
