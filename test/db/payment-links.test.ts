@@ -165,7 +165,9 @@ describe('PostgreSQL holds the rules of payment links by itself:', function () {
     expect(await assign(null)).to.include('assigned once');
     expect(await assign(randomUUID())).to.be.a('string');
     const fail = "update deposits set status = 'failed', failure_code = 'REORGED', sequence = sequence + 1";
-    expect(await refusal(`${fail}, payment_link_id = null where id = ?`, [deposit])).to.include('assigned once');
+    expect(await refusal(`${fail}, payment_link_id = null where id = ?`, [deposit])).to.include(
+      'assigned once',
+    );
     await shop.move(deposit, 'failed', 'REORGED');
     for (const link of [two.id, null]) expect(await assign(link)).to.include('assigned once');
     const plain = await shop.pay(await shop.customer(), { coins: '1', state: 'detected' });
