@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { DEPOSIT_STATES, FAILURE_CODES } from '../domain/deposit.ts';
 import { AMOUNT_STATUSES, LINK_CURRENCY, LINK_STATUSES } from '../domain/payment-link.ts';
 import {
   coinAmount,
@@ -13,6 +12,7 @@ import {
   timeFilter,
   usdAmount,
 } from './common.ts';
+import { linkTransaction, paidExample } from './payment-transaction.ts';
 import { ADDRESS_BSC, ID, LINK_HASH, TOKEN, USDT_BSC } from './story.ts';
 
 const MAX_SEARCH = 320;
@@ -26,24 +26,6 @@ const amountStatus = z.enum(AMOUNT_STATUSES).meta({
   description:
     'How the confirmed money compares with the amount; late: money arrived after the link had ended.',
 });
-
-export const linkTransaction = z
-  .strictObject({
-    transaction_hash: z.string().meta({ description: 'The transaction.' }),
-    network: network.meta({ description: 'Where it is.' }),
-    amount: coinAmount.meta({ description: 'What it paid, in coins.' }),
-    confirmations: z.int().meta({ description: 'Blocks on top of it.' }),
-    status: z.enum(DEPOSIT_STATES).meta({ description: 'The state of its deposit.' }),
-    failure_code: z.enum(FAILURE_CODES).nullable().meta({
-      description:
-        'Why it failed: it counts for nothing. Who holds the token alone is told REORGED and BELOW_MINIMUM, and null of what the merchant knows.',
-    }),
-  })
-  .meta({
-    id: 'PaymentTransaction',
-    description: 'One deposit that was sent for the link; those that did not fail add up.',
-  });
-export type PaymentTransactionView = z.output<typeof linkTransaction>;
 
 const linkMembers = {
   id: id.meta({ description: 'The id of the link.' }),
@@ -255,16 +237,7 @@ export const paidLinkExample: PaymentLinkView = {
   transaction_hash: LINK_HASH,
   sequence: 1,
   completed_at: '2026-11-20T10:12:00Z',
-  transactions: [
-    {
-      transaction_hash: LINK_HASH,
-      network: 'bsc',
-      amount: '25.5',
-      confirmations: 15,
-      status: 'completed',
-      failure_code: null,
-    },
-  ],
+  transactions: [{ ...paidExample, amount: '25.5' }],
 };
 
 /** The same, paid in part. */
@@ -275,16 +248,7 @@ export const partialLinkExample: PaymentLinkView = {
   paid_amount_usd: 10,
   remaining_amount_usd: 15.5,
   sequence: 1,
-  transactions: [
-    {
-      transaction_hash: LINK_HASH,
-      network: 'bsc',
-      amount: '10',
-      confirmations: 15,
-      status: 'completed',
-      failure_code: null,
-    },
-  ],
+  transactions: [{ ...paidExample, amount: '10' }],
 };
 
 /** What its payer sees. */

@@ -185,11 +185,11 @@ export const LATE_LOOKED_AT = 50;
 
 /**
  * Which of a customer's links, given oldest first, a deposit pays: the one with the id `former` if that still
- * wants money, else an open one of whose open amount it would leave nothing, else the oldest open one that still wants money, else the oldest open one. Left out
- * are links that do not take its network, that were made after it or whose time was over when it was
- * mined. Without such a link it is `late` for the closed or overdue link that it would have paid: the
- * newest one of which it would leave nothing, else, within the tolerance, the one that misses most, and of
- * several the newest. Otherwise it is a plain deposit.
+ * wants money, else an open one of whose open amount it would leave nothing, else the oldest open one that
+ * still wants money, else the oldest open one. Left out are links that do not take its network, that were
+ * made after it or whose time was over when it was mined. Without such a link it is `late` for the closed or
+ * overdue link that it would have paid: the newest one of which it would leave nothing, else, within the
+ * tolerance, the one that misses most, and of several the newest. Otherwise it is a plain deposit.
  */
 export function matchLink(
   money: IncomingMoney,

@@ -6,6 +6,7 @@ import * as endpoints from '../../contract/endpoint.ts';
 import * as events from '../../contract/event.ts';
 import * as links from '../../contract/payment-link.ts';
 import { newPaymentLink } from '../../contract/payment-request.ts';
+import { linkTransaction } from '../../contract/payment-transaction.ts';
 import { CURRENCIES, NETWORKS } from '../../domain/assets.ts';
 import { DEPOSIT_STATES, FAILURE_CODES } from '../../domain/deposit.ts';
 import { EVENT_TYPES } from '../../domain/events.ts';
@@ -66,7 +67,7 @@ const TYPES: Readonly<Record<string, Named>> = {
   ListedEvent: { schema: events.listedEvent },
   StoredEvent: { schema: events.event, beside: 'ListedEvent' },
   ResentFailed: { schema: events.resentFailed },
-  PaymentTransaction: { schema: links.linkTransaction },
+  PaymentTransaction: { schema: linkTransaction },
   PaymentLink: { schema: links.paymentLink },
   LatePaymentLink: {
     schema: links.lateLink,

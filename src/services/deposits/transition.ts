@@ -54,11 +54,11 @@ export async function applyTransition(
  * Moves deposits, each of them once, which the caller's transaction holds locked or has just made: state,
  * audit row, ledger posting, payment link, event and deliveries together, in a number of statements that
  * does not depend on how many deposits there are. A deposit whose sequence is 0 has no state yet: this is
- * its birth. One that is born or comes back is matched with a link; a failed one keeps its own, where it counts
- * for nothing. The links are brought up to date. A caller that moves a deposit which has a link, or may get one, has taken
- * the customer's lock before the deposit's own. What may be paid out by it is told to its address's actor.
- * Returns the ids of the new deliveries by deposit. Throws {@link IllegalTransition} when the table does not
- * allow a step; nothing was changed.
+ * its birth. One that is born or comes back is matched with a link; a failed one keeps its own, where it
+ * counts for nothing. The links are brought up to date. A caller that moves a deposit which has a link, or
+ * may get one, has taken the customer's lock before the deposit's own. What may be paid out by it is told to
+ * its address's actor. Returns the ids of the new deliveries by deposit. Throws {@link IllegalTransition}
+ * when the table does not allow a step; nothing was changed.
  */
 export async function applyTransitions(
   tx: Tx,

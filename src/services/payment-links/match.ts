@@ -29,8 +29,9 @@ type Assignable = Pick<
 /**
  * The first half of assigning any number of deposits, in a fixed number of statements: writes into
  * each, in the order given, the link that it pays or null, as if each had been recorded before the next was
- * assigned. One that comes back after a failure still has its former link, which it pays before others. The deposits need not be in the database yet. Returns the links, for {@link settleLinks}
- * once the deposits are flushed. Takes the customers' locks, which the caller should hold already.
+ * assigned. One that comes back after a failure still has its former link, which it pays before others. The
+ * deposits need not be in the database yet. Returns the links, for {@link settleLinks} once the deposits are
+ * flushed. Takes the customers' locks, which the caller should hold already.
  */
 export async function chooseLinks(
   em: Em,

@@ -1,4 +1,5 @@
-import type { PaymentLinkView, PaymentTransactionView } from '../../contract/payment-link.ts';
+import type { PaymentLinkView } from '../../contract/payment-link.ts';
+import type { PaymentTransactionView } from '../../contract/payment-transaction.ts';
 import { Customer, Deposit, type PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { plainRows } from '../../db/plain-rows.ts';
@@ -107,9 +108,11 @@ export const MAX_TRANSACTIONS_SHOWN = 100;
 const MAX_FAILED_SHOWN = 20;
 /** The deposits that are shown of the link `l`, with when they were first. */
 export const OF_LINK = sql`(select id, created_at from deposits
-    where payment_link_id = l.id and status <> 'failed' order by created_at, id limit ${MAX_TRANSACTIONS_SHOWN})
+    where payment_link_id = l.id and status <> 'failed'
+    order by created_at, id limit ${MAX_TRANSACTIONS_SHOWN})
   union all (select id, created_at from deposits
-    where payment_link_id = l.id and status = 'failed' order by created_at desc, id desc limit ${MAX_FAILED_SHOWN})`;
+    where payment_link_id = l.id and status = 'failed'
+    order by created_at desc, id desc limit ${MAX_FAILED_SHOWN})`;
 /** Of what came too late: none of it counts. */
 export const MAX_LATE_SHOWN = 20;
 /**

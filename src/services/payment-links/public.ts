@@ -1,9 +1,6 @@
 import { chainOf } from '../../chains/index.ts';
-import type {
-  PaymentMethodView,
-  PaymentTransactionView,
-  PublicPaymentView,
-} from '../../contract/payment-link.ts';
+import type { PaymentMethodView, PublicPaymentView } from '../../contract/payment-link.ts';
+import type { PaymentTransactionView } from '../../contract/payment-transaction.ts';
 import { DepositAddress, Merchant, PaymentLink } from '../../db/entities/index.ts';
 import { assetOf, type Network } from '../../domain/assets.ts';
 import { isoSeconds } from '../../domain/events.ts';

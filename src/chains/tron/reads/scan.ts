@@ -201,8 +201,8 @@ async function completed(
 }
 
 /**
- * Throws EndpointFailure, so that the next endpoint is read, unless the block is final and every endpoint says
- * of each of these calls that no log tells of it. One that does not answer may have the log.
+ * Throws EndpointFailure, so that the next endpoint is read, unless the block is final and every endpoint
+ * says of each of these calls that no log tells of it. One that does not answer may have the log.
  */
 async function requireLogless(
   missing: readonly LoglessTransfer[],
