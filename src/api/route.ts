@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Mode } from '../domain/assets.ts';
 import type { KeyScope, RouteScope } from '../domain/key-scope.ts';
+import type { SessionOwner } from '../services/access/sessions.ts';
 import type { Deps, TxDeps } from '../services/deps.ts';
 import type { Tx } from '../services/transact.ts';
 import type { ErrorCode } from './errors.ts';
@@ -24,7 +25,7 @@ export type Caller = {
       readonly scopes: readonly KeyScope[];
       readonly allowedNetworks: readonly string[];
     }
-  | { readonly kind: 'session'; readonly sessionId: string; readonly userId: string }
+  | ({ readonly kind: 'session' } & SessionOwner)
 );
 
 type Method = 'get' | 'post' | 'put' | 'delete';
@@ -94,6 +95,8 @@ export type RouteDeclaration<
    * checked. `session`: an API key gets 403.
    */
   readonly only?: 'test' | 'session';
+  /** Outlives the session that makes it: in live mode a person shows password and code again first. */
+  readonly guarded?: true;
   /** True for a route that starts work for which nobody pays: its rate has a limit of its own. */
   readonly isTest?: true;
   readonly tag: string;

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import type { KeyUse } from '../services/access/key-use.ts';
 import { isSignedIn } from '../services/access/sessions.ts';
+import { requireStepUp } from '../services/access/signed-in/step-up.ts';
 import { type Deps, txDeps } from '../services/deps.ts';
 import type { KeptAnswer } from '../services/idempotency.ts';
 import { type Tx, transact } from '../services/transact.ts';
@@ -85,7 +86,7 @@ async function carryOut(
     const change = {
       prepare: prepare && (() => prepare(deps, input)),
       apply: async (tx: Tx, prepared: unknown) => {
-        if (caller?.kind === 'session' && !(await isSignedIn(tx.em, caller))) throw sessionEnded();
+        if (caller?.kind === 'session') await holdSession(tx, deps, { caller, route });
         return toAnswer(await apply(tx, txDeps(deps), Object.assign({}, input, { prepared })));
       },
     };
@@ -98,6 +99,16 @@ async function carryOut(
   ctx.status = answer.status;
   ctx.type = 'application/json';
   ctx.body = answer.body;
+}
+
+/** Throws where the session has ended meanwhile, and where the change needs password and code again. */
+async function holdSession(
+  { em }: Tx,
+  deps: Deps,
+  { caller, route }: { readonly caller: Extract<Caller, { kind: 'session' }>; readonly route: Route },
+): Promise<void> {
+  if (!(await isSignedIn(em, caller))) throw sessionEnded();
+  if (route.guarded && caller.mode === 'live') await requireStepUp(em, deps, caller);
 }
 
 /** What a person changes is written down under their name; what a key changes is not. */

@@ -73,8 +73,7 @@ export function dashboardDoor(
 }
 
 function callerOf(owner: SessionOwner, mode: Mode): Caller {
-  const { merchantId, subscribed, sessionId, userId } = owner;
-  return { kind: 'session', merchantId, mode, subscribed, sessionId, userId };
+  return { kind: 'session', mode, ...owner };
 }
 
 /** What looks at passwords, in the line of logins, and hands out the tokens that come of it. */

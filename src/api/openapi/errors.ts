@@ -200,6 +200,7 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   if (route.only === 'test') add('TEST_MODE_ONLY');
   if (route.only === 'session') add('SESSION_REQUIRED');
   else if (route.auth === 'merchant') add('SCOPE_REQUIRED');
+  if (route.guarded) add('STEP_UP_REQUIRED');
   if (route.params) add('NOT_FOUND');
   if (route.body || takesKey(route)) add('INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
   if (takesKey(route)) add('IDEMPOTENCY_CONFLICT');

@@ -1,6 +1,6 @@
 import { type Html, type HtmlValue, html } from '../html.ts';
 import { card } from '../parts/card.ts';
-import { formHead, untouched } from './forms.ts';
+import { formHead, guardFields, untouched } from './forms.ts';
 import { crumb, heading } from './heading.ts';
 import type { Screen, Typed, Visit } from './visit.ts';
 
@@ -16,19 +16,22 @@ export type Question = {
   /** Where the form is posted to, without the mode. */
   readonly path: string;
   readonly back: { readonly path: string; readonly label: string };
+  /** Whether password and code are asked for. */
+  readonly guarded?: boolean;
   /** Members that the form posts besides. */
   readonly hidden?: Readonly<Record<string, string>>;
 };
 
 /** A page with one question and one button, with what was wrong where it was pressed before. */
 export function askScreen(visit: Visit, typed: Typed, question: Question): Screen {
-  const { title, text, label, danger, path, back, hidden } = question;
+  const { title, text, label, danger, path, back, hidden, guarded } = question;
   return {
     title,
     body: html`${crumb(visit.to(back.path), back.label)}${heading(title)}
 ${card(html`<p>${text}</p>
 <form method="post" action="${visit.to(path)}">
 ${formHead(typed)}${members(hidden)}
+${guarded ? guardFields(visit, typed) : null}
 <button type="submit"${danger ? html` class="danger"` : null}>${label}</button>
 </form>`)}`,
   };

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
@@ -101,6 +102,55 @@ describe('a thief at the dashboard', function () {
     const page = (await person.get(path)).text;
     expect(page).to.include('asked for another withdraw address');
     expect(page).to.include('href="/gateway/dashboard/settings/withdraw"');
+  });
+
+  it('redirects, copies and signs no live webhook: that needs the password, by form and by API', async () => {
+    const [user, url] = [await newUser(api), 'http://127.0.0.1:9/of-the-leaver'];
+    const person = await formPerson(api, user);
+    const members = (more: Record<string, string> = {}) => ({
+      once: randomUUID(),
+      url,
+      'events.*': 'on',
+      ...more,
+    });
+    const byApi = async (method: string, path: string, mode: 'live' | 'test', body?: unknown) => {
+      const headers = { Cookie: person.state.cookie, 'X-Mode': mode };
+      const answer = await call(`${api.url}/webhook-endpoints${path}`, { method, body, headers });
+      return [answer.status, answer.body['code']];
+    };
+    const refused = [403, 'STEP_UP_REQUIRED'];
+    expect((await person.get('/dashboard/endpoints/new')).text).to.include('name="confirm_password"');
+    expect((await person.post('/dashboard/endpoints/new', members())).text).to.include(
+      'confirm_password-error',
+    );
+    expect(await byApi('POST', '', 'live', { url, events: ['*'] })).to.deep.equal(refused);
+    expect(await countOf('webhook_endpoints', 'url', url)).to.equal(0);
+    expect(await byApi('POST', '', 'test', { url, events: ['*'] }), 'test mode').to.deep.equal([
+      201,
+      undefined,
+    ]);
+
+    const proof = { confirm_password: user.password };
+    expect((await person.post('/dashboard/endpoints/new', members(proof))).status).to.equal(303);
+    const [made] = await api.deps.orm.em
+      .fork()
+      .execute<{ id: string }[]>("select id from webhook_endpoints where url = ? and mode = 'live'", [url]);
+    const stepped = await byApi('PUT', `/${made?.id}`, 'live', { rotate_secret: true });
+    expect(stepped, 'within ten minutes').to.deep.equal([200, undefined]);
+    clock.ms += 10 * 60_000;
+    for (const verb of ['change', 'rotate', 'disable', 'enable', 'delete']) {
+      const answer = await person.post(`/dashboard/endpoints/${made?.id}/${verb}`, members());
+      expect([answer.status, answer.text.includes('confirm_password-error')], verb).to.deep.equal([
+        403,
+        true,
+      ]);
+    }
+    expect(await byApi('PUT', `/${made?.id}`, 'live', { enabled: false })).to.deep.equal(refused);
+    expect(await byApi('DELETE', `/${made?.id}`, 'live')).to.deep.equal(refused);
+
+    const other = await formPerson(api, await newUser(api));
+    const removal = (await other.get(`/dashboard/settings/team/${user.id}/remove`)).text;
+    expect(removal).to.include('endpoints that this person set up').and.include(url);
   });
 
   it('who has what lies above the path of PUBLIC_URL is sent no password and nobody', async () => {

@@ -46,6 +46,24 @@ export async function listTeam(deps: Deps, owner: SessionOwner): Promise<TeamMem
 }
 
 /**
+ * The URLs of endpoints to which this person of the team gave their address or their secret, by URL: they get
+ * what happens also when the person is gone. At most the endpoints that there can be: 50 in each mode.
+ */
+export async function endpointsLeftBy(deps: Deps, owner: SessionOwner, userId: string): Promise<string[]> {
+  const found = await rows(
+    deps.orm.em.fork(),
+    sql<{ url: string }>`select url from webhook_endpoints e
+      where merchant_id = ${owner.merchantId} and deleted_at is null and payment_link_id is null
+        and exists (select 1 from operator_actions a where a.merchant_id = e.merchant_id
+          and a.user_id = ${userId} and a.action in ('endpoint.create', 'endpoint.change')
+          and a.subject = e.id::text
+          and (a.after->>'url' is not null or a.after->>'secret_ends_with' is not null))
+      order by url`,
+  );
+  return found.map(({ url }) => url);
+}
+
+/**
  * What {@link inviteUser} needs, outside of its transaction: each invitation is counted like a failed login
  * and given back where it is made, so that nobody asks of many emails whether they sign in here. Throws a
  * {@link Refusal}: STEP_UP_REQUIRED, which costs nobody anything, or INVALID for a text that is no email.

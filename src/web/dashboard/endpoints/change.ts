@@ -1,13 +1,15 @@
+import type { z } from 'zod';
 import { endpointChange } from '../../../contract/endpoint.ts';
 import { WEBHOOK_LIMITS } from '../../../domain/webhook.ts';
 import { getEndpoint, updateEndpoint } from '../../../services/webhooks/endpoints.ts';
-import { permitChange } from '../../../services/webhooks/permit.ts';
+import { type PermittedChange, permitChange } from '../../../services/webhooks/permit.ts';
 import { html } from '../../html.ts';
 import { card } from '../../parts/card.ts';
 import { checked } from '../fields.ts';
 import { formHead, untouched } from '../forms.ts';
 import { crumb, heading } from '../heading.ts';
-import { form, type ReadPage, type Screen, type Typed, type Visit } from '../visit.ts';
+import { guardedWhenLive, guardFieldsWhenLive } from '../settings/guarded.ts';
+import type { ReadPage, Screen, Typed, Visit } from '../visit.ts';
 import { boxesOf, checkedEvents } from './events.ts';
 import { endpointFields } from './new.ts';
 
@@ -24,7 +26,7 @@ export const CHANGE_ENDPOINT_PAGE: ReadPage = {
 };
 
 /** Changes the address, the events and the description of an endpoint. */
-export const CHANGE_ENDPOINT_FORM = form({
+export const CHANGE_ENDPOINT_FORMS = guardedWhenLive<z.output<typeof endpointChange>, PermittedChange>({
   path: PATH,
   extraMs: WEBHOOK_LIMITS.saveLookupMs,
   fields: (visit, values) => {
@@ -59,7 +61,8 @@ export function endpointOf({ deps, scope, params }: Visit) {
   return getEndpoint(deps, { ...scope, id: params['id'] ?? '' });
 }
 
-function screen({ to, params }: Visit, typed: Typed): Screen {
+function screen(visit: Visit, typed: Typed): Screen {
+  const { to, params } = visit;
   const here = `/endpoints/${params['id']}`;
   return {
     title: 'Change an endpoint',
@@ -67,6 +70,7 @@ function screen({ to, params }: Visit, typed: Typed): Screen {
 ${card(html`<form method="post" action="${to(`${here}/change`)}">
 ${formHead(typed)}
 ${endpointFields(typed)}
+${guardFieldsWhenLive(visit, typed)}
 <button type="submit">Save</button>
 </form>`)}`,
   };

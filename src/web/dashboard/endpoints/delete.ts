@@ -2,7 +2,8 @@ import { deleteEndpoint } from '../../../services/webhooks/endpoints.ts';
 import { foreign, html } from '../../html.ts';
 import { askScreen } from '../ask.ts';
 import { untouched } from '../forms.ts';
-import { form, type ReadPage, type Typed, type Visit } from '../visit.ts';
+import { guardedWhenLive } from '../settings/guarded.ts';
+import type { ReadPage, Typed, Visit } from '../visit.ts';
 import { endpointOf } from './change.ts';
 
 const PATH = '/endpoints/:id/delete';
@@ -14,7 +15,7 @@ export const DELETE_ENDPOINT_PAGE: ReadPage = {
 };
 
 /** Takes an endpoint out of use for good. */
-export const DELETE_ENDPOINT_FORM = form({
+export const DELETE_ENDPOINT_FORMS = guardedWhenLive({
   path: PATH,
   fields: () => ({ input: undefined }),
   apply: async (tx, deps, { visit: { scope, params, to } }) => {
@@ -32,6 +33,7 @@ async function screen(visit: Visit, typed: Typed) {
     label: 'Delete the endpoint',
     danger: true,
     path: `/endpoints/${id}/delete`,
+    guarded: visit.mode === 'live',
     back: { path: `/endpoints/${id}`, label: 'The endpoint' },
   });
 }

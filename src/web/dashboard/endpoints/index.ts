@@ -1,13 +1,13 @@
 import type { Pages } from '../visit.ts';
-import { CHANGE_ENDPOINT_FORM, CHANGE_ENDPOINT_PAGE } from './change.ts';
-import { DELETE_ENDPOINT_FORM, DELETE_ENDPOINT_PAGE } from './delete.ts';
+import { CHANGE_ENDPOINT_FORMS, CHANGE_ENDPOINT_PAGE } from './change.ts';
+import { DELETE_ENDPOINT_FORMS, DELETE_ENDPOINT_PAGE } from './delete.ts';
 import { ENDPOINT_DELIVERIES_PAGE } from './deliveries.ts';
 import { ENDPOINTS_PAGE } from './list.ts';
-import { NEW_ENDPOINT_FORM, NEW_ENDPOINT_PAGE } from './new.ts';
+import { NEW_ENDPOINT_FORMS, NEW_ENDPOINT_PAGE } from './new.ts';
 import { ENDPOINT_PAGE } from './one.ts';
 import { RESEND_FAILED_FORM, RESEND_FORM } from './resend.ts';
-import { ROTATE_SECRET_FORM, ROTATE_SECRET_PAGE } from './rotate.ts';
-import { DISABLE_ENDPOINT_FORM, ENABLE_ENDPOINT_FORM } from './switch.ts';
+import { ROTATE_SECRET_FORMS, ROTATE_SECRET_PAGE } from './rotate.ts';
+import { DISABLE_ENDPOINT_FORMS, ENABLE_ENDPOINT_FORMS } from './switch.ts';
 import { TEST_ENDPOINT_FORM } from './test.ts';
 
 /** The pages of webhook endpoints and of what is sent to them. */
@@ -22,12 +22,12 @@ export const ENDPOINTS: Pages = {
     ENDPOINT_DELIVERIES_PAGE,
   ],
   forms: [
-    NEW_ENDPOINT_FORM,
-    CHANGE_ENDPOINT_FORM,
-    ENABLE_ENDPOINT_FORM,
-    DISABLE_ENDPOINT_FORM,
-    ROTATE_SECRET_FORM,
-    DELETE_ENDPOINT_FORM,
+    ...NEW_ENDPOINT_FORMS,
+    ...CHANGE_ENDPOINT_FORMS,
+    ...ENABLE_ENDPOINT_FORMS,
+    ...DISABLE_ENDPOINT_FORMS,
+    ...ROTATE_SECRET_FORMS,
+    ...DELETE_ENDPOINT_FORMS,
     TEST_ENDPOINT_FORM,
     RESEND_FORM,
     RESEND_FAILED_FORM,

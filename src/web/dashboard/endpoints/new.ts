@@ -1,14 +1,16 @@
+import type { z } from 'zod';
 import { newEndpoint } from '../../../contract/endpoint.ts';
 import { WEBHOOK_LIMITS } from '../../../domain/webhook.ts';
 import { createEndpoint } from '../../../services/webhooks/endpoints.ts';
-import { permitEndpoint } from '../../../services/webhooks/permit.ts';
+import { type PermittedEndpoint, permitEndpoint } from '../../../services/webhooks/permit.ts';
 import { type Html, html } from '../../html.ts';
 import { card } from '../../parts/card.ts';
 import { textField } from '../../parts/field.ts';
 import { checked } from '../fields.ts';
 import { formHead, untouched } from '../forms.ts';
 import { crumb, heading } from '../heading.ts';
-import { form, type ReadPage, type Screen, type Typed, type Visit } from '../visit.ts';
+import { guardedWhenLive, guardFieldsWhenLive } from '../settings/guarded.ts';
+import type { ReadPage, Screen, Typed, Visit } from '../visit.ts';
 import { boxesOf, checkedEvents, eventBoxes } from './events.ts';
 
 const PATH = '/endpoints/new';
@@ -20,7 +22,7 @@ export const NEW_ENDPOINT_PAGE: ReadPage = {
 };
 
 /** Registers an endpoint, and shows its secret this once. */
-export const NEW_ENDPOINT_FORM = form({
+export const NEW_ENDPOINT_FORMS = guardedWhenLive<z.output<typeof newEndpoint>, PermittedEndpoint>({
   path: PATH,
   extraMs: WEBHOOK_LIMITS.saveLookupMs,
   fields: (visit, values) => {
@@ -46,13 +48,15 @@ function newSecret(secret: string, next: string) {
   };
 }
 
-function screen({ to }: Visit, typed: Typed): Screen {
+function screen(visit: Visit, typed: Typed): Screen {
+  const { to } = visit;
   return {
     title: 'New endpoint',
     body: html`${crumb(to('/endpoints'), 'Webhook endpoints')}${heading('New endpoint')}
 ${card(html`<form method="post" action="${to(PATH)}">
 ${formHead(typed)}
 ${endpointFields(typed)}
+${guardFieldsWhenLive(visit, typed)}
 <button type="submit">Register endpoint</button>
 </form>`)}`,
   };

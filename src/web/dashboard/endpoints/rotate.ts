@@ -1,7 +1,8 @@
 import { updateEndpoint } from '../../../services/webhooks/endpoints.ts';
 import { askScreen } from '../ask.ts';
 import { untouched } from '../forms.ts';
-import { form, type ReadPage, type Typed, type Visit } from '../visit.ts';
+import { guardedWhenLive } from '../settings/guarded.ts';
+import type { ReadPage, Typed, Visit } from '../visit.ts';
 import { endpointOf } from './change.ts';
 
 const PATH = '/endpoints/:id/rotate';
@@ -13,7 +14,7 @@ export const ROTATE_SECRET_PAGE: ReadPage = {
 };
 
 /** Makes a new secret, and shows it this once. */
-export const ROTATE_SECRET_FORM = form({
+export const ROTATE_SECRET_FORMS = guardedWhenLive({
   path: PATH,
   fields: () => ({ input: undefined }),
   apply: async (tx, deps, { visit: { scope, params, to } }) => {
@@ -41,6 +42,7 @@ async function screen(visit: Visit, typed: Typed) {
     text: 'It is shown once, right afterwards. Every message is signed with both secrets for 24 hours, so nothing is lost while your server changes over. Then the old one ends.',
     label: 'Make a new secret',
     path: `/endpoints/${id}/rotate`,
+    guarded: visit.mode === 'live',
     back: { path: `/endpoints/${id}`, label: 'The endpoint' },
   });
 }

@@ -1,17 +1,17 @@
 import { updateEndpoint } from '../../../services/webhooks/endpoints.ts';
 import { askScreen } from '../ask.ts';
-import { form } from '../visit.ts';
+import { guardedWhenLive } from '../settings/guarded.ts';
 import { endpointOf } from './change.ts';
 
 /** Lets an endpoint get events again, and forgets why it got none. */
-export const ENABLE_ENDPOINT_FORM = switchForm(true);
+export const ENABLE_ENDPOINT_FORMS = switchForm(true);
 
 /** Stops what is sent to an endpoint; what happens is kept, to be sent later. */
-export const DISABLE_ENDPOINT_FORM = switchForm(false);
+export const DISABLE_ENDPOINT_FORMS = switchForm(false);
 
 function switchForm(enabled: boolean) {
   const [verb, label] = enabled ? (['enable', 'Enable'] as const) : (['disable', 'Disable'] as const);
-  return form({
+  return guardedWhenLive({
     path: `/endpoints/:id/${verb}`,
     fields: () => ({ input: undefined }),
     apply: async (tx, deps, { visit: { scope, params, to } }) => {
@@ -27,6 +27,7 @@ function switchForm(enabled: boolean) {
           : 'Nothing is sent to it until it is enabled again. What happens meanwhile is kept as failed deliveries.',
         label,
         path: `/endpoints/${id}/${verb}`,
+        guarded: visit.mode === 'live',
         back: { path: `/endpoints/${id}`, label: 'The endpoint' },
       });
     },

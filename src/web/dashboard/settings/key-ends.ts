@@ -4,7 +4,7 @@ import { selectField } from '../../parts/field.ts';
 import { dateTime } from '../../parts/time.ts';
 import { untouched } from '../forms.ts';
 import type { ReadPage, Screen, Typed, Visit } from '../visit.ts';
-import { guardedWhenLive, guardingWhenLive } from './guarded.ts';
+import { guardedWhenLive } from './guarded.ts';
 import { keyName, keyOf } from './keys.ts';
 import { questionScreen } from './question.ts';
 
@@ -30,7 +30,7 @@ export const REVOKE_FORMS = guardedWhenLive({
   withoutSubscription: true,
   fields: () => ({ input: undefined }),
   apply: async (tx, _deps, { visit }) => {
-    await revokeKey(visit.deps, ofVisit(visit), guardingWhenLive(tx, visit));
+    await revokeKey(visit.deps, ofVisit(visit), tx);
     return { to: visit.to(KEYS[0]) };
   },
   again: async (visit, typed) => await revokeScreen(visit, typed),
@@ -53,8 +53,7 @@ export const ROTATE_FORMS = guardedWhenLive<number>({
     return { details: [{ path: 'grace', message: 'Choose how long the old key works.' }] };
   },
   apply: async (tx, _deps, { visit, input: graceMs }) => {
-    const how = guardingWhenLive(tx, visit);
-    const { key } = await rotateKey(visit.deps, { ...ofVisit(visit), graceMs }, how);
+    const { key } = await rotateKey(visit.deps, { ...ofVisit(visit), graceMs }, tx);
     const to = visit.to(KEYS[0]);
     const end = dateTime(new Date(visit.deps.now().getTime() + graceMs).toISOString());
     return {

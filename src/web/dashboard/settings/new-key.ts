@@ -3,10 +3,10 @@ import { createKey } from '../../../services/merchants/keys.ts';
 import { html } from '../../html.ts';
 import { card } from '../../parts/card.ts';
 import { checkboxes, textField } from '../../parts/field.ts';
-import { formHead, guardFields, untouched } from '../forms.ts';
+import { formHead, untouched } from '../forms.ts';
 import { crumb, heading } from '../heading.ts';
 import type { FieldsResult, ReadPage, Screen, Typed, Visit } from '../visit.ts';
-import { guardedWhenLive, guardingWhenLive } from './guarded.ts';
+import { guardedWhenLive, guardFieldsWhenLive } from './guarded.ts';
 import { SCOPE_WORDS } from './keys.ts';
 
 const PATH = '/settings/keys/new';
@@ -30,7 +30,7 @@ export const NEW_KEY_FORMS = guardedWhenLive<Terms>({
   withoutSubscription: true,
   fields: (_visit, values) => termsOf(values),
   apply: async (tx, _deps, { visit, input }) => {
-    const { key } = await createKey(visit.deps, { ...visit.scope, ...input }, guardingWhenLive(tx, visit));
+    const { key } = await createKey(visit.deps, { ...visit.scope, ...input }, tx);
     const to = visit.to('/settings/keys');
     return {
       to,
@@ -79,7 +79,7 @@ ${formHead(typed)}
 ${textField({ name: 'label', label: 'Label', hint: 'For your own eyes, such as “shop server”', value: values['label'], error: errors['label'] }, ' maxlength="200"')}
 ${checkboxes({ name: 'scopes', label: 'What it may do', error: errors['scopes'] }, options)}
 ${textField({ name: 'expires', label: 'Last day', hint: 'It ends with this day in UTC. Left empty, it never ends by itself.', value: values['expires'], error: errors['expires'] }, ' type="date"')}
-${mode === 'live' ? guardFields(visit, typed) : null}
+${guardFieldsWhenLive(visit, typed)}
 <button type="submit">Make the key</button>
 </form>`)}`,
   };

@@ -1,5 +1,10 @@
 import { isoSeconds } from '../../../domain/events.ts';
-import { listTeam, removeUser, type TeamMember } from '../../../services/access/signed-in/team.ts';
+import {
+  endpointsLeftBy,
+  listTeam,
+  removeUser,
+  type TeamMember,
+} from '../../../services/access/signed-in/team.ts';
 import { pendingWithdrawChanges } from '../../../services/merchants/withdraw-notices.ts';
 import { foreign, type Html, html } from '../../html.ts';
 import { badge } from '../../parts/badge.ts';
@@ -94,12 +99,13 @@ async function removeScreen(visit: Visit, typed: Typed): Promise<Screen> {
   const member = (await listTeam(deps, owner)).find(({ id, isYou }) => id === params['id'] && !isYou);
   if (!member) throw door.refusal('NOT_FOUND');
   const { pending } = await pendingWithdrawChanges(deps, owner.merchantId);
+  const urls = await endpointsLeftBy(deps, owner, member.id);
   const hasAsked = pending.some(({ askedBy }) => askedBy.userId === member.id);
   return questionScreen(visit, typed, {
     title: 'Remove somebody',
     back: TEAM,
     path: `${PATH}/${member.id}/remove`,
-    text: html`<p>${foreign(member.email)} is signed out everywhere and cannot sign in any more. What this person changed stays in the list of changes. Keys that this person has seen go on working: replace them if need be. So do invitations that this person has made: look in the team for whom you do not know.</p>
+    text: html`<p>${foreign(member.email)} is signed out everywhere and cannot sign in any more. What this person changed stays in the list of changes. Keys that this person has seen go on working: replace them if need be. So do invitations that this person has made: look in the team for whom you do not know.${urls.length === 0 ? null : html` Events are still sent to the endpoints that this person set up: ${foreign(urls.join(', '))}. Delete those that are not yours.`}</p>
 ${hasAsked ? stillCounts(door.prefix) : null}`,
     button: 'Remove this person',
     guarded: true,
