@@ -97,6 +97,8 @@ export type RouteDeclaration<
   readonly only?: 'test' | 'session';
   /** Outlives the session that makes it: in live mode a person shows password and code again first. */
   readonly guarded?: true;
+  /** Outlives its request, so what an API key changes is written down too; so is what is guarded. */
+  readonly recorded?: true;
   /** True for a route that starts work for which nobody pays: its rate has a limit of its own. */
   readonly isTest?: true;
   readonly tag: string;

@@ -73,7 +73,7 @@ async function carryOut(
     return { status: reply.status, body: JSON.stringify(reply.body) };
   };
   const limitMs = Math.max(0, budgetMs + (route.extraMs ?? 0));
-  const deps = caller?.kind === 'session' ? actingFor(caller, options, ctx) : options.deps;
+  const deps = caller ? actingFor(caller, route, options, ctx) : options.deps;
   const work = async (): Promise<KeptAnswer & { readonly replayed?: boolean }> => {
     const { read, apply } = route;
     if (read) {
@@ -111,13 +111,12 @@ async function holdSession(
   if (route.guarded && caller.mode === 'live') await requireStepUp(em, deps, caller);
 }
 
-/** What a person changes is written down under their name; what a key changes is not. */
-function actingFor(
-  { userId }: Extract<Caller, { kind: 'session' }>,
-  { deps, guards }: RunOptions,
-  ctx: Context,
-): Deps {
-  return { ...deps, actor: { kind: 'user', userId, from: siteOf(guards.addressOf(ctx.req)) } };
+/** What a person changes is written down under their name; what a key changes, where it outlives the request. */
+function actingFor(caller: Caller, route: Route, { deps, guards }: RunOptions, ctx: Context): Deps {
+  const from = siteOf(guards.addressOf(ctx.req));
+  if (caller.kind === 'session') return { ...deps, actor: { kind: 'user', userId: caller.userId, from } };
+  const isRecorded = route.guarded || route.recorded;
+  return isRecorded ? { ...deps, actor: { kind: 'key', keyId: caller.keyId, from } } : deps;
 }
 
 /**

@@ -153,7 +153,7 @@ export type Deps = {
    * alone): the outbox keeps the messages for a worker.
    */
   readonly actors: ActorPort | undefined;
-  /** The person on whose behalf the use case runs: what it changes is written down under this name. */
+  /** On whose behalf the use case runs: what it changes is written down under this name. */
   readonly actor?: Actor | undefined;
 };
 

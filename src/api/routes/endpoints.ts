@@ -175,6 +175,7 @@ export const ENDPOINT_ROUTES = [
     operationId: 'resendFailedDeliveries',
     auth: 'merchant',
     scope: 'webhooks',
+    recorded: true,
     tag,
     statuses: [200],
     summary: 'Send again what failed at an endpoint',

@@ -3,13 +3,14 @@ import type { Mode } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 import { requireKnownMerchant } from '../merchants/known.ts';
 
-/** A change as operators see it. `by` is the operator's name, or the email of the user. */
+/** A change as operators see it. `by` is the operator's name, the email of the user, or the key's id. */
 export type ActionView = {
   readonly id: string;
   readonly at: Date;
   readonly action: string;
   readonly by: string;
   readonly userId: string | null;
+  readonly keyId: string | null;
   readonly from: string | null;
   readonly merchantId: string | null;
   readonly mode: Mode | null;
@@ -25,7 +26,7 @@ export type ActionFilter = {
   readonly limit: number;
 };
 
-/** What operators and signed-in users changed, newest first. Throws a `Refusal` for an unknown merchant. */
+/** What operators, signed-in users and API keys changed, newest first. Throws a `Refusal` for an unknown merchant. */
 export async function listActions(
   deps: Deps,
   { merchantId, since, limit }: ActionFilter,
@@ -43,8 +44,9 @@ export async function listActions(
     id: row.id,
     at: row.at,
     action: row.action,
-    by: row.byName ?? users.get(row.userId ?? '') ?? '',
+    by: row.byName ?? (row.keyId ? `key ${row.keyId}` : (users.get(row.userId ?? '') ?? '')),
     userId: row.userId ?? null,
+    keyId: row.keyId ?? null,
     from: row.origin ?? null,
     merchantId: row.merchantId ?? null,
     mode: row.mode ?? null,

@@ -16,8 +16,9 @@ export type MerchantAction = {
   /** An operator has no name here: it is the gateway's business who of theirs did something. */
   readonly by:
     | { readonly kind: 'operator' }
+    | { readonly kind: 'key'; readonly keyId: string; readonly label: string }
     | { readonly kind: 'user'; readonly userId: string; readonly email: string | null };
-  /** The network that a user's request came from. */
+  /** The network that the request of a user or a key came from. */
   readonly from: string | null;
   readonly mode: Mode | null;
   readonly subject: string;
@@ -36,7 +37,7 @@ type Place = {
 };
 
 /**
- * What operators and users of this merchant changed, newest first, ties by id; with a mode, what was changed
+ * What operators, users and keys of this merchant changed, newest first, ties by id; with a mode, what was changed
  * in it and what belongs to neither. Walking with a cursor sees each row once. Throws a {@link Refusal} for a
  * cursor that is not in the list.
  */
@@ -60,11 +61,12 @@ export async function listMerchantActions(
     sql`(select * from operator_actions where ${whose} and ${beyond} ${order} limit ${limit + 1})`;
   const found = await rows(
     em,
-    sql<Row>`select a.id, a.at, a.action, a.by_name is not null as by_operator, a.user_id, u.email, a.origin,
-        a.mode, a.subject, s.email as subject_email, a.before, a.after, a.reason
+    sql<Row>`select a.id, a.at, a.action, a.by_name is not null as by_operator, a.user_id, u.email, a.key_id, k.label,
+        a.origin, a.mode, a.subject, s.email as subject_email, a.before, a.after, a.reason
       from (select * from (${sql.join(partsOf(listed).map(some), sql` union all `)}) parts
         ${order} limit ${limit + 1}) a
       left join users u on u.id = a.user_id and u.merchant_id = a.merchant_id
+      left join api_keys k on k.id = a.key_id and k.merchant_id = a.merchant_id
       left join users s on s.merchant_id = a.merchant_id
         and s.id = case when a.action like 'user.%' and a.subject ~ ${UUID} then a.subject::uuid end
       order by a.at ${backwards ? sql`` : sql`desc`}, a.id ${backwards ? sql`` : sql`desc`}`,
@@ -117,6 +119,8 @@ type Row = Omit<MerchantAction, 'at' | 'by' | 'from'> & {
   readonly byOperator: boolean;
   readonly userId: string | null;
   readonly email: string | null;
+  readonly keyId: string | null;
+  readonly label: string | null;
   readonly origin: string | null;
 };
 
@@ -125,12 +129,15 @@ type Row = Omit<MerchantAction, 'at' | 'by' | 'from'> & {
  * which machine, and what they noted down for each other is written for the gateway's own audit; where a
  * reason is meant for the merchant, it stands at the deposit that was decided about.
  */
-function viewOf({ byOperator, userId, email, origin, at, ...row }: Row): MerchantAction {
+function viewOf({ byOperator, userId, email, keyId, label, origin, at, ...row }: Row): MerchantAction {
   if (!byOperator)
     return {
       ...row,
       at: new Date(at),
-      by: { kind: 'user', userId: userId ?? '', email },
+      by:
+        keyId === null
+          ? { kind: 'user', userId: userId ?? '', email }
+          : { kind: 'key', keyId, label: label ?? '' },
       from: origin,
     };
   return {

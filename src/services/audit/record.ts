@@ -3,7 +3,7 @@ import { run, sql } from '../../db/sql.ts';
 import type { Mode } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 
-/** What an operator or a signed-in user can change, in the words of the command line. */
+/** What an operator, a signed-in user or an API key can change, in the words of the command line. */
 export type ActionName =
   | 'allow-ip.add'
   | 'allow-ip.remove'
@@ -26,6 +26,7 @@ export type ActionName =
   | 'link.cancel'
   | 'link.create'
   | 'link.expire'
+  | 'list.export'
   | 'merchant.create'
   | 'merchant.set'
   | 'payout.accept'
@@ -69,8 +70,9 @@ export type Change = {
 };
 
 /**
- * Writes the audit row of a change into the transaction of the change, if a person makes it (`deps.actor`);
- * what an API key or the gateway itself does gets none. If both sides are given, only what differs is kept.
+ * Writes the audit row of a change into the transaction of the change, if somebody is to be named for it
+ * (`deps.actor`): a person, or an API key where what it changes outlives its request. What the gateway itself
+ * does gets none. If both sides are given, only what differs is kept.
  */
 export async function recordAction(
   em: Em,
@@ -81,12 +83,14 @@ export async function recordAction(
   if (!actor) return;
   const { before, after } = differences(change);
   const { action, merchantId = null, mode = null, subject, reason = null } = change;
-  const [byName, userId] = actor.kind === 'operator' ? [actor.name, null] : [null, actor.userId];
+  const byName = actor.kind === 'operator' ? actor.name : null;
+  const userId = actor.kind === 'user' ? actor.userId : null;
+  const keyId = actor.kind === 'key' ? actor.keyId : null;
   await run(
     em,
-    sql`insert into operator_actions (id, at, action, by_name, user_id, origin, merchant_id, mode, subject,
+    sql`insert into operator_actions (id, at, action, by_name, user_id, key_id, origin, merchant_id, mode, subject,
       before, after, reason)
-      values (${deps.newId()}, ${deps.now()}, ${action}, ${byName}, ${userId}, ${actor.from}, ${merchantId},
+      values (${deps.newId()}, ${deps.now()}, ${action}, ${byName}, ${userId}, ${keyId}, ${actor.from}, ${merchantId},
         ${mode}, ${subject},
         ${textOf(before)}::jsonb, ${textOf(after)}::jsonb, ${reason})`,
   );

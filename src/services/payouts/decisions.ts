@@ -24,7 +24,8 @@ export async function writeDecision(
     readonly reason: string | null;
   },
 ): Promise<string> {
-  const byName = actor?.kind === 'operator' ? actor.name : (actor?.userId ?? 'the gateway');
+  const byName =
+    actor?.kind === 'operator' ? actor.name : actor?.kind === 'user' ? actor.userId : 'the gateway';
   await run(
     em,
     sql`insert into payout_decisions (kind, merchant_id, network, address_key, by_name, reason, at)

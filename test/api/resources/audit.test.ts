@@ -44,7 +44,7 @@ describe('changes by a signed-in user', function () {
     return (await rows()).slice(before);
   };
 
-  it('each leave a row with who, what and from where, whichever route makes them; a key leaves none', async () => {
+  it('each leave a row with who, what and from where, whichever route makes them; a key’s customers leave none', async () => {
     const done = new Map<string, Row[]>();
     const step = async (method: string, route: string, path: string, body?: unknown) => {
       let id = '';
@@ -100,6 +100,53 @@ describe('changes by a signed-in user', function () {
       call(`${api.url}/customers`, { key: api.keys.test, body: { external_id: 'key' } }),
     );
     expect(byKey).to.deep.equal([]);
+  });
+
+  it('by a key leave a row with the key and its network where they outlive the request', async () => {
+    const [found] = await api.deps.orm.em
+      .fork()
+      .execute<{ id: string }[]>("select id from api_keys where merchant_id = ? and mode = 'test'", [
+        api.merchant.id,
+      ]);
+    const keyRows = async () =>
+      await api.deps.orm.em
+        .fork()
+        .execute(
+          'select action, key_id, by_name, user_id, origin, mode from operator_actions where key_id is not null order by at, id',
+        );
+    const byKey = async (method: string, path: string, body?: unknown) => {
+      const headers = { 'X-Forwarded-For': '2001:db8:1:2::78' };
+      const answer = await call(`${api.url}${path}`, { method, key: api.keys.test, body, headers });
+      expect(answer.status, `${path} ${answer.text}`).to.be.within(200, 201);
+      return String(answer.body['id']);
+    };
+    const customer = await byKey('POST', '/customers', { external_id: 'by a key' });
+    await byKey('POST', '/request-payment', { customer_id: customer, amount_usd: 12 });
+    await byKey('POST', `/customers/${customer}/address-page`);
+    const endpoint = await byKey('POST', '/webhook-endpoints', { url: SECRET_PATH, events: ['*'] });
+    await byKey('PUT', `/webhook-endpoints/${endpoint}`, { description: 'x' });
+    await byKey('POST', `/webhook-endpoints/${endpoint}/resend-failed`, { since: '2026-01-01T00:00:00Z' });
+    await byKey('DELETE', `/webhook-endpoints/${endpoint}`);
+    const actions = [
+      'customer.new-page',
+      'endpoint.create',
+      'endpoint.change',
+      'endpoint.resend-failed',
+      'endpoint.delete',
+    ];
+    const by = { key_id: found?.id, by_name: null, user_id: null, origin: '2001:db8:1:2::/64', mode: 'test' };
+    expect(await keyRows()).to.deep.equal(actions.map((action) => ({ action, ...by })));
+    const pages = await call(`${api.origin}/dashboard/test/settings/audit`, { headers: { Cookie: cookie } });
+    expect(pages.text).to.match(new RegExp(`API key .*${found?.id}`));
+  });
+
+  it('and each list that leaves as a file, leave a row', async () => {
+    const file = async (query: string) =>
+      (await call(`${api.origin}/dashboard/customers.csv${query}`, { headers: { Cookie: cookie } })).status;
+    const added = await left(async () => expect(await file('')).to.equal(200));
+    expect(added).to.have.length(1);
+    expect(added[0]).to.include({ action: 'list.export', subject: 'customers', mode: 'live' });
+    expect(await left(() => file('?limit=x')), 'what was refused').to.deep.equal([]);
   });
 
   it('leave nothing where the change did not happen, and one row for a request that is sent twice', async () => {

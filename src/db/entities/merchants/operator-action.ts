@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { Mode } from '../../../domain/assets.ts';
+import { ApiKey } from '../access/api-key.ts';
 import { User } from '../access/user.ts';
 import { Merchant } from './merchant.ts';
 
@@ -12,6 +13,7 @@ const schema = defineEntity({
     action: p.string().length(40),
     byName: p.string().length(120).nullable(),
     userId: () => p.manyToOne(User).mapToPk().fieldName('user_id').nullable().deleteRule('no action'),
+    keyId: () => p.manyToOne(ApiKey).mapToPk().fieldName('key_id').nullable().deleteRule('no action'),
     origin: p.string().length(255).nullable(),
     merchantId: () =>
       p.manyToOne(Merchant).mapToPk().fieldName('merchant_id').nullable().deleteRule('no action'),
@@ -27,14 +29,14 @@ const schema = defineEntity({
     { name: 'operator_actions_mode_index', properties: ['merchantId', 'mode', 'at', 'id'] },
   ],
   checks: [
-    { name: 'operator_actions_actor_check', expression: '(by_name is null) <> (user_id is null)' },
+    { name: 'operator_actions_actor_check', expression: 'num_nonnulls(by_name, user_id, key_id) = 1' },
     { name: 'operator_actions_mode_check', expression: "mode in ('live', 'test')" },
   ],
 });
 
 /**
- * What an operator (`byName`) or a signed-in user (`userId`) changed,
- * and from where. The database refuses to change or remove a row.
+ * What an operator (`byName`), a signed-in user (`userId`) or an API key (`keyId`)
+ * changed, and from where. The database refuses to change or remove a row.
  */
 export class OperatorAction extends schema.class {}
 schema.setClass(OperatorAction);

@@ -5,6 +5,7 @@ import { depositQuery } from '../../../contract/deposit.ts';
 import { eventQuery } from '../../../contract/event.ts';
 import { type FiltersOf, filtersOf } from '../../../contract/list-query.ts';
 import { paymentLinkQuery } from '../../../contract/payment-link.ts';
+import { recordAction } from '../../../services/audit/record.ts';
 import type { Deps } from '../../../services/deps.ts';
 import { type ExportOf, exportCsv } from '../../../services/export/export.ts';
 import { Refusal } from '../../../services/refusal.ts';
@@ -37,7 +38,7 @@ function file<Query extends PageMembers>(
     path: `/${name}.csv`,
     name: `${name}-{mode}.csv`,
     type: 'text/csv; charset=utf-8; header=present',
-    async *pieces({ door, scope, query: given }, signal) {
+    async *pieces({ door, deps, scope, query: given }, signal) {
       const { value, details } = door.check(query, queryOf(given).members);
       const [wrong] = details;
       if (wrong) throw new Refusal('INVALID', `${wrong.path} ${wrong.message}`.trim(), wrong.path);
@@ -47,7 +48,14 @@ function file<Query extends PageMembers>(
         waitMs = LATER_MS;
         return read;
       };
-      yield* exportCsv(turn, rowsOf({ ...scope, ...filtersOf(value as Query) }), signal);
+      let isNoted = false;
+      for await (const piece of exportCsv(turn, rowsOf({ ...scope, ...filtersOf(value as Query) }), signal)) {
+        // Before the first rows leave: a file that could not be made is none.
+        if (!isNoted)
+          await recordAction(deps.orm.em.fork(), deps, { action: 'list.export', ...scope, subject: name });
+        isNoted = true;
+        yield piece;
+      }
     },
   };
 }

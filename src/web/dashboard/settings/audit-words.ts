@@ -25,6 +25,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'link.cancel': 'cancelled a payment link',
   'link.create': 'made a payment link',
   'link.expire': 'let a payment link of the test mode expire',
+  'list.export': 'exported a list as a file',
   'merchant.create': 'opened this merchant’s account',
   'merchant.set': 'changed what is set for the merchant',
   'payout.accept': 'accepted transactions that this gateway had not sent',

@@ -30,16 +30,25 @@ export const AUDIT_PAGE: ReadPage = {
         { head: 'What', cell: what },
       ],
       empty: ({ to }) =>
-        emptyState('Nothing was changed yet', 'What your team and the operator change is listed here.', {
-          href: to('/settings'),
-          label: 'Go to the settings',
-        }),
+        emptyState(
+          'Nothing was changed yet',
+          'What your team, your keys and the operator change is listed here.',
+          {
+            href: to('/settings'),
+            label: 'Go to the settings',
+          },
+        ),
     }),
 };
 
 function who({ by, from }: MerchantAction): Html {
   if (by.kind === 'operator') return html`An operator of this gateway`;
-  const name = by.email === null ? html`Somebody who is not in your team` : foreign(by.email);
+  const name =
+    by.kind === 'key'
+      ? html`API key ${foreign(by.label)} <span class="mono">${by.keyId}</span>`
+      : by.email === null
+        ? html`Somebody who is not in your team`
+        : foreign(by.email);
   return html`${name}${from === null ? null : html`<br><span class="muted">from ${from}</span>`}`;
 }
 
