@@ -1,7 +1,7 @@
 // A receiver for Express 4 or 5 on Node 18 or newer. Copy this file and credit.mjs, then:
 // npm install express https://GATEWAY/sdk/deposit-gateway-sdk-0.1.0.tgz
 // WEBHOOK_SECRET=whsec_… PORT=3000 node express.mjs
-import { verifyWebhook, WebhookVerificationError } from 'deposit-gateway-sdk';
+import { verifyWebhook, WebhookVerificationError } from '@deposit-gateway/sdk';
 import express from 'express';
 import { creditOnce } from './credit.mjs';
 

@@ -1,7 +1,7 @@
 // A receiver for Koa 3 on Node 18 or newer, without any body parser. Copy this file and credit.mjs, then:
 // npm install koa https://GATEWAY/sdk/deposit-gateway-sdk-0.1.0.tgz
 // WEBHOOK_SECRET=whsec_… PORT=3000 node koa.mjs
-import { verifyWebhook, WebhookVerificationError } from 'deposit-gateway-sdk';
+import { verifyWebhook, WebhookVerificationError } from '@deposit-gateway/sdk';
 import Koa from 'koa';
 import { creditOnce } from './credit.mjs';
 

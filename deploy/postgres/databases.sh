@@ -2,8 +2,13 @@
 # Runs once, when the volume is empty: each program has a role and databases of its own and cannot read the other's. Of the gateway's, the
 # owner makes and changes tables ("gateway migrate"), the service reads and writes rows, the reader looks, the signer writes what it signed.
 set -euo pipefail
-psql -v ON_ERROR_STOP=1 -U postgres -d postgres -v owner_password="$GATEWAY_OWNER_DB_PASSWORD" -v reader_password="$GATEWAY_READER_DB_PASSWORD" \
-  -v signer_password="$GATEWAY_SIGNER_DB_PASSWORD" -v gateway_password="$GATEWAY_DB_PASSWORD" -v temporal_password="$TEMPORAL_DB_PASSWORD" <<'SQL'
+psql -v ON_ERROR_STOP=1 -U postgres -d postgres <<'SQL'
+-- From the environment: arguments can be read by everybody on the host.
+\getenv owner_password GATEWAY_OWNER_DB_PASSWORD
+\getenv reader_password GATEWAY_READER_DB_PASSWORD
+\getenv signer_password GATEWAY_SIGNER_DB_PASSWORD
+\getenv gateway_password GATEWAY_DB_PASSWORD
+\getenv temporal_password TEMPORAL_DB_PASSWORD
 create role gateway_owner login password :'owner_password';
 create role gateway login password :'gateway_password';
 create role gateway_reader login password :'reader_password';

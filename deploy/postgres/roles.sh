@@ -2,8 +2,13 @@
 # Brings the roles of a server that exists in line with deploy/postgres.env: makes those that are missing, and sets every password. May be run
 # again and again; "Keys" in docs/operations.md has the steps around it.
 set -euo pipefail
-psql -v ON_ERROR_STOP=1 -q -U postgres -d postgres -v owner_password="$GATEWAY_OWNER_DB_PASSWORD" -v reader_password="$GATEWAY_READER_DB_PASSWORD" \
-  -v signer_password="$GATEWAY_SIGNER_DB_PASSWORD" -v gateway_password="$GATEWAY_DB_PASSWORD" -v temporal_password="$TEMPORAL_DB_PASSWORD" <<'SQL'
+psql -v ON_ERROR_STOP=1 -q -U postgres -d postgres <<'SQL'
+-- From the environment: arguments can be read by everybody on the host.
+\getenv owner_password GATEWAY_OWNER_DB_PASSWORD
+\getenv reader_password GATEWAY_READER_DB_PASSWORD
+\getenv signer_password GATEWAY_SIGNER_DB_PASSWORD
+\getenv gateway_password GATEWAY_DB_PASSWORD
+\getenv temporal_password TEMPORAL_DB_PASSWORD
 -- A password in a statement that fails is not for the server's log.
 set log_min_error_statement = 'panic';
 begin;

@@ -76,7 +76,7 @@ export function renderEnvExample(): string {
       .map(([name, variable]) => `# ${describe(variable)}\n# ${name}=${variable.example}\n`);
     return `## ${title}\n\n${lines.join('\n')}`;
   });
-  return `# ${NOTE}\n# Remove the "# " before a variable to set it. An empty value counts as unset.\n\n${sections.join('\n')}`;
+  return `# ${NOTE}\n# The gateway reads no file named .env by itself: hand it over, as with "docker run --env-file" or "set -a; . ./.env". Git ignores it.\n# Remove the "# " before a variable to set it. An empty value counts as unset.\n\n${sections.join('\n')}`;
 }
 
 const INTRODUCTION = `# Configuration

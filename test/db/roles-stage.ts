@@ -24,7 +24,7 @@ function statementsOf(script: string): { readonly database: string; readonly sql
   let database = 'postgres';
   const found: { database: string; sql: string }[] = [];
   const clean = text
-    .replace(/^--.*$/gm, '')
+    .replace(/^(--|\\getenv).*$/gm, '')
     .replace(/:'(\w+)'/g, `'${PASSWORD}'`)
     .replace(/gateway/g, 'gw');
   for (const line of clean

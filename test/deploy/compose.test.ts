@@ -210,7 +210,10 @@ describe('the compose file', () => {
     expect(read('deploy/postgres.env.example')).to.include(`GATEWAY_SIGNER_DB_PASSWORD=${password}`);
     const script = read('deploy/postgres/databases.sh');
     expect(script).to.match(/^create role gateway_signer login password :'signer_password';$/m);
-    expect(script).to.include('-v signer_password="$GATEWAY_SIGNER_DB_PASSWORD"');
+    for (const text of [script, read('deploy/postgres/roles.sh')]) {
+      expect(text).to.include('\n\\getenv signer_password GATEWAY_SIGNER_DB_PASSWORD\n');
+      expect(text, 'no argument, which everybody on the host can read').to.not.include('$GATEWAY');
+    }
     expect(script).to.not.match(/default privileges .*gateway_signer/);
   });
 

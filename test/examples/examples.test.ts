@@ -76,8 +76,8 @@ type Signed = { readonly rawBody: string; readonly headers: Record<string, strin
 async function copied({ files }: Example): Promise<string> {
   const folder = await tempDir('example');
   for (const file of files) await copyFile(join(ROOT, file), join(folder, basename(file)));
-  await mkdir(join(folder, 'node_modules'));
-  for (const name of ['koa', 'deposit-gateway-sdk'])
+  await mkdir(join(folder, 'node_modules/@deposit-gateway'), { recursive: true });
+  for (const name of ['koa', '@deposit-gateway/sdk'])
     await symlink(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
   return folder;
 }

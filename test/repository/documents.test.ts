@@ -52,6 +52,22 @@ describe('the repository', () => {
     ).to.equal(true);
   });
 
+  it('has nobody run what a registry holds under a name, which may be a stranger’s', () => {
+    const own = 'test/repository/documents.test.ts';
+    const asks = trackedFiles().filter(
+      (path) =>
+        /\.(md|m?[jt]s|json|ya?ml|sh|py|php)$/.test(path) &&
+        path !== own &&
+        /\bnpx (?!--no-install )/.test(read(path)),
+    );
+    expect(asks).to.deep.equal([]);
+    const { name, bin } = JSON.parse(read('packages/sdk/package.json')) as Record<string, unknown>;
+    expect([name, bin], 'the SDK has a scope, and no command to look up').to.deep.equal([
+      '@deposit-gateway/sdk',
+      undefined,
+    ]);
+  });
+
   it('names in its documents only files that exist', () => {
     const texts = trackedFiles().filter((file) =>
       /^(README|CONTRIBUTING|SECURITY|docs\/.*|test\/support\/README)\.md$/.test(file),

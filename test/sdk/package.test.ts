@@ -54,10 +54,10 @@ describe('the package of the SDK', function () {
 
     it('comes alone, and the lockfile knows its hash', () => {
       const { dependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
-      expect(dependencies).to.deep.equal({ 'deposit-gateway-sdk': url });
+      expect(dependencies).to.deep.equal({ '@deposit-gateway/sdk': url });
       const { packages } = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8'));
-      expect(Object.keys(packages)).to.deep.equal(['', 'node_modules/deposit-gateway-sdk']);
-      const { integrity } = packages['node_modules/deposit-gateway-sdk'];
+      expect(Object.keys(packages)).to.deep.equal(['', 'node_modules/@deposit-gateway/sdk']);
+      const { integrity } = packages['node_modules/@deposit-gateway/sdk'];
       expect(integrity).to.equal(readReleases()[0]?.tarball.integrity);
     });
 
@@ -65,8 +65,8 @@ describe('the package of the SDK', function () {
       const print = 'exercise(sdk).then((answer) => console.log(answer));';
       const compilerOptions = { ...STRICT, module: 'nodenext' };
       const folder = await projectLike(project, {
-        'main.mjs': `import * as sdk from 'deposit-gateway-sdk';${shopProgram(input('esm'), { sync: true })}${print}`,
-        'main.cjs': `const sdk = require('deposit-gateway-sdk');${shopProgram(input('cjs'), { sync: true })}${print}`,
+        'main.mjs': `import * as sdk from '@deposit-gateway/sdk';${shopProgram(input('esm'), { sync: true })}${print}`,
+        'main.cjs': `const sdk = require('@deposit-gateway/sdk');${shopProgram(input('cjs'), { sync: true })}${print}`,
         'typed.ts': typedShopProgram(input('typed')),
         'tsconfig.json': JSON.stringify({ compilerOptions, files: ['typed.ts'] }),
         'package.json': JSON.stringify({ type: 'module' }),

@@ -142,7 +142,7 @@ async function attemptOnce(ask, url, init, { sent, timeoutMs, signal, warned }) 
 function warn(what, ignored, warned) {
 	if (!ignored || warned.size >= MAX_WARNINGS || warned.has(ignored)) return;
 	warned.add(ignored);
-	console.warn(`deposit-gateway-sdk: ${what} ${ignored}`);
+	console.warn(`@deposit-gateway/sdk: ${what} ${ignored}`);
 }
 /** The platform's own word, such as ENOTFOUND, which lies below what `fetch` throws. */
 function reasonOf(error) {

@@ -237,7 +237,7 @@ async function attemptOnce(ask, url, init, { sent, timeoutMs, signal, warned }) 
 function warn(what, ignored, warned) {
 	if (!ignored || warned.size >= MAX_WARNINGS || warned.has(ignored)) return;
 	warned.add(ignored);
-	console.warn(`deposit-gateway-sdk: ${what} ${ignored}`);
+	console.warn(`@deposit-gateway/sdk: ${what} ${ignored}`);
 }
 /** The platform's own word, such as ENOTFOUND, which lies below what `fetch` throws. */
 function reasonOf$1(error) {
@@ -1099,8 +1099,7 @@ function past(given) {
 	return at;
 }
 // ../../src/cli/follow/main.ts
-const HELP = `Usage: deposit-gateway-sdk listen --api URL --forward-to URL [options]
-       node listen.mjs --api URL --forward-to URL [options]
+const HELP = `Usage: node listen.mjs --api URL --forward-to URL [options]
 
 Follows the events of an API key and forwards each to your own server, signed, as the gateway would send it.
 The key comes from GATEWAY_KEY. It is for development; it ends with Ctrl-C.

@@ -151,7 +151,7 @@ async function attemptOnce(
 function warn(what: string, ignored: string | null, warned: Set<string>): void {
   if (!ignored || warned.size >= MAX_WARNINGS || warned.has(ignored)) return;
   warned.add(ignored);
-  console.warn(`deposit-gateway-sdk: ${what} ${ignored}`);
+  console.warn(`@deposit-gateway/sdk: ${what} ${ignored}`);
 }
 
 /** The platform's own word, such as ENOTFOUND, which lies below what `fetch` throws. */

@@ -9,8 +9,7 @@ import { past } from './times.ts';
 // "webhook listen --forward-to" for who has a key and not this repository: a file of the SDK's package,
 // which Node 18 runs, too.
 
-const HELP = `Usage: deposit-gateway-sdk listen --api URL --forward-to URL [options]
-       node listen.mjs --api URL --forward-to URL [options]
+const HELP = `Usage: node listen.mjs --api URL --forward-to URL [options]
 
 Follows the events of an API key and forwards each to your own server, signed, as the gateway would send it.
 The key comes from GATEWAY_KEY. It is for development; it ends with Ctrl-C.

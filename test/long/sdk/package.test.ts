@@ -22,8 +22,8 @@ import {
   shopProject,
 } from '../../support/sdk/projects.ts';
 
-const ESM = `import * as sdk from 'deposit-gateway-sdk';\n`;
-const CJS = `const sdk = require('deposit-gateway-sdk');\n`;
+const ESM = `import * as sdk from '@deposit-gateway/sdk';\n`;
+const CJS = `const sdk = require('@deposit-gateway/sdk');\n`;
 const PRINT = 'exercise(sdk).then((answer) => console.log(answer));\n';
 
 describe('the package of the SDK elsewhere', function () {
@@ -101,7 +101,7 @@ const config :Workerd.Config = (
   services = [
     (name = "shop", worker = (compatibilityDate = "2024-09-01", modules = [
       (name = "shop", esModule = embed "worker.mjs"),
-      (name = "deposit-gateway-sdk", esModule = embed "node_modules/deposit-gateway-sdk/dist/web.mjs") ])),
+      (name = "@deposit-gateway/sdk", esModule = embed "node_modules/@deposit-gateway/sdk/dist/web.mjs") ])),
     (name = "internet", network = (allow = ["public", "private", "local"])) ],
   sockets = [ (name = "http", address = "127.0.0.1:${port}", http = (), service = "shop") ]
 );`,

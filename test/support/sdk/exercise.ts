@@ -52,7 +52,7 @@ export function typedShopProgram({ url, key, name }: ShopInput): string {
   return `import {
   type ClientOptions, createClient, type Customer, type Deposit, type GatewayClient, GatewayError, type Page,
   signTestEvent, verifyWebhook, verifyWebhookAsync, type WebhookEvent, WebhookVerificationError,
-} from 'deposit-gateway-sdk';
+} from '@deposit-gateway/sdk';
 
 async function main(): Promise<void> {
   const options: ClientOptions = { baseUrl: ${JSON.stringify(url)}, apiKey: ${JSON.stringify(key)} };

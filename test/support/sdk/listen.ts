@@ -14,7 +14,7 @@ export async function forwardsTo(node: string, project: string, api: TestApi) {
   const local = new LocalShop();
   await local.open();
   local.secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
-  const file = join(project, 'node_modules/deposit-gateway-sdk/dist/listen.mjs');
+  const file = join(project, 'node_modules/@deposit-gateway/sdk/dist/listen.mjs');
   const words = ['listen', '--api', api.origin, '--forward-to', local.url];
   const env = { ...process.env, GATEWAY_KEY: keys.test, WEBHOOK_SECRET: local.secret };
   const program = spawn(node, [file, ...words], { env, stdio: ['ignore', 'pipe', 'inherit'] });
