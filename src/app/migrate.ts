@@ -3,6 +3,7 @@ import { pause } from '../base/async/pause.ts';
 import { OperatorError } from '../base/errors.ts';
 import { type Em, type Orm, openOrm } from '../db/orm.ts';
 import { firstRow, rows, run, sql } from '../db/sql.ts';
+import { hideSecrets } from './reader-rights.ts';
 
 /** Any number will do, as long as it is the same in every process: the holder of this lock migrates. */
 const MIGRATION_LOCK = 7_203_411_860;
@@ -63,7 +64,9 @@ async function migrateUnless(
     return await alone(unlimited, report, () =>
       reporting(unlimited, report, async () => {
         await refuses(unlimited.em.fork());
-        return await applyAll(unlimited, report);
+        const applied = await applyAll(unlimited, report);
+        await hideSecrets(unlimited.em.fork());
+        return applied;
       }),
     );
   } finally {

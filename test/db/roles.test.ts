@@ -78,6 +78,21 @@ describe('the roles of the database, as they are shipped', function () {
     expect(await the.reader.em.fork().execute('select count(*)::int as many from customers')).to.deep.equal([
       { many: 1 },
     ]);
+    for (const [table, hidden] of [
+      ['users', 'password_hash, totp_sealed'],
+      ['sessions', 'token_hash, former_token_hash'],
+      ['api_keys', 'hash'],
+      ['password_links', 'token_hash'],
+      ['shown_secrets', 'sealed'],
+      ['idempotency_answers', 'body_sealed'],
+      ['webhook_endpoints', 'secret_sealed, earlier_secrets'],
+      ['customers', 'page_token'],
+      ['payment_links', 'token'],
+    ] as const) {
+      expect(await refusal(the.reader, `select id from ${table}`), table).to.equal('was done');
+      for (const column of hidden.split(', '))
+        expect(await refusal(the.reader, `select ${column} from ${table}`)).to.match(/permission denied/);
+    }
     for (const sql of [
       "update customers set name = 'x'",
       'delete from customers',

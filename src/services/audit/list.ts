@@ -39,7 +39,9 @@ export async function listActions(
   };
   const rows = await em.find(OperatorAction, where, { orderBy: { at: 'desc', id: 'desc' }, limit });
   const userIds = [...new Set(rows.flatMap(({ userId }) => userId ?? []))];
-  const users = new Map((await em.find(User, { id: { $in: userIds } })).map((user) => [user.id, user.email]));
+  // By column: whoever may only look at the database sees no proof of anybody.
+  const found = await em.find(User, { id: { $in: userIds } }, { fields: ['email'] });
+  const users = new Map(found.map((user) => [user.id, user.email]));
   return rows.map((row) => ({
     id: row.id,
     at: row.at,

@@ -52,7 +52,8 @@ export async function linkDifferences(
     sql<SumsRow>`select l.id, l.assigned_units::text as assigned, l.paid_units::text as paid,
        l.open_count::text as open,
        s.assigned::text as found_assigned, s.paid::text as found_paid, s.open::text as found_open
-     from (select * from payment_links where id > ${afterId}::uuid order by id limit ${limit}) l
+     from (select id, assigned_units, paid_units, open_count from payment_links
+       where id > ${afterId}::uuid order by id limit ${limit}) l
      cross join lateral (
        select coalesce(sum(${SCALED}) filter (where d.status <> 'failed'), 0) as assigned,
          coalesce(sum(${SCALED}) filter (where ${PAID}), 0) as paid,
