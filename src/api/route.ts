@@ -90,6 +90,8 @@ export type RouteDeclaration<
   readonly auth: A;
   /** What an API key must be allowed to do; `none` for a route that takes no key. */
   readonly scope: A extends 'merchant' ? RouteScope : 'none';
+  /** What its answer opens needs this scope as well. */
+  readonly alsoScope?: RouteScope;
   /**
    * `test`: the other mode gets 403 before anything else of the request is
    * checked. `session`: an API key gets 403.

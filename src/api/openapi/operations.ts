@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import { REPLAYED_HEADER, takesKey } from '../idempotency.ts';
+import { scopesOf } from '../requests/admission.ts';
 import type { Route } from '../route.ts';
 import { errorCodesOf, errorResponses } from './errors.ts';
 import { ROUTE_EXAMPLES, type RouteExample } from './examples.ts';
@@ -41,7 +42,12 @@ function describe(route: Route): string {
   if (route.only === 'test') notes.push('Test mode only.');
   if (route.only === 'session')
     notes.push('Needs the session of a signed-in user: an API key gets `SESSION_REQUIRED`.');
-  else if (route.scope !== 'none') notes.push(`A key needs the scope \`${route.scope}\`.`);
+  else if (route.scope !== 'none')
+    notes.push(
+      `A key needs the scope ${scopesOf(route)
+        .map((scope) => `\`${scope}\``)
+        .join(' and ')}.`,
+    );
   if (route.auth === 'none') notes.push('Needs no credential.');
   return notes.join(' ');
 }

@@ -1,4 +1,4 @@
-import { opens } from '../../domain/key-scope.ts';
+import { opens, type RouteScope } from '../../domain/key-scope.ts';
 import { isAllowedFrom } from '../../services/access/allowlist.ts';
 import { forgedRequest } from '../access/csrf.ts';
 import { ApiError } from '../errors.ts';
@@ -30,9 +30,16 @@ export function admit(route: Route, caller: Caller, addressOf: () => string, isO
       'This is for people who are signed in; an API key does not open it.',
     );
   }
-  if (caller.kind === 'key' && route.scope !== 'none' && !opens(caller.scopes, route.scope)) {
-    const sentence = `This needs a key with the scope "${route.scope}"; this key has ${caller.scopes.join(', ')}.`;
+  const scopes = caller.kind === 'key' ? caller.scopes : undefined;
+  const lacked = scopes && scopesOf(route).find((needed) => !opens(scopes, needed));
+  if (lacked) {
+    const sentence = `This needs a key with the scope "${lacked}"; this key has ${scopes.join(', ')}.`;
     throw new ApiError('SCOPE_REQUIRED', sentence);
   }
   if (caller.kind === 'session' && !isOwnPage()) throw forgedRequest();
+}
+
+/** What an API key must be allowed to do for a route, all of it. */
+export function scopesOf({ scope, alsoScope }: Pick<Route, 'scope' | 'alsoScope'>): readonly RouteScope[] {
+  return [...(scope === 'none' ? [] : [scope]), ...(alsoScope ? [alsoScope] : [])];
 }

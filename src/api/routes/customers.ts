@@ -123,6 +123,7 @@ export const CUSTOMER_ROUTES = [
     operationId: 'replaceAddressPage',
     auth: 'merchant',
     scope: 'payments',
+    alsoScope: 'read',
     recorded: true,
     tag,
     statuses: [201],

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
+import { scopesOf } from '../../../src/api/requests/admission.ts';
 import { ROUTES } from '../../../src/api/routes/index.ts';
 import { KEY_SCOPES, type KeyScope, ROUTE_SCOPES } from '../../../src/domain/key-scope.ts';
 import { allowNetwork } from '../../../src/services/access/allowlist.ts';
@@ -27,11 +28,22 @@ describe('the scopes of a key', function () {
       for (const route of KEYED) {
         const name = `${scope} at ${route.method} ${route.path}`;
         const { status, body } = await ask(route, key);
-        if (scope === 'all' || scope === route.scope) expect(status, name).to.not.equal(403);
+        if (scope === 'all' || scopesOf(route).every((needed) => needed === scope))
+          expect(status, name).to.not.equal(403);
         else expect([status, body['code']], name).to.deep.equal([403, 'SCOPE_REQUIRED']);
-        if (status === 403) expect(body['error'], name).to.contain(`"${route.scope}"`);
+        const [lacked] = scopesOf(route).filter((needed) => needed !== scope);
+        if (status === 403) expect(body['error'], name).to.contain(`"${lacked}"`);
       }
     }
+  });
+
+  it('are all needed where an answer opens more: a key that makes links is not told the page of a customer', async () => {
+    const path = '/customers/:id/address-page';
+    const route = KEYED.find((one) => one.path === path && one.method === 'post');
+    if (!route) throw new Error(`no ${path}`);
+    expect(scopesOf(route)).to.deep.equal(['payments', 'read']);
+    expect((await ask(route, await make('payments'))).body['code']).to.equal('SCOPE_REQUIRED');
+    expect((await ask(route, await make('payments', 'read'))).status).to.equal(404);
   });
 
   it('are everything where none is named, go over to the key that replaces it with its end, and are no others', async () => {
