@@ -1,5 +1,6 @@
 // Secrets that come by file: `NAME_FILE` holds the path of what `NAME` would be.
 import { readFileSync, statSync } from 'node:fs';
+import { sharedWarning } from '../base/shared-file.ts';
 import type { Environment } from './variable.ts';
 import type { VariableName } from './variables/index.ts';
 import { VARIABLES } from './variables/index.ts';
@@ -39,6 +40,13 @@ export function withSecretFiles(env: Environment, problems: string[]): Environme
     else values[name] = readSecret(given, path, problems);
   }
   return values;
+}
+
+/** A sentence for each file of a secret that others can read, in the words that the wallet's seed has. */
+export function sharedFiles(env: Environment): string[] {
+  return Object.entries(env).flatMap(([given, path]) =>
+    path && secretOfFile(given) ? (sharedWarning(path, statSync(path)) ?? []) : [],
+  );
 }
 
 function readSecret(name: string, path: string, problems: string[]): string | undefined {

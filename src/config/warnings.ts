@@ -2,7 +2,7 @@ import { nearestWord } from '../base/spelling.ts';
 import { chainsSettings, PRICE_CHAINS, priceChain } from '../chains/index.ts';
 import { NATIVE_CURRENCY, NETWORKS } from '../domain/assets.ts';
 import { parseCidr } from '../domain/ip-address.ts';
-import { plainOfFile, secretOfFile } from './files.ts';
+import { plainOfFile, secretOfFile, sharedFiles } from './files.ts';
 import { isNear } from './production.ts';
 import { hostOf } from './urls.ts';
 import type { Environment } from './variable.ts';
@@ -58,7 +58,7 @@ export function warningsOf(values: Values, env: Environment): string[] {
       `PRICE_SOURCE is chainlink, which reads ${chains}, but ${variables} are unset: ${coins} have no price.`,
     );
   }
-  warnings.push(...storesInTheClear(values));
+  warnings.push(...storesInTheClear(values), ...sharedFiles(env));
   return [...warnings, ...misspelt(env)];
 }
 
@@ -82,7 +82,7 @@ function isBesideUs(host: string): boolean {
   return isNear(host) || !/[.:]/.test(host);
 }
 
-/** Warns of stores that are reached without TLS: rows and decisions travel there, and so do passwords. */
+/** Warns of what is reached without TLS: rows and decisions travel to stores, and so do passwords. */
 function storesInTheClear(values: Values): string[] {
   const warnings: string[] = [];
   const { DATABASE_URL: database, TEMPORAL_ADDRESS: address } = values;
@@ -104,6 +104,11 @@ function storesInTheClear(values: Values): string[] {
   if (address && !isBesideUs(hostOf(`http://${address}`)) && isPlain.every((name) => !values[name]))
     warnings.push(
       'TEMPORAL_ADDRESS leads to another network without TLS (TEMPORAL_TLS): whoever is on the way can start and stop actors.',
+    );
+  const { NOTIFY_URL: told } = values;
+  if (told?.startsWith('http:') && !isBesideUs(hostOf(told)))
+    warnings.push(
+      'NOTIFY_URL leads to another network by http: whoever is on the way reads the address, which is a secret, and what needs an operator.',
     );
   return warnings;
 }

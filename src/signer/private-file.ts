@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { OperatorError } from '../base/errors.ts';
+import { sharedWarning } from '../base/shared-file.ts';
 
 const MAX_BYTES = 64 * 1024;
 
@@ -51,10 +52,7 @@ export async function readPrivateFile(
     const { size } = found;
     if (size > MAX_BYTES)
       throw new OperatorError(`${file} is too large to be ${what}`, `Give the path of ${what}`);
-    const warning = isShared(found, { uid: process.geteuid?.(), gid: process.getegid?.() })
-      ? `${file} can be read or changed by other users of this machine: run "chmod 600 ${file}".`
-      : undefined;
-    return { text: await readFile(file, 'utf8'), warning };
+    return { text: await readFile(file, 'utf8'), warning: sharedWarning(file, found) };
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     const missing = codeOf(error) === 'ENOENT';
@@ -65,18 +63,6 @@ export async function readPrivateFile(
       missing ? `Make one with "gateway wallet new", or correct the path` : `Let this process read ${what}`,
     );
   }
-}
-
-/**
- * Whether other users than this process's own may read or change a file with these rights. What root gives
- * to our group to read, as clusters mount a secret, is shared with nobody else.
- */
-export function isShared(
-  file: { readonly mode: number; readonly uid: number; readonly gid: number },
-  we: { readonly uid: number | undefined; readonly gid: number | undefined },
-): boolean {
-  const givenByRoot = file.uid === 0 && we.uid !== 0 && file.gid === we.gid;
-  return (file.mode & (givenByRoot ? 0o037 : 0o077)) !== 0;
 }
 
 /** True when something exists at the path. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -97,12 +97,17 @@ describe('configuration', () => {
   it('takes every secret from a file instead, and refuses it both ways', () => {
     const file = join(folder, 'secret');
     const urlFile = join(folder, 'url');
-    writeFileSync(file, `${SECRETS_KEY}\n`);
-    writeFileSync(urlFile, 'postgres://u:hunter2@db/g');
+    writeFileSync(file, `${SECRETS_KEY}\n`, { mode: 0o600 });
+    writeFileSync(urlFile, 'postgres://u:hunter2@db/g', { mode: 0o600 });
     const config = loadConfig({ SECRETS_KEY_FILE: file, DATABASE_URL_FILE: urlFile });
     expect(Buffer.from(config.secretsKey ?? []).toString('base64')).to.equal(SECRETS_KEY);
     expect(config.database).to.deep.equal({ kind: 'url', url: 'postgres://u:hunter2@db/g' });
     expect(config.warnings.filter((warning) => /_FILE/.test(warning))).to.deep.equal([]);
+    chmodSync(file, 0o644);
+    const shared = loadConfig({ SECRETS_KEY_FILE: file }).warnings.filter((warning) =>
+      /other users/.test(warning),
+    );
+    expect(shared.join()).to.include(`chmod 600 ${file}`);
     for (const [name, variable] of entries.filter(([, { secret }]) => secret)) {
       const both = problemsOf({ [name]: variable.example, [`${name}_FILE`]: file }).find((problem) =>
         problem.includes('both set'),

@@ -80,6 +80,9 @@ const WARNED: readonly [Environment, string?][] = [
   [{ TEMPORAL_ADDRESS: 'temporal.shop.test:7233', TEMPORAL_TLS: 'true' }],
   [{ TEMPORAL_ADDRESS: 'temporal.shop.test:7233', TEMPORAL_API_KEY: 'hunter2' }],
   [{ TEMPORAL_ADDRESS: 'temporal:7233' }],
+  [{ NOTIFY_URL: 'http://chat.shop.test/hooks/hunter2' }, 'NOTIFY_URL'],
+  [{ NOTIFY_URL: 'https://chat.shop.test/hooks/hunter2' }],
+  [{ NOTIFY_URL: 'http://chat:8065/hooks/hunter2' }],
 ];
 
 describe('variables together', () => {

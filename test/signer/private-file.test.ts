@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isShared } from '../../src/signer/private-file.ts';
+import { isShared } from '../../src/base/shared-file.ts';
 
 const WE = { uid: 1000, gid: 1000 };
 
