@@ -48,7 +48,8 @@ export async function readOnce(route: Route, ctx: Context): Promise<Once | undef
 
 /**
  * The answer of `work`, carried out once for the key: a repeated request gets the stored one, marked as
- * `replayed`. Throws 409 for a key that was used with another request, or whose request is not over yet.
+ * `replayed`; one that holds a secret goes to the same API key or person alone. Throws 409 for a key that was
+ * used with another request, or whose request is not over yet.
  */
 export async function replyOnce<P>(
   deps: Deps,
@@ -62,8 +63,10 @@ export async function replyOnce<P>(
     method: route.method.toUpperCase(),
     path: pathOf(route, request.params),
   };
+  const who = caller.kind === 'key' ? caller.keyId : caller.userId;
+  const callersHash = createHash('sha256').update(`${once.requestHash}:${who}`).digest('hex');
   try {
-    return await answerOnce(deps, { ...scope, ...once }, { ...work, keptRefusal });
+    return await answerOnce(deps, { ...scope, ...once, callersHash }, { ...work, keptRefusal });
   } catch (error) {
     if (error instanceof IdempotencyConflict) throw conflict(error);
     throw error;
@@ -87,7 +90,7 @@ function conflict({ reason }: IdempotencyConflict): ApiError {
   }
   return new ApiError(
     'IDEMPOTENCY_CONFLICT',
-    'This Idempotency-Key was used with another request. Use a new key for a new request.',
+    'This Idempotency-Key was used with another request, or by another API key for a secret. Use a new key for a new request.',
   );
 }
 

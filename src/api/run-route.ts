@@ -70,7 +70,9 @@ async function carryOut(
   const input = { caller, params, query, body, publicUrl } as never;
   const toAnswer = (reply: Reply<unknown>): KeptAnswer => {
     if (options.checkResponses) checkReply(route, reply);
-    return { status: reply.status, body: JSON.stringify(reply.body) };
+    const { secret, webhook_secret: ofLink } = reply.body as { secret?: string; webhook_secret?: string };
+    const holdsSecret = (secret ?? ofLink) !== undefined;
+    return { status: reply.status, body: JSON.stringify(reply.body), holdsSecret };
   };
   const limitMs = Math.max(0, budgetMs + (route.extraMs ?? 0));
   const deps = caller ? actingFor(caller, route, options, ctx) : options.deps;

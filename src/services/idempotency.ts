@@ -21,12 +21,15 @@ export type KeyedRequest = Scope & {
   readonly key: string;
   /** Hash of everything else that the request says; hex. */
   readonly requestHash: string;
+  /** The same hash for this caller alone, under which an answer is kept that holds a secret. */
+  readonly callersHash?: string;
 };
 
-export type KeptAnswer = { readonly status: number; readonly body: string };
+/** `holdsSecret`: it is given again to the same caller alone. */
+export type KeptAnswer = { readonly status: number; readonly body: string; readonly holdsSecret?: boolean };
 
 /**
- * `other_request`: the key was used for another request. `in_flight`:
+ * `other_request`: the key was used for another request, or its answer is another caller's secret. `in_flight`:
  * a request with the same key is being worked on at this moment.
  */
 export class IdempotencyConflict extends Error {
@@ -156,12 +159,14 @@ async function findAnswer(em: Em, deps: Deps, request: KeyedRequest): Promise<Ke
     em.clear();
     return undefined;
   }
-  if (row.requestHash !== request.requestHash) throw new IdempotencyConflict('other_request');
+  if (![request.requestHash, request.callersHash].includes(row.requestHash))
+    throw new IdempotencyConflict('other_request');
   return { status: row.status, body: deps.secretBox.open(row.bodySealed, row.id) };
 }
 
 async function keepAnswer(em: Em, deps: Deps, request: KeyedRequest, answer: KeptAnswer): Promise<void> {
-  const { merchantId, mode, method, path, key, requestHash } = request;
+  const { merchantId, mode, method, path, key } = request;
+  const requestHash = (answer.holdsSecret && request.callersHash) || request.requestHash;
   const [id, createdAt] = [deps.newId(), deps.now()];
   em.create(IdempotencyAnswer, {
     id,

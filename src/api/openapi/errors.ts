@@ -131,7 +131,8 @@ const ERRORS: Readonly<Record<ErrorCode, Told>> = {
     summary:
       'The key stands for another request, or (then with Retry-After) for one that is still being worked on',
     example: {
-      error: 'This Idempotency-Key was used with another request. Use a new key for a new request.',
+      error:
+        'This Idempotency-Key was used with another request, or by another API key for a secret. Use a new key for a new request.',
       code: 'IDEMPOTENCY_CONFLICT',
     },
   },

@@ -116,6 +116,12 @@ describe('a POST with an Idempotency-Key', function () {
     const { id, key } = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'test' });
     const spelled = await post(api, '/customers/', once, { external_id: once }, key);
     expect(kind(spelled), 'another key, and another spelling of the path').to.equal('201 again');
+    const secret = await newEndpoint(api, once, key);
+    expect([kind(secret), secret.body['secret']], 'a secret goes to its own key alone').to.deep.equal([
+      CONFLICT,
+      undefined,
+    ]);
+    expect(kind(await newEndpoint(api, once))).to.equal('201 again');
     await revokeKey(api.deps, { keyId: id });
     expect((await newCustomer(other, once, key)).status, 'a key that was revoked').to.equal(401);
     const cookie = await signIn(api, await newUser(api));
