@@ -65,6 +65,7 @@ describe('the compose file', () => {
       (ports ?? []).map((port) => `${name} ${port}`),
     );
     expect(published).to.have.members(['api 127.0.0.1:8080:8080', 'temporal-ui 127.0.0.1:8233:8080']);
+    expect(services['temporal-ui']?.profiles, 'only by its name').to.deep.equal(['ui']);
   });
 
   it('keeps the stores and the seed on a network without a way out', () => {

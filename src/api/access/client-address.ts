@@ -5,6 +5,7 @@ import {
   cidrContains,
   formatIp,
   type IpAddress,
+  isPrivateAddress,
   parseCidr,
   parseIp,
   unmapCidr,
@@ -19,9 +20,14 @@ export type ClientAddress = (request: IncomingMessage) => string;
  * client, unless it is one of our proxies: then it is the last hop of `X-Forwarded-For`, which that proxy
  * appended itself, and so on to the left while the hop is one of our proxies too. Everything left of the
  * first other address is hearsay, and so is every other header (`X-Real-IP`, `Forwarded`, …). A hop that is
- * no address ends the walk at the last proxy. Throws for a block that is no CIDR.
+ * no address ends the walk at the last proxy. `onUnnamed` hears once of a neighbour that passes addresses on
+ * where no proxy is named: all clients behind it count as one. Throws for a block that is no CIDR.
  */
-export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
+export function createClientAddress(
+  trustedProxies: readonly string[],
+  onUnnamed: (peer: string) => void = () => undefined,
+): ClientAddress {
+  let isTold = false;
   const proxies = trustedProxies.map((text) => {
     const cidr = parseCidr(text);
     if (!cidr) throw new Error('a trusted proxy is neither an address nor a network');
@@ -31,6 +37,11 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
   return (request) => {
     let client = parsePeer(request.socket.remoteAddress);
     if (!client) return '';
+    const isUnnamed = proxies.length === 0 && request.headers['x-forwarded-for'] !== undefined;
+    if (isUnnamed && !isTold && isPrivateAddress(formatIp(client))) {
+      isTold = true;
+      onUnnamed(formatIp(client));
+    }
     const hops = proxies.length === 0 ? [] : hopsOf(request);
     while (isTrusted(client)) {
       const hop = parseHop(hops.pop());

@@ -58,13 +58,18 @@ export type Guards = {
   countFailure(ctx: Context): Promise<void>;
 };
 
+const UNNAMED_PROXY =
+  'a request came through a proxy that TRUSTED_PROXIES does not name: all its clients count as one address. Name it there';
+
 /**
  * The guards of one process over the limits that all processes share. Throws for a proxy that is no address.
  */
 export function createGuards(deps: Deps, options: GuardOptions = {}): Guards {
   const { requestsPerSecond, requestsBurst, badCredentialsPerMinute, testsPerSecond } =
     options.limits ?? DEFAULT_LIMITS;
-  const addressOf = createClientAddress(options.trustedProxies ?? []);
+  const addressOf = createClientAddress(options.trustedProxies ?? [], (peer) =>
+    deps.log.warn({ peer }, UNNAMED_PROXY),
+  );
   const ofRequests: RateLimiterOptions = {
     name: 'requests',
     limit: { kind: 'bucket', capacity: requestsBurst, perSecond: requestsPerSecond },

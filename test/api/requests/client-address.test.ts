@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect } from 'chai';
 import { type ClientAddress, createClientAddress } from '../../../src/api/access/client-address.ts';
@@ -78,5 +78,24 @@ describe('the address of a client', () => {
   it('takes blocks of IPv4-mapped addresses for the IPv4 blocks that they stand for', async () => {
     read = createClientAddress(['::ffff:127.0.0.9/128']);
     expect(await ask(PROXY, [`X-Forwarded-For: ${CLIENT}`])).to.equal(CLIENT);
+  });
+});
+
+describe('a neighbour that passes addresses on', () => {
+  it('and is not named as a proxy is told of once, a stranger never', () => {
+    const told: string[] = [];
+    const ask = (proxies: string[], remoteAddress: string, headers: object) =>
+      createClientAddress(proxies, (peer) => told.push(peer))({
+        socket: { remoteAddress },
+        headers,
+      } as unknown as IncomingMessage);
+    ask([], PROXY, {});
+    ask([], CLIENT, { 'x-forwarded-for': CLIENT });
+    ask([PROXY], PROXY, { 'x-forwarded-for': CLIENT });
+    expect(told).to.deep.equal([]);
+    const unnamed = createClientAddress([], (peer) => told.push(peer));
+    const request = { socket: { remoteAddress: PROXY }, headers: { 'x-forwarded-for': CLIENT } };
+    for (let n = 0; n < 2; n += 1) expect(unnamed(request as unknown as IncomingMessage)).to.equal(PROXY);
+    expect(told).to.deep.equal([PROXY]);
   });
 });
