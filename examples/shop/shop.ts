@@ -2,7 +2,12 @@
 // SDK. One order is one payment link. How to run it: ../README.md.
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import { createClient, type PaymentLink, verifyWebhook, WebhookVerificationError } from '@deposit-gateway/sdk';
+import {
+  createClient,
+  type PaymentLink,
+  verifyWebhook,
+  WebhookVerificationError,
+} from '@deposit-gateway/sdk';
 import Koa, { type Context } from 'koa';
 
 const {

@@ -113,7 +113,7 @@ async function holdSession(
   if (route.guarded && caller.mode === 'live') await requireStepUp(em, deps, caller);
 }
 
-/** What a person changes is written down under their name; what a key changes, where it outlives the request. */
+/** What a person changes is written down under their name; what a key changes, if it outlives the request. */
 function actingFor(caller: Caller, route: Route, { deps, guards }: RunOptions, ctx: Context): Deps {
   const from = siteOf(guards.addressOf(ctx.req));
   if (caller.kind === 'session') return { ...deps, actor: { kind: 'user', userId: caller.userId, from } };

@@ -21,7 +21,8 @@ begin
     cross join lateral aclexplode(m.relacl) reader
     join pg_class c on c.relnamespace = m.relnamespace and c.relkind in ('r', 'p') and c.relowner = m.relowner
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-    cross join lateral (select a.attname ~ '(^|_)sealed$|^(former_)?token_hash$|^password_hash$|^page_token$|^earlier_secrets$'
+    cross join lateral (select a.attname ~ '(^|_)sealed$|(^|_)token_hash$'
+      or a.attname in ('password_hash', 'page_token', 'earlier_secrets')
       or (c.relname, a.attname) in (('api_keys', 'hash'), ('payment_links', 'token'))) secret (hidden)
     where m.oid = to_regclass('merchants') and pg_has_role(m.relowner, 'usage')
       and reader.privilege_type = 'SELECT' and reader.grantee not in (0, m.relowner)

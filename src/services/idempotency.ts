@@ -29,7 +29,7 @@ export type KeyedRequest = Scope & {
 export type KeptAnswer = { readonly status: number; readonly body: string; readonly holdsSecret?: boolean };
 
 /**
- * `other_request`: the key was used for another request, or its answer is another caller's secret. `in_flight`:
+ * `other_request`: the key was used for another request, or for another caller's secret. `in_flight`:
  * a request with the same key is being worked on at this moment.
  */
 export class IdempotencyConflict extends Error {

@@ -26,7 +26,7 @@ export type ActionFilter = {
   readonly limit: number;
 };
 
-/** What operators, signed-in users and API keys changed, newest first. Throws a `Refusal` for an unknown merchant. */
+/** What operators, users and API keys changed, newest first. Throws a `Refusal` for an unknown merchant. */
 export async function listActions(
   deps: Deps,
   { merchantId, since, limit }: ActionFilter,

@@ -37,9 +37,9 @@ type Place = {
 };
 
 /**
- * What operators, users and keys of this merchant changed, newest first, ties by id; with a mode, what was changed
- * in it and what belongs to neither. Walking with a cursor sees each row once. Throws a {@link Refusal} for a
- * cursor that is not in the list.
+ * What operators, users and keys of this merchant changed, newest first, ties by id; with a mode, what was
+ * changed in it and what belongs to neither. Walking with a cursor sees each row once. Throws a
+ * {@link Refusal} for a cursor that is not in the list.
  */
 export async function listMerchantActions(
   deps: Deps,
@@ -61,8 +61,8 @@ export async function listMerchantActions(
     sql`(select * from operator_actions where ${whose} and ${beyond} ${order} limit ${limit + 1})`;
   const found = await rows(
     em,
-    sql<Row>`select a.id, a.at, a.action, a.by_name is not null as by_operator, a.user_id, u.email, a.key_id, k.label,
-        a.origin, a.mode, a.subject, s.email as subject_email, a.before, a.after, a.reason
+    sql<Row>`select a.id, a.at, a.action, a.by_name is not null as by_operator, a.user_id, u.email, a.key_id,
+        k.label, a.origin, a.mode, a.subject, s.email as subject_email, a.before, a.after, a.reason
       from (select * from (${sql.join(partsOf(listed).map(some), sql` union all `)}) parts
         ${order} limit ${limit + 1}) a
       left join users u on u.id = a.user_id and u.merchant_id = a.merchant_id

@@ -88,10 +88,10 @@ export async function recordAction(
   const keyId = actor.kind === 'key' ? actor.keyId : null;
   await run(
     em,
-    sql`insert into operator_actions (id, at, action, by_name, user_id, key_id, origin, merchant_id, mode, subject,
-      before, after, reason)
-      values (${deps.newId()}, ${deps.now()}, ${action}, ${byName}, ${userId}, ${keyId}, ${actor.from}, ${merchantId},
-        ${mode}, ${subject},
+    sql`insert into operator_actions (id, at, action, by_name, user_id, key_id, origin, merchant_id, mode,
+      subject, before, after, reason)
+      values (${deps.newId()}, ${deps.now()}, ${action}, ${byName}, ${userId}, ${keyId}, ${actor.from},
+        ${merchantId}, ${mode}, ${subject},
         ${textOf(before)}::jsonb, ${textOf(after)}::jsonb, ${reason})`,
   );
 }

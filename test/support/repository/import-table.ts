@@ -35,6 +35,7 @@ const TABLE: Readonly<Record<string, Row>> = {
       'src/domain/',
       'src/base/data-dir.ts',
       'src/base/reason.ts',
+      'src/base/shared-file.ts',
       'src/chains/account-xpubs.ts',
       'src/chains/address-key.ts',
       'src/chains/addresses.ts',
