@@ -11,7 +11,7 @@ import { openedPriceChain } from '../chains/prices/open.ts';
 import { createPriceSource } from '../chains/prices/source.ts';
 import { type Config, thresholdUnits } from '../config/index.ts';
 import { type Orm, openOrm } from '../db/orm.ts';
-import { run, sql } from '../db/sql.ts';
+import { requireWrites } from '../db/session.ts';
 import { ASSETS, type Mode, type Network } from '../domain/assets.ts';
 import type { Deps, ServiceSettings } from '../services/deps.ts';
 import { requestsIn } from '../services/watcher/requests.ts';
@@ -153,7 +153,7 @@ function knowOutside({ log, orm, link, environment, chains }: Outside): void {
   const { host } = new URL(environment.databaseUrl);
   outages?.know('PostgreSQL', {
     name: `PostgreSQL at ${host}`,
-    probe: () => run(orm.em.fork(), sql`select 1`),
+    probe: () => requireWrites(orm.em.fork()),
   });
   if (link)
     outages?.know('Temporal', {

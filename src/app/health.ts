@@ -1,6 +1,6 @@
 import { within } from '../base/async/within.ts';
 import { ChainCursor, ReconciliationPass } from '../db/entities/index.ts';
-import { run, sql } from '../db/sql.ts';
+import { requireWrites, takesNoWrites } from '../db/session.ts';
 import type { Network } from '../domain/assets.ts';
 import { type Alarm, readAlarms } from '../services/alarms/alarms.ts';
 import type { Gateway } from './compose.ts';
@@ -20,6 +20,8 @@ const TEMPORAL_WITHIN_MS = 2_500;
 /** A watcher notes at least every 3 s that it read its chain. */
 const POLLED_WITHIN_MS = 12_000;
 const SETTLED_AFTER_MS = 20_000;
+const NO_WRITES =
+  'PostgreSQL takes no writes: it is a standby, or its disk, role or database was set read-only (default_transaction_read_only); end that, or point DATABASE_URL at the primary, and it goes on by itself';
 
 /**
  * Whether everything that money needs is there: PostgreSQL, Temporal, and for each chain
@@ -43,13 +45,14 @@ async function databaseReasons(
     const { deps } = gateway;
     const em = deps.orm.em.fork();
     if (deps.settings.payments.watchedNetworks.length === 0) {
-      await inTime(DATABASE_WITHIN_MS, run(em, sql`select 1`));
+      await inTime(DATABASE_WITHIN_MS, requireWrites(em));
       return await alarmsOf(gateway, startedAt);
     }
     const [cursors, passes, alarms] = await Promise.all([
       inTime(DATABASE_WITHIN_MS, em.find(ChainCursor, {})),
       inTime(DATABASE_WITHIN_MS, deps.orm.em.fork().find(ReconciliationPass, { fault: { $ne: null } })),
       alarmsOf(gateway, startedAt),
+      inTime(DATABASE_WITHIN_MS, requireWrites(deps.orm.em.fork())),
     ]);
     return {
       reasons: [...chainReasons(gateway, cursors, startedAt), ...alarms.reasons],
@@ -60,8 +63,8 @@ async function databaseReasons(
         ...alarms.notes,
       ],
     };
-  } catch {
-    return { reasons: ['PostgreSQL does not answer'], notes: [] };
+  } catch (error) {
+    return { reasons: [takesNoWrites(error) ? NO_WRITES : 'PostgreSQL does not answer'], notes: [] };
   }
 }
 

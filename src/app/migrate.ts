@@ -2,6 +2,7 @@ import { MIGRATIONS } from '../../migrations/index.ts';
 import { pause } from '../base/async/pause.ts';
 import { OperatorError } from '../base/errors.ts';
 import { type Em, type Orm, openOrm } from '../db/orm.ts';
+import { requireUsableDatabase } from '../db/session.ts';
 import { firstRow, rows, run, sql } from '../db/sql.ts';
 import { hideSecrets } from './reader-rights.ts';
 
@@ -36,7 +37,7 @@ export const UNFINISHED_RESTORE = [
  * was left half-built is dropped and built again. Where a table is read for long (by a backup), it tries
  * again and again for a second, and nothing else waits for longer than that. `report` hears what is
  * being done, about once a second while an index grows. Throws an OperatorError over a restore that has not
- * come to its end.
+ * come to its end, and over a database that cannot be used.
  */
 export async function migrate(orm: Orm, report: (line: string) => void = () => undefined): Promise<string[]> {
   return await migrateUnless(requireRestored, orm, report);
@@ -64,6 +65,7 @@ async function migrateUnless(
     return await alone(unlimited, report, () =>
       reporting(unlimited, report, async () => {
         await refuses(unlimited.em.fork());
+        await requireUsableDatabase(unlimited.em.fork(), true);
         const applied = await applyAll(unlimited, report);
         await hideSecrets(unlimited.em.fork());
         return applied;
@@ -74,9 +76,10 @@ async function migrateUnless(
   }
 }
 
-/** Throws an OperatorError when the database is behind this program, or ahead of it. */
+/** Throws an OperatorError when the database is behind this program, ahead of it, or none that can be used. */
 export async function requireCurrentSchema(orm: Orm): Promise<void> {
   await requireRestored(orm.em.fork());
+  await requireUsableDatabase(orm.em.fork());
   const known = new Set(MIGRATIONS.map((migration) => migration.name));
   const foreign = (await orm.migrator.getExecuted()).filter((migration) => !known.has(migration.name));
   if (foreign.length > 0) {

@@ -8,8 +8,11 @@ const OF_ENDPOINTS: ReadonlySet<string> = new Set(['RpcUnavailable', 'BudgetSpen
 const GRPC_AWAY: ReadonlySet<unknown> = new Set([1, 4, 14]);
 const GRPC_WORDS =
   /\b(?:UNAVAILABLE|DEADLINE_EXCEEDED)\b|code: '[^']*(?:unavailable|deadline|timeout)|tcp connect error|transport error|TransportError|failed to connect before the deadline|Temporal ended this try/i;
-/** PostgreSQL's classes for a connection that is not had or ended, and for a server that starts or stops. */
-const POSTGRES_AWAY = /^(?:08...|57P0[1-5]|53300)$/;
+/**
+ * PostgreSQL's classes for a connection that is not had or ended, for a server that starts or stops, and for
+ * one that takes no writes.
+ */
+const POSTGRES_AWAY = /^(?:08...|57P0[1-5]|53300|25006)$/;
 const NO_CONNECTION =
   /^(?:ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN)$/;
 const POSTGRES_WORDS =

@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { Socket } from 'node:net';
 import { limitStatements, type QueryClient, type StatementLimit, timeIsUp } from './limited-statements.ts';
+import { READ_ONLY } from './session.ts';
 import { currentLimit, type TimeLimit } from './time-limit.ts';
 
 /**
@@ -16,7 +17,10 @@ export function socketThatEndsWhenSilent(limitMs: number): Socket {
 }
 
 type Client = QueryClient & {
+  /** Why no pool may keep it. */
+  unfit?: Error;
   release(error?: Error): void;
+  readonly connection: { on(event: 'errorMessage', heard: (said: { code?: string }) => void): unknown };
   once(event: 'end', heard: () => void): unknown;
   removeListener(event: 'end', heard: () => void): unknown;
 };
@@ -38,7 +42,8 @@ export type Turns = {
  * back only after a BEGIN, COMMIT or ROLLBACK that worked, and on a dead connection none does: each outage
  * would cost the pool some places for ever, until none is left. It also puts the time limit of the work that
  * asks for a connection on each of its statements; `statementMs` is the limit with which connections are
- * opened. Where there are `turns`, work of a party waits for its turn first.
+ * opened. Where there are `turns`, work of a party waits for its turn first. A session that PostgreSQL opened
+ * for reading only stays that, whatever is changed since, so one that refused a write is not used again.
  */
 export function connectionsOf(
   pool: ClientPool,
@@ -48,9 +53,14 @@ export function connectionsOf(
   const connect = pool.connect.bind(pool) as (connected: Connected) => void;
   const limited = new WeakMap<Client, StatementLimit>();
   const statementsOf = (client: Client): StatementLimit => {
-    const known = limited.get(client) ?? limitStatements(client, statementMs);
-    limited.set(client, known);
-    return known;
+    const known = limited.get(client);
+    if (known) return known;
+    client.connection.on('errorMessage', ({ code }) => {
+      if (code === READ_ONLY) client.unfit = new Error('the session may only read');
+    });
+    const made = limitStatements(client, statementMs);
+    limited.set(client, made);
+    return made;
   };
   const open = (limit: TimeLimit | undefined, connected: Connected, over: () => void): void => {
     connect((error, client, release) => {
@@ -109,7 +119,7 @@ function releaseOnce(client: Client, release: Client['release'], released: () =>
     held = false;
     client.removeListener('end', died);
     released();
-    release(error);
+    release(error ?? client.unfit);
   };
   const died = (): void => giveBack(new Error('the connection ended'));
   client.once('end', died);

@@ -4,6 +4,7 @@ import { defineConfig, type EntityManager, type PostgreSqlDriver } from '@mikro-
 import { MIGRATIONS } from '../../migrations/index.ts';
 import { type ClientPool, connectionsOf, socketThatEndsWhenSilent, type Turns } from './connections.ts';
 import { ENTITIES } from './entities/index.ts';
+import { startupOptions } from './session.ts';
 import { tlsOf } from './tls.ts';
 
 export type Orm = MikroORM<PostgreSqlDriver>;
@@ -99,7 +100,12 @@ export async function openOrm(input: OrmInput): Promise<Orm> {
       pool: { min: 0, max: input.poolSize, idleTimeoutMillis: IDLE_MS },
       driverOptions: {
         connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-        options: startupOptions(limits),
+        options: startupOptions({
+          statement_timeout: `${limits.statementTimeoutMs}ms`,
+          lock_timeout: `${limits.lockTimeoutMs}ms`,
+          idle_in_transaction_session_timeout: `${limits.idleInTransactionMs}ms`,
+          ...NOTICES_THE_END,
+        }),
         application_name: input.applicationName,
         ...(ssl === undefined ? {} : { ssl }),
         keepAlive: true,
@@ -129,20 +135,4 @@ function limitsOf(input: OrmInput): Limits {
     input.lockTimeoutMs ?? Math.min(LOCK_TIMEOUT_MS, Math.ceil((statementTimeoutMs * 4) / 5));
   const silenceMs = input.silenceMs ?? statementTimeoutMs + SILENCE_BEYOND_STATEMENT_MS;
   return { statementTimeoutMs, lockTimeoutMs, idleInTransactionMs, silenceMs };
-}
-
-/**
- * These options are part of the connection's first packet, so that no connection is ever
- * without them, and none needs a further round trip.
- */
-function startupOptions(limits: Limits): string {
-  const settings = {
-    statement_timeout: `${limits.statementTimeoutMs}ms`,
-    lock_timeout: `${limits.lockTimeoutMs}ms`,
-    idle_in_transaction_session_timeout: `${limits.idleInTransactionMs}ms`,
-    ...NOTICES_THE_END,
-  };
-  return Object.entries(settings)
-    .map(([name, value]) => `-c ${name}=${value}`)
-    .join(' ');
 }

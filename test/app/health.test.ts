@@ -132,6 +132,24 @@ describe('health and metrics', function () {
       await beside.em.fork().execute('delete from chain_cursors');
     }
   });
+
+  it('say that writes are refused as long as they are, and no longer', async () => {
+    const observed = observedBy(gateway);
+    const reasons = async () => (await readiness(observed, new Date())).reasons;
+    const { name } = database;
+    const readOnly = async (to: string) => {
+      await beside.em.fork().execute(`alter database ${name} ${to}`);
+      await beside.em.fork().execute(`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and application_name = 'gateway test health'`);
+    };
+    await readOnly('set default_transaction_read_only = on');
+    await eventually('readiness that tells it', async () =>
+      (await reasons()).some((reason) => reason.startsWith('PostgreSQL takes no writes: ')),
+    );
+    await beside.em.fork().execute(`begin; set transaction read write;
+      alter database ${name} reset default_transaction_read_only; commit`);
+    await eventually('readiness that is well', async () => (await reasons()).length === 0);
+  });
 });
 
 describe('a shared answer', () => {

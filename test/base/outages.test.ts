@@ -70,6 +70,7 @@ describe('a log during an outage', () => {
       new Error('a statement failed', { cause: away() }),
       new AggregateError([away(), away()], 'every address failed'),
       Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' }),
+      Object.assign(new Error('cannot execute UPDATE in a read-only transaction'), { code: '25006' }),
       new Error('Connection terminated unexpectedly'),
       Object.assign(new Error('14 UNAVAILABLE: no connection'), { code: 14 }),
       new Error('activity failed', { cause: Object.assign(new Error('4 DEADLINE_EXCEEDED'), { code: 4 }) }),
