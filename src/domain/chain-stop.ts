@@ -1,6 +1,15 @@
 import type { Network } from './assets.ts';
-/** The parts of watching a chain; each can stand still by itself. */
-export const CHAIN_PARTS = ['first read', 'second read', 'roll-back', 'reconciliation'] as const;
+/**
+ * The parts of watching a chain; each can stand still by itself. `block time` is the clock that its blocks
+ * are, where ours does not agree with it.
+ */
+export const CHAIN_PARTS = [
+  'first read',
+  'second read',
+  'roll-back',
+  'reconciliation',
+  'block time',
+] as const;
 export type ChainPart = (typeof CHAIN_PARTS)[number];
 
 /**
@@ -13,6 +22,8 @@ export type ChainStop = {
   readonly since: string;
   readonly reason: string;
   readonly action: string;
+  /** Of `block time`: by how many milliseconds our clock was ahead of the block's. */
+  readonly aheadMs?: number;
 };
 
 export type ChainStops = Partial<Readonly<Record<ChainPart, ChainStop>>>;

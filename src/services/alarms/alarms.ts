@@ -85,6 +85,7 @@ const WELL = { count: 0, urgent: false, reason: '', action: '' } as const;
 
 /** One sentence: "the second read of bsc stands at 1200 for 45 s: …". */
 export function describeStandstill({ part, network, number, sinceMs, reason }: Standstill): string {
+  if (part === 'block time') return `the clock is not that of ${network}: ${reason}`;
   return `the ${part} of ${network} stands at ${number} for ${seconds(sinceMs)}${reason === null ? '' : `: ${reason}`}`;
 }
 

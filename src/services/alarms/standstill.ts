@@ -1,6 +1,7 @@
 import { ChainCursor, type Deposit, ReconciliationPass } from '../../db/entities/index.ts';
 import type { ChainStop, Standstill } from '../../domain/chain-stop.ts';
 import type { Deps } from '../deps.ts';
+import { wrongClocks } from '../watcher/heads/block-time.ts';
 import { unmovedHead } from './unseen.ts';
 
 /**
@@ -40,7 +41,7 @@ export async function standstills(deps: Deps): Promise<Standstill[]> {
     em.find(ChainCursor, {}, { orderBy: { network: 'asc' } }),
     em.find(ReconciliationPass, {}),
   ]);
-  return cursors.flatMap((cursor) => {
+  const stopped = cursors.flatMap((cursor) => {
     const pass = passes.find(({ network }) => network === cursor.network);
     const first = firstRead(cursor, now) ?? unmovedHead(deps, cursor);
     const parts = [
@@ -52,6 +53,7 @@ export async function standstills(deps: Deps): Promise<Standstill[]> {
     ];
     return parts.filter((part) => part !== undefined);
   });
+  return [...stopped, ...wrongClocks(cursors, deps.now())];
 }
 
 /**

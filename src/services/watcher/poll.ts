@@ -7,6 +7,7 @@ import { proveWaiting } from '../reconciliation/proof.ts';
 import { FinalityContradiction, judgeFinal, topOf } from './anchor.ts';
 import type { ChainHeights } from './commit.ts';
 import { type Anchor, cursorOf, moveCursor } from './cursor.ts';
+import { noteBlockTime } from './heads/block-time.ts';
 import { forgetOldBlocks, keptHash } from './kept-blocks.ts';
 import { isBacklog, scanNew } from './reads/first.ts';
 import { readAgain } from './reads/second.ts';
@@ -55,10 +56,12 @@ export async function pollChain(
 ): Promise<Poll> {
   const { reader, watched } = chain;
   const before = await cursorOf(deps, reader);
+  const at = deps.now();
   const [head, final] = await Promise.all([
     known.head ?? reader.head(signal),
     known.final ?? reader.finalized(signal),
   ]);
+  await noteBlockTime(deps, { chain, before, head, at });
   // After the head is known and before its blocks are read: any address
   // that was shown to a payer of these blocks is committed by now.
   await loadWatched(deps, watched);

@@ -151,4 +151,28 @@ describe('a chain that stands still', () => {
     await compare();
     await goesOn();
   });
+
+  it('says nothing of our clock; blocks that come, and are all of another time than ours, do', async () => {
+    const ahead = 10 * MINUTE_MS;
+    const shifted = (ms: number) => ({ ...later(), now: () => new Date(Date.now() + ahead + ms) });
+    for (const ms of [0, 3 * MINUTE_MS, 6 * MINUTE_MS, 7 * MINUTE_MS]) {
+      await live.rows(`update chain_cursors set stops = jsonb_set(stops, '{block time,aheadMs}', '${ahead + ms}')
+        where stops ? 'block time'`);
+      await live.chain.mine(1);
+      await pollChain(shifted(ms), live.watchedChain, signal);
+    }
+    const [stop, ...more] = (await standstills(shifted(7 * MINUTE_MS))).filter(
+      ({ part }) => part === 'block time',
+    );
+    expect([stop?.network, more]).to.deep.equal(['bsc', []]);
+    const told = await readiness(
+      { deps: shifted(7 * MINUTE_MS), link: undefined } as unknown as Gateway,
+      new Date(0),
+    );
+    expect(told.reasons.join('\n')).to.match(/the clock is not that of bsc: .* let NTP set it/);
+    const texts = live.api.lines.map(({ text }) => text);
+    expect(texts).to.include('the clock of this machine may be wrong');
+    await live.chain.mine(1);
+    await goesOn();
+  });
 });

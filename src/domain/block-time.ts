@@ -1,0 +1,68 @@
+// The time of a chain's newest block is a clock that neither this machine nor its PostgreSQL sets.
+import type { Network } from './assets.ts';
+import type { ChainStop, Standstill } from './chain-stop.ts';
+
+/** Blocks come late, and their producers' clocks differ: less than this says nothing. */
+const AGREES_MS = 60_000;
+/**
+ * A wrong clock is off by the same time again and again. The newest block of an endpoint that falls behind,
+ * or that catches up, is off by another time with every block.
+ */
+const STEADY_MS = 30_000;
+/** One chain's endpoints can all lag; after this long somebody has to look all the same. */
+const ONE_CHAIN_MS = 5 * 60_000;
+
+/** What is noted of a newest block: by how many milliseconds our clock was ahead of the block's time. */
+export type SeenBlock = { readonly number: number; readonly aheadMs: number; readonly at: Date };
+/** What is known of one chain: its note, and when its head moved last. */
+export type ChainTime = {
+  readonly network: Network;
+  readonly stop: ChainStop | undefined;
+  readonly movedAt: Date;
+};
+
+const ACTION =
+  'compare the clock of this machine with another one and let NTP set it; if it is right, the RPC endpoints are behind: use ones that are in sync';
+
+/** The note after a block whose number was not seen before; undefined where both clocks agree. */
+export function noteOf(before: ChainStop | undefined, seen: SeenBlock): ChainStop | undefined {
+  const { number, aheadMs, at } = seen;
+  if (Math.abs(aheadMs) <= AGREES_MS) return undefined;
+  const isSteady = before?.aheadMs !== undefined && Math.abs(before.aheadMs - aheadMs) <= STEADY_MS;
+  const kept = isSteady
+    ? { since: before.since, aheadMs: before.aheadMs, tries: before.tries + 1 }
+    : { since: at.toISOString(), aheadMs, tries: 1 };
+  const seconds = Math.round(Math.abs(aheadMs) / 1_000);
+  const reason = `its newest block is of a time ${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} the worker's clock, so links are judged wrongly and receivers may refuse webhooks`;
+  return { ...kept, number, reason, action: ACTION };
+}
+
+/**
+ * The chains by whose blocks our clock is wrong: two that differ from it by the same time, or one that has for
+ * five minutes. A chain whose head did not move lately tells no time.
+ */
+export function wrongClock(chains: readonly ChainTime[], now: Date): Standstill[] {
+  const off = chains.flatMap(({ network, stop, movedAt }) =>
+    stop && stop.tries > 1 && now.getTime() - movedAt.getTime() < ONE_CHAIN_MS
+      ? [{ network, stop, lastedMs: movedAt.getTime() - new Date(stop.since).getTime() }]
+      : [],
+  );
+  return off
+    .filter(
+      ({ network, stop, lastedMs }) =>
+        lastedMs >= ONE_CHAIN_MS ||
+        off.some(
+          (other) =>
+            other.network !== network &&
+            Math.abs((other.stop.aheadMs ?? 0) - (stop.aheadMs ?? 0)) <= STEADY_MS,
+        ),
+    )
+    .map(({ network, stop, lastedMs }) => ({
+      network,
+      part: 'block time' as const,
+      number: stop.number,
+      sinceMs: lastedMs,
+      reason: stop.reason,
+      action: stop.action,
+    }));
+}
