@@ -65,6 +65,14 @@ const VARIABLES = {
     example: '5',
     about: 'The most that the signer pays for gas: payouts wait while the gas price is above this.',
   }),
+  BSC_MIN_GAS_PRICE_GWEI: variable({
+    group: 'bsc',
+    parser: parse.decimal(9, '0', '10000'),
+    default: '0.05',
+    example: '0.05',
+    about:
+      'The least that the signer pays for gas, whatever nodes tell: they refuse what pays less, and this is what they ask for by default. What a node names when it refuses counts too.',
+  }),
   BSC_MAX_GAS_LIMIT: variable({
     group: 'bsc',
     parser: parse.decimal(0, '21000', '10000000'),
@@ -94,6 +102,7 @@ function read(values: ValuesOf<typeof VARIABLES>) {
     usdtContract: values.BSC_USDT_CONTRACT,
     confirmations: values.BSC_CONFIRMATIONS,
     maxGasPriceWei: values.BSC_MAX_GAS_PRICE_GWEI,
+    minGasPriceWei: values.BSC_MIN_GAS_PRICE_GWEI,
     maxGasLimit: values.BSC_MAX_GAS_LIMIT,
     explorerUrl: values.BSC_EXPLORER_URL ?? EXPLORERS.get(values.BSC_CHAIN_ID),
   };

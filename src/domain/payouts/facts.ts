@@ -34,7 +34,7 @@ export type SentFacts = {
   readonly attempt: number;
   readonly state: SentState;
   readonly ok: boolean | null;
-  /** Why the signer did not sign it: a code, a colon and a sentence. */
+  /** Why the signer did not sign it, or no endpoint takes it: a code, a colon and a sentence. */
   readonly refused: string | null;
   readonly askedAt: Date;
   readonly signedAt: Date | null;

@@ -97,7 +97,11 @@ function keepSending(
     );
   }
   if (isToOutbid(newest, facts)) return outbids(facts, newest, 'its transaction was sent');
-  return waits('on_its_way', 'its transaction was sent, and no block has it yet', blockLookMs);
+  return waits(
+    'on_its_way',
+    `its transaction was sent, and no block has it yet${whyNot(newest)}`,
+    blockLookMs,
+  );
 }
 
 function decidePlanned(facts: LivingFacts, payouts: readonly SentFacts[]): LivingStep {
@@ -129,8 +133,12 @@ function decidePreparing(facts: LivingFacts, open: readonly SentFacts[]): Living
   }
   const sent = `${what} were sent`;
   if (isToOutbid(newest, facts)) return outbids(facts, newest, sent);
-  return waits('on_its_way', `${sent}, and no block has them yet`, blockLookMs);
+  return waits('on_its_way', `${sent}, and no block has them yet${whyNot(newest)}`, blockLookMs);
 }
+
+/** What endpoints said to it, where none of them takes it. */
+const whyNot = (newest: SentFacts): string =>
+  newest.refused === null ? '' : `: no RPC endpoint takes it (${sentenceOf(newest)})`;
 
 function isToOutbid({ signedAt, sentAt }: SentFacts, { now, resendMs, outbidMs }: LivingFacts): boolean {
   return ageOf(signedAt, now) >= outbidMs && ageOf(sentAt, now) >= resendMs / LET_BE_PART;

@@ -26,6 +26,13 @@ export const CHAIN_ROWS = {
     good: [['0.05', (c) => c.chains.bsc.maxGasPriceWei, 50_000_000n]],
     bad: ['0', '-1', '1e9', '0.0000000001', '10001', '.5', '5.', '1,5'],
   },
+  BSC_MIN_GAS_PRICE_GWEI: {
+    good: [
+      ['0', (c) => c.chains.bsc.minGasPriceWei, 0n],
+      ['0.05', (c) => c.chains.bsc.minGasPriceWei, 50_000_000n],
+    ],
+    bad: ['-1', '1e9', '0.0000000001', '10001', '.5'],
+  },
   BSC_EXPLORER_URL: address((c) => c.chains.bsc.explorerUrl),
   BSC_MAX_GAS_LIMIT: whole((c) => c.chains.bsc.maxGasLimit, 21_000, 10_000_000),
   TRON_MAX_FEE_LIMIT: {

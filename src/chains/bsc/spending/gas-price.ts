@@ -45,16 +45,21 @@ export async function askGasPrices(rpc: RpcPool, signal: AbortSignal): Promise<r
  * The middle one of the answers decides, and of two middle ones the lower: a single endpoint of two or more
  * can not make anything dear. It can make it too cheap, and then nothing is mined: so what has waited in
  * vain is outbid by the higher one of the two, where that is allowed. Zero is what a node says that does not
- * know, so it counts only where nobody says more.
+ * know. No price is below `floorWei`, which nodes refuse.
  */
 export function chooseGasPrice(
-  told: readonly bigint[],
-  { maxWei, above }: { readonly maxWei: bigint; readonly above?: bigint | undefined },
+  answers: readonly bigint[],
+  {
+    maxWei,
+    floorWei,
+    above,
+  }: { readonly maxWei: bigint; readonly floorWei: bigint; readonly above?: bigint | undefined },
 ): GasPrice {
-  const known = told.filter((wei) => wei > 0n).toSorted((a, b) => (a < b ? -1 : Number(a > b)));
+  const known = answers.filter((wei) => wei > 0n).toSorted((a, b) => (a < b ? -1 : Number(a > b)));
   const lower = known[(known.length - 1) >> 1] ?? 1n;
   const higher = known[known.length >> 1] ?? 1n;
-  const present = above !== undefined && higher <= maxWei ? higher : lower;
+  const told = above !== undefined && higher <= maxWei ? higher : lower;
+  const present = told < floorWei ? floorWei : told;
   if (present > maxWei) return { refused: `gas costs ${gwei(present)} gwei, ${allowed(maxWei)}` };
   const quick = atMost(withHeadroom(present), maxWei);
   if (above === undefined) return { wei: quick };
@@ -66,6 +71,18 @@ export function chooseGasPrice(
   const outbids = atMost(withHeadroom(above), maxWei);
   if (outbids > quick) return { wei: outbids };
   return { wei: quick };
+}
+
+/** The least price in wei that refusals of a transaction name; undefined where none names one. */
+export function floorIn(refusals: readonly string[]): bigint | undefined {
+  const named = refusals.flatMap((said) => {
+    const wei = /\bunderpriced\b.*\bminimum needed (\d{1,19})\b/i.exec(said)?.[1];
+    return wei === undefined ? [] : [BigInt(wei)];
+  });
+  return named.reduce<bigint | undefined>(
+    (least, wei) => (least === undefined || wei < least ? wei : least),
+    undefined,
+  );
 }
 
 /**

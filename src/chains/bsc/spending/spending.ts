@@ -7,10 +7,11 @@ import { readQuantity } from '../../rpc/hex.ts';
 import type { RpcPool, RpcSession } from '../../rpc/json-rpc.ts';
 import { type Outcome, outcomesOf } from '../../rpc/outcomes.ts';
 import type { Outcomes, Quote, ReadAsFarAs, Spending, SpendOrder, SpendRefusal } from '../../spending.ts';
+import { isTaken, TAKES } from '../../taken.ts';
 import { tokenTransferData } from '../../transfer.ts';
 import type { BscSettings } from '../settings.ts';
 import { LEAST_GAS } from '../transfer.ts';
-import { askGasPrices, chooseGasPrice } from './gas-price.ts';
+import { askGasPrices, chooseGasPrice, floorIn } from './gas-price.ts';
 import { type Attempt, tryTransfer } from './trial.ts';
 
 /**
@@ -27,11 +28,15 @@ const BROADCAST_WITHIN_MS = 5_000;
 const INDEXED_BLOCKS = 15;
 const DECIMALS = 18;
 
-type Limits = Pick<BscSettings, 'usdtContract' | 'maxGasPriceWei' | 'maxGasLimit'>;
+/** What a node wants at least is asked for again after this time: it may be less by then. */
+const FLOOR_MS = 60 * 60_000;
+
+type Limits = Pick<BscSettings, 'usdtContract' | 'maxGasPriceWei' | 'minGasPriceWei' | 'maxGasLimit'>;
 
 /**
  * Quotes and broadcasts on BNB Chain; see {@link Spending}. What endpoints say of the gas price counts for
- * all quotes of two blocks, but for one that has to outbid. `now` is any steady clock, in milliseconds.
+ * all quotes of two blocks, but for one that has to outbid. What they name as the least, where all of them
+ * refuse something, counts for an hour. `now` is any steady clock, in milliseconds.
  */
 export function createBscSpending(rpc: RpcPool, limits: Limits, now = () => performance.now()): Spending {
   let known: { readonly told: readonly bigint[]; readonly atMs: number } | undefined;
@@ -41,15 +46,31 @@ export function createBscSpending(rpc: RpcPool, limits: Limits, now = () => perf
     known = { told: await askGasPrices(rpc, signal), atMs };
     return known.told;
   };
+  let floor: { readonly wei: bigint; readonly atMs: number } | undefined;
+  const floorWei = (): bigint => {
+    const named = floor && now() - floor.atMs < FLOOR_MS ? floor.wei : 0n;
+    const least =
+      limits.minGasPriceWei < limits.maxGasPriceWei ? limits.minGasPriceWei : limits.maxGasPriceWei;
+    return named > least ? named : least;
+  };
   return {
     quote: async (order, { above, careful = false }, signal) => {
       const maxWei = limits.maxGasPriceWei;
       const told = await pricesAt(above !== undefined, signal);
-      const price = chooseGasPrice(told, { maxWei, above: above && priceIn(above) });
+      const price = chooseGasPrice(told, {
+        maxWei,
+        floorWei: floorWei(),
+        above: above && priceIn(above),
+      });
       if (price.refused !== undefined) return refused('gas_price', price.refused);
       return await quoteAt(price.wei, { rpc, limits, order, careful, signal });
     },
-    broadcast: (raw, signal) => broadcast(rpc, raw, signal),
+    broadcast: async (raw, signal) => {
+      const said = await broadcast(rpc, raw, signal);
+      const wei = isTaken(said) ? undefined : floorIn(said);
+      if (wei !== undefined) floor = { wei, atMs: now() };
+      return said;
+    },
     outcomes: (hash, asFarAs, signal) => outcomes(rpc, hash, asFarAs, signal),
     resendMs: RESEND_MS,
     outbidMs: OUTBID_MS,
@@ -118,7 +139,7 @@ async function broadcast(rpc: RpcPool, raw: Uint8Array, signal: AbortSignal): Pr
   const answers = await rpc.each(
     async (session) => {
       const answer = await session.call('eth_sendRawTransaction', [bytes]);
-      return answer === hash ? 'takes it' : 'answers with something else than its hash';
+      return answer === hash ? TAKES : 'answers with something else than its hash';
     },
     signal,
     { withinMs: BROADCAST_WITHIN_MS },

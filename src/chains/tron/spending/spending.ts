@@ -4,6 +4,7 @@ import { isRecord } from '../../rpc/call.ts';
 import { EndpointFailure } from '../../rpc/errors.ts';
 import { type Outcome, outcomesOf } from '../../rpc/outcomes.ts';
 import type { Outcomes, Quote, ReadAsFarAs, Spending, SpendOrder, SpendRefusal } from '../../spending.ts';
+import { TAKES } from '../../taken.ts';
 import { TRON_ADDRESSES } from '../addresses.ts';
 import type { TronPool, TronSession } from '../protocol.ts';
 import type { TronSettings } from '../settings.ts';
@@ -180,7 +181,7 @@ async function broadcast(pool: TronPool, raw: Uint8Array, signal: AbortSignal): 
     async (session) => {
       const answer = await session.call('wallet/broadcasthex', { transaction });
       const { result, code, message } = isRecord(answer) ? answer : {};
-      if (result === true) return 'takes it';
+      if (result === true) return TAKES;
       const words = typeof message === 'string' ? Buffer.from(message, 'hex').toString('utf8') : '';
       return session.hide(`does not take it: ${typeof code === 'string' ? code : 'no code'} ${words}`);
     },

@@ -35,7 +35,7 @@ const schema = defineEntity({
     raw: p.blob().nullable(),
     /** When it can land no more, on a chain that has such a time. */
     expiresAt: p.datetime().columnType('timestamptz').nullable(),
-    /** Why the signer did not sign it. */
+    /** Why the signer did not sign it, or why no endpoint takes it. */
     refused: p.string().length(500).nullable(),
     signedAt: p.datetime().columnType('timestamptz').nullable(),
     sentAt: p.datetime().columnType('timestamptz').nullable(),

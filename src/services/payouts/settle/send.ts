@@ -1,15 +1,20 @@
 import type { Spending } from '../../../chains/spending.ts';
+import { isTaken } from '../../../chains/taken.ts';
 import { rows, run, sql } from '../../../db/sql.ts';
+import { fitted } from '../../../domain/text.ts';
 import type { Deps } from '../../deps.ts';
 
 /** How many earlier ones are sent along. */
 const MOST_BEFORE = 20;
+/** What the column holds. */
+const MAX_REFUSED = 500;
 
 /**
  * Sends signed bytes to every endpoint, those that it has to follow first: a wallet's transactions land in
  * their order, so an earlier one that no node has keeps all later ones waiting: a top-up, or a payout that
  * was settled by a block which was replaced after all. Those that were sent a moment ago are on their way.
- * What endpoints say is logged and proves nothing. That one was sent is written just before, because it may
+ * What endpoints say is logged and proves nothing; where none takes it, it is kept as the reason why no block
+ * has it. That one was sent is written just before, because it may
  * be in a block a moment later, and of no other: who is killed then has called nothing sent that waited.
  */
 export async function sendSigned(
@@ -43,6 +48,12 @@ export async function sendSigned(
         where id = ${next} and state in ('signed', 'sent')`,
     );
     const said = await spending.broadcast(raw, signal);
+    const refused = isTaken(said) ? null : fitted(`endpoints: ${said.join('; ')}`, MAX_REFUSED);
+    await run(
+      em,
+      sql`update sent_transactions set refused = ${refused}
+        where id = ${next} and state = 'sent' and refused is distinct from ${refused}`,
+    );
     deps.log.info({ network, transaction: hash, said }, 'a transaction of ours was sent');
   }
 }

@@ -116,6 +116,25 @@ describe('signed bytes for BNB Chain', function () {
     }
   });
 
+  it('are paid for as an endpoint names it from then on, where none takes them', async () => {
+    const { raw } = await signed();
+    const names = says('transaction underpriced: gas tip cap 2, minimum needed 4000000000');
+    const { spending } = the.open({ endpoints: both() });
+    const order: SpendOrder = {
+      from: await the.wallet({ coins: BNB }),
+      to: SHOP,
+      kind: 'native',
+      units: BNB,
+    };
+    const paid = async () => BigInt(termsOf(await spending.quote(order, {}, signal)).terms['gas_price'] ?? 0);
+    the.first.fault = names;
+    await spending.broadcast(raw, signal);
+    expect((await paid()) < 4_000_000_000n, 'the other one takes them').to.equal(true);
+    the.second.fault = names;
+    await spending.broadcast(raw, signal);
+    expect(await paid()).to.equal(4_500_000_000n);
+  });
+
   it('are in no text, and no key of an endpoint is', async () => {
     const { raw } = await signed();
     const bytes = raw.toString('hex');

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { chooseGasPrice, type GasPrice } from '../../../../src/chains/bsc/spending/gas-price.ts';
+import { chooseGasPrice, floorIn, type GasPrice } from '../../../../src/chains/bsc/spending/gas-price.ts';
 
 const GWEI = 10n ** 9n;
 const MAX = 5n * GWEI;
-const choose = (told: readonly bigint[], above?: bigint): GasPrice =>
-  chooseGasPrice(told, { maxWei: MAX, above });
+const choose = (told: readonly bigint[], above?: bigint, floorWei = 0n): GasPrice =>
+  chooseGasPrice(told, { maxWei: MAX, floorWei, above });
 const paid = (...told: Parameters<typeof choose>): bigint => choose(...told).wei ?? expect.fail('refused');
 const LATER = 'it goes by itself once gas is cheaper, or at once with a higher BSC_MAX_GAS_PRICE_GWEI';
 
@@ -32,6 +32,22 @@ describe('the price that is paid for gas', () => {
   for (const [what, told, above, wei] of PAID)
     it(`is ${what}`, () => expect(choose(told, above)).to.include({ wei }));
 
+  it('is never below what nodes take, also where they tell nothing or what waits pays next to nothing', () => {
+    const floor = 50_000_000n;
+    for (const above of [undefined, 2n]) expect(choose([0n], above, floor)).to.include({ wei: 56_250_000n });
+    expect(choose([GWEI], undefined, floor)).to.include({ wei: 1_125_000_000n });
+    expect(choose([0n], undefined, MAX + 1n).refused).to.match(/^gas costs 5.000000001 gwei/);
+  });
+
+  it('is at least what a refusal names, the least of several', () => {
+    const names = (wei: string) =>
+      `a: error -32000: transaction underpriced: gas tip cap 2, minimum needed ${wei}`;
+    expect(floorIn([names('90000000'), names('50000000'), 'b: no answer'])).to.equal(50_000_000n);
+    expect(floorIn(['a: transaction underpriced', 'b: minimum needed 5', names('9'.repeat(40))])).to.equal(
+      undefined,
+    );
+  });
+
   it('is refused above what is allowed, with both prices in gwei and what to do', () => {
     expect(choose([7_500_000_000n]).refused).to.equal(
       `gas costs 7.5 gwei, and at most 5 gwei are paid: ${LATER}`,
@@ -49,7 +65,7 @@ describe('the price that is paid for gas', () => {
     const told = fc.array(price, { minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(told, outbid, fc.bigInt(1n, 10n ** 13n), (prices, above, maxWei) => {
-        const { wei } = chooseGasPrice(prices, { maxWei, above });
+        const { wei } = chooseGasPrice(prices, { maxWei, floorWei: 0n, above });
         if (wei === undefined) return;
         expect(wei >= 1n && wei <= maxWei).to.equal(true);
         if (above !== undefined) expect(wei * 10n >= above * 11n).to.equal(true);

@@ -123,7 +123,8 @@ function settingsOf(usdtContract: string, limits: Limits) {
     explorerUrl: undefined,
     confirmations: 15,
   };
-  return { ...common, chainId: TEST_CHAIN_ID, usdtContract, maxGasPriceWei, maxGasLimit };
+  const gas = { maxGasPriceWei, minGasPriceWei: 0n, maxGasLimit };
+  return { ...common, chainId: TEST_CHAIN_ID, usdtContract, ...gas };
 }
 
 /** The terms of a quote; fails with the reason where it is a refusal. */

@@ -67,8 +67,9 @@ describe('a payout on BNB Chain that meets trouble', function () {
       await the.outbids(one);
       the.everywhere(undefined);
       await the.settle(one, isPaying);
-      nobodyTakesIt();
-      await the.settle(one, says('no block has it yet'));
+      nobodyTakesIt('transaction underpriced');
+      await the.settle(one, says('no block has it yet: no RPC endpoint takes it (127.0.0.1'));
+      await the.settle(one, says('transaction underpriced)'));
       await the.outbids(one);
       the.everywhere(undefined);
     });

@@ -113,7 +113,7 @@ function balancesOf(chain: Live['chain']) {
 
 function spendingOver(urls: readonly string[], usdtContract: string): Spending {
   const rpc = createRpcPool({ name: 'bsc', urls, chainId: 56, patience: 10 });
-  const limits = { usdtContract, maxGasPriceWei: 5n * GWEI, maxGasLimit: 200_000n };
+  const limits = { usdtContract, maxGasPriceWei: 5n * GWEI, minGasPriceWei: 0n, maxGasLimit: 200_000n };
   // Tests change the price of gas between two quotes.
   let nowMs = 0;
   return createBscSpending(rpc, limits, () => (nowMs += 60_000));

@@ -1,0 +1,9 @@
+/** What is said of an endpoint that takes a transaction. */
+export const TAKES = 'takes it';
+/** A node that has it already. */
+const KNOWN = /\balready known\b|\bknown transaction\b|\bDUP_TRANSACTION_ERROR\b/i;
+
+/** Whether one of the endpoints that said this to a transaction has it now. */
+export function isTaken(said: readonly string[]): boolean {
+  return said.some((one) => one.endsWith(`: ${TAKES}`) || KNOWN.test(one));
+}
