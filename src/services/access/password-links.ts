@@ -1,4 +1,5 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { newToken } from '../../base/token.ts';
 import type { Em } from '../../db/orm.ts';
 import { firstRow, run, sql } from '../../db/sql.ts';
 import type { Deps } from '../deps.ts';
@@ -8,7 +9,8 @@ import type { Deps } from '../deps.ts';
  */
 export const PASSWORD_LINK_MS = 24 * 3_600_000;
 
-const TOKEN_BYTES = 32;
+/** 256 random bits. */
+const TOKEN_LENGTH = 43;
 const TOKEN_SHAPE = /^[A-Za-z0-9_-]{43}$/;
 
 /** A link as it is handed out, once: the token exists nowhere else. */
@@ -30,7 +32,7 @@ export async function addPasswordLink(
   const now = deps.now();
   const link = {
     id: deps.newId(),
-    token: randomBytes(TOKEN_BYTES).toString('base64url'),
+    token: newToken(TOKEN_LENGTH),
     expiresAt: new Date(now.getTime() + PASSWORD_LINK_MS),
   };
   await run(

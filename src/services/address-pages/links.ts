@@ -7,6 +7,7 @@ import type { Deps, TxDeps } from '../deps.ts';
 import { notFound, Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
 import type { Tx } from '../transact.ts';
+import { newPageToken } from './view.ts';
 
 /** A customer, and where people reach this service, without a slash at the end. */
 export type PageOwner = Scope & { readonly id: string; readonly publicUrl: string };
@@ -40,7 +41,7 @@ export async function moveAddressPage(tx: Tx, deps: TxDeps, owner: PageOwner): P
   const moved = isUuid(id)
     ? await firstRow(
         tx.em,
-        sql<{ token: string }>`update customers set page_token = default
+        sql<{ token: string }>`update customers set page_token = ${newPageToken()}
           where id = ${id} and merchant_id = ${merchantId} and mode = ${mode} and page_token is not null
           returning page_token as token`,
       )

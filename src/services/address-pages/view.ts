@@ -1,3 +1,4 @@
+import { newToken } from '../../base/token.ts';
 import type { DepositView } from '../../contract/deposit.ts';
 import type { Currency, Network } from '../../domain/assets.ts';
 
@@ -47,5 +48,7 @@ export type AddressPageView = {
 /** Of a customer who deposits every hour the newest; the merchant's own lists have all. */
 export const MAX_DEPOSITS_SHOWN = 50;
 
-/** What every token of such a page looks like; the database makes it. */
+/** A new token of such a page: 190 random bits. */
+export const newPageToken = (): string => `ap_${newToken(32)}`;
+/** What every token of such a page looks like: the database made earlier ones, in base64url. */
 export const PAGE_TOKEN = /^ap_[A-Za-z0-9_-]{32}$/;

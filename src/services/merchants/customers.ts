@@ -6,6 +6,7 @@ import { firstRow, rows, sql } from '../../db/sql.ts';
 import { NETWORKS } from '../../domain/assets.ts';
 import { eventWorkflowId } from '../../domain/ids.ts';
 import { sealDirection } from '../../domain/payouts/direction.ts';
+import { newPageToken } from '../address-pages/view.ts';
 import { recordAction } from '../audit/record.ts';
 import type { TxDeps } from '../deps.ts';
 import { Refusal } from '../refusal.ts';
@@ -110,9 +111,10 @@ async function insertCustomer(em: Em, deps: TxDeps, input: NewCustomer) {
     em,
     sql<{ walletIndex: number }>`
       insert into customers (id, merchant_id, mode, external_id, email, name, metadata, wallet_index,
-        created_at, updated_at)
+        page_token, created_at, updated_at)
       values (${customer.id}, ${input.merchantId}, ${input.mode}, ${input.externalId}, ${input.email},
-        ${input.name}, ${JSON.stringify(input.metadata)}::jsonb, nextval('wallet_index_seq'), ${now}, ${now})
+        ${input.name}, ${JSON.stringify(input.metadata)}::jsonb, nextval('wallet_index_seq'),
+        ${newPageToken()}, ${now}, ${now})
       on conflict do nothing returning wallet_index`,
   );
   if (row) return { ...customer, walletIndex: row.walletIndex };

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { RequiredEntityData } from '@mikro-orm/core';
+import { newToken } from '../../base/token.ts';
 import type { PaymentLinkView } from '../../contract/payment-link.ts';
 import { Customer, PaymentLink } from '../../db/entities/index.ts';
 import type { Network } from '../../domain/assets.ts';
@@ -45,9 +46,10 @@ export type NewPaymentLink = Scope & {
   readonly publicUrl: string;
 };
 
-const TOKEN_BYTES = 24;
-/** What every token looks like: 192 random bits in base64url. */
-export const TOKEN_PATTERN = /^pl_[A-Za-z0-9_-]{32}$/;
+/** 196 random bits. */
+const TOKEN_LENGTH = 33;
+/** What every token looks like: earlier ones were 192 random bits in base64url. */
+export const TOKEN_PATTERN = /^pl_(?:[A-Za-z0-9]{33}|[A-Za-z0-9_-]{32})$/;
 
 /** A link whose terms were checked. */
 export type PermittedLink = NewPaymentLink & {
@@ -142,7 +144,7 @@ async function customerOf(
 
 function newRow(deps: TxDeps, input: PermittedLink, customerId: string): RequiredEntityData<PaymentLink> {
   const now = deps.now();
-  const token = `pl_${randomBytes(TOKEN_BYTES).toString('base64url')}`;
+  const token = `pl_${newToken(TOKEN_LENGTH)}`;
   const { amountUnits, leastUnits } = linkAmounts(
     input.amountCents,
     deps.settings.payments.toleranceBasisPoints,
