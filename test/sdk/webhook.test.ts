@@ -57,7 +57,8 @@ describe('a merchant verifies a webhook', () => {
         new Headers(headers),
         Object.fromEntries(Object.entries(lower).map(([name, value]) => [name, [value]])),
       ]) {
-        for (const body of [rawBody, new Uint8Array(rawBody), rawBody.toString()]) {
+        const bytes = new Uint8Array(rawBody);
+        for (const body of [rawBody, bytes, bytes.buffer, rawBody.toString()]) {
           expect(verifyWebhook({ rawBody: body, headers: form, secret, now })).to.deep.equal(
             JSON.parse(rawBody.toString()),
           );
@@ -95,6 +96,8 @@ describe('a merchant verifies a webhook', () => {
       now,
     });
     expect(verifyWebhook({ ...event, secret, now }).data).to.deep.equal({ id: 'd1', amount_usd: 12.5 });
+    const fromFile = signTestEvent({ secret: `${secret}\n`, event: 'x', data: {}, now });
+    expect(verifyWebhook({ ...fromFile, secret, now }).event).to.equal('x');
     const real = headersOf([secret], Buffer.from(event.rawBody));
     const names = (headers: Record<string, string>) =>
       Object.keys(headers)

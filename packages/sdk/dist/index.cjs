@@ -405,17 +405,26 @@ const MIN_KEY_BYTES = 24;
 /** Far more than a rotation ever needs; an attacker's long list costs no time. */
 const MAX_SIGNATURES = 16;
 /** What makes a webhook genuine. Ends with the event, or throws a {@link WebhookVerificationError}. */
-function* verifying(input) {
-	if (typeof input.rawBody !== "string" && !(input.rawBody instanceof Uint8Array)) fail("RAW_BODY_REQUIRED", "rawBody must be the bytes or the text as received, not parsed JSON");
-	if (typeof input.secret !== "string" || input.secret.trim().length < MIN_SECRET_CHARACTERS) fail("SECRET_REQUIRED", "the signing secret is missing or incomplete");
-	const body = typeof input.rawBody === "string" ? utf8(input.rawBody) : input.rawBody;
+function* verifying(given) {
+	const body = bytesOf(given.rawBody);
+	if (!body) fail("RAW_BODY_REQUIRED", "rawBody must be the bytes or the text as received, not parsed JSON");
+	const secret = typeof given.secret === "string" ? given.secret.trim() : "";
+	if (secret.length < MIN_SECRET_CHARACTERS) fail("SECRET_REQUIRED", "the signing secret is missing or incomplete");
+	const input = {
+		...given,
+		secret
+	};
 	const matches = (yield* ownProof(input, body)) ?? (yield* standardProof(input, body));
 	if (matches === void 0) fail("HEADER_MISSING", "the webhook has no signature headers");
 	if (!matches) fail("SIGNATURE_MISMATCH", "the signature does not match the body and the secret");
 	return parseEvent(body);
 }
 /** An event signed as the gateway signs it. */
-function* signing(input) {
+function* signing(given) {
+	const input = {
+		...given,
+		secret: given.secret.trim()
+	};
 	const seconds = Math.floor((input.now ?? Date.now)() / 1e3);
 	const timestamp = (/* @__PURE__ */ new Date(seconds * 1e3)).toISOString().replace(".000Z", "Z");
 	const rawBody = JSON.stringify({
@@ -516,6 +525,11 @@ function standardKey(secret) {
 	} catch {
 		return /* @__PURE__ */ new Uint8Array();
 	}
+}
+function bytesOf(body) {
+	if (typeof body === "string") return utf8(body);
+	if (body instanceof Uint8Array) return body;
+	return body instanceof ArrayBuffer ? new Uint8Array(body) : void 0;
 }
 function utf8(text) {
 	return new TextEncoder().encode(text);

@@ -570,9 +570,9 @@ type WebhookHeaders = {
 } | Readonly<Record<string, string | readonly string[] | undefined>>;
 type VerifyWebhook = {
   /** The exact bytes that arrived. A parsed and re-serialised body has another signature. */
-  readonly rawBody: Uint8Array | string;
+  readonly rawBody: Uint8Array | ArrayBuffer | string;
   readonly headers: WebhookHeaders;
-  /** The whole secret as shown at creation, `whsec_` included. */
+  /** The whole secret as shown at creation, `whsec_` included; a line end after it counts for nothing. */
   readonly secret: string;
   /** How far the sending time may differ from ours, in either direction. */
   readonly toleranceSeconds?: number;

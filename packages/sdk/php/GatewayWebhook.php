@@ -35,7 +35,7 @@ final class GatewayWebhook
      *
      * @param string $rawBody the exact bytes that arrived; JSON that was parsed and printed again has another signature
      * @param array<string, string|string[]> $headers by name in any case: getallheaders(), or those of a PSR-7 request
-     * @param string $secret the whole secret as shown at creation, "whsec_" included
+     * @param string $secret the whole secret as shown at creation, "whsec_" included; a line end after it counts for nothing
      * @param int|float|null $now our time in seconds; the system clock where it is null
      * @throws WebhookVerificationError
      */
@@ -47,7 +47,8 @@ final class GatewayWebhook
         int|float|null $now = null,
     ): array {
         // An empty or cut-off secret must not verify anything: everybody knows that key.
-        if (strlen(trim($secret)) < self::MIN_SECRET_CHARACTERS) {
+        $secret = trim($secret);
+        if (strlen($secret) < self::MIN_SECRET_CHARACTERS) {
             throw new WebhookVerificationError('SECRET_REQUIRED', 'the signing secret is missing or incomplete');
         }
         $isRecent = static fn (float $sent): bool => abs(($now ?? microtime(true)) - $sent) <= $toleranceSeconds;
@@ -83,6 +84,7 @@ final class GatewayWebhook
         string $id = '00000000-0000-4000-8000-000000000000',
         ?int $now = null,
     ): array {
+        $secret = trim($secret);
         $seconds = $now ?? time();
         $timestamp = gmdate('Y-m-d\TH:i:s\Z', $seconds);
         $body = ['event' => $event, 'data' => (object) $data, 'timestamp' => $timestamp];

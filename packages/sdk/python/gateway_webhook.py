@@ -43,7 +43,7 @@ def verify_webhook(raw_body, headers, secret, tolerance_seconds=300, now=None):
 
     raw_body: the exact bytes that arrived; JSON that was parsed and printed again has another signature.
     headers: any mapping with names in any case (of http.server, Flask, Django, FastAPI, a dict).
-    secret: the whole secret as shown at creation, "whsec_" included.
+    secret: the whole secret as shown at creation, "whsec_" included; a line end after it counts for nothing.
     now: our time in seconds; the system clock by default.
 
     Either signature is enough: X-Webhook-Signature, or the Standard Webhooks headers, which during a
@@ -54,7 +54,8 @@ def verify_webhook(raw_body, headers, secret, tolerance_seconds=300, now=None):
     if not isinstance(raw_body, (bytes, bytearray)):
         raise WebhookVerificationError("RAW_BODY_REQUIRED", "raw_body must be the bytes as received, not parsed JSON")
     # An empty or cut-off secret must not verify anything: everybody knows that key.
-    if not isinstance(secret, str) or len(secret.strip()) < MIN_SECRET_CHARACTERS:
+    secret = secret.strip() if isinstance(secret, str) else ""
+    if len(secret) < MIN_SECRET_CHARACTERS:
         raise WebhookVerificationError("SECRET_REQUIRED", "the signing secret is missing or incomplete")
     clock = (time.time() if now is None else now, tolerance_seconds)
     matches = _own_proof(raw_body, headers, secret, clock)
@@ -75,6 +76,7 @@ def verify_webhook(raw_body, headers, secret, tolerance_seconds=300, now=None):
 
 def sign_test_event(secret, event, data, event_id="00000000-0000-4000-8000-000000000000", now=None):
     """(raw_body, headers) as the gateway would send them, for the tests of a receiver."""
+    secret = secret.strip()
     seconds = int(time.time() if now is None else now)
     timestamp = datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     body = {"event": event, "data": data, "timestamp": timestamp}

@@ -33,9 +33,9 @@ export type WebhookHeaders =
 
 export type VerifyWebhook = {
   /** The exact bytes that arrived. A parsed and re-serialised body has another signature. */
-  readonly rawBody: Uint8Array | string;
+  readonly rawBody: Uint8Array | ArrayBuffer | string;
   readonly headers: WebhookHeaders;
-  /** The whole secret as shown at creation, `whsec_` included. */
+  /** The whole secret as shown at creation, `whsec_` included; a line end after it counts for nothing. */
   readonly secret: string;
   /** How far the sending time may differ from ours, in either direction. */
   readonly toleranceSeconds?: number;
@@ -69,15 +69,14 @@ const MIN_KEY_BYTES = 24;
 const MAX_SIGNATURES = 16;
 
 /** What makes a webhook genuine. Ends with the event, or throws a {@link WebhookVerificationError}. */
-export function* verifying<Data>(input: VerifyWebhook): Rules<WebhookEvent<Data>> {
-  if (typeof input.rawBody !== 'string' && !(input.rawBody instanceof Uint8Array)) {
-    fail('RAW_BODY_REQUIRED', 'rawBody must be the bytes or the text as received, not parsed JSON');
-  }
+export function* verifying<Data>(given: VerifyWebhook): Rules<WebhookEvent<Data>> {
+  const body = bytesOf(given.rawBody);
+  if (!body) fail('RAW_BODY_REQUIRED', 'rawBody must be the bytes or the text as received, not parsed JSON');
+  const secret = typeof given.secret === 'string' ? given.secret.trim() : '';
   // An empty or cut-off secret must not verify anything: everybody knows that key.
-  if (typeof input.secret !== 'string' || input.secret.trim().length < MIN_SECRET_CHARACTERS) {
+  if (secret.length < MIN_SECRET_CHARACTERS)
     fail('SECRET_REQUIRED', 'the signing secret is missing or incomplete');
-  }
-  const body = typeof input.rawBody === 'string' ? utf8(input.rawBody) : input.rawBody;
+  const input = { ...given, secret };
   const matches = (yield* ownProof(input, body)) ?? (yield* standardProof(input, body));
   if (matches === undefined) fail('HEADER_MISSING', 'the webhook has no signature headers');
   if (!matches) fail('SIGNATURE_MISMATCH', 'the signature does not match the body and the secret');
@@ -85,7 +84,8 @@ export function* verifying<Data>(input: VerifyWebhook): Rules<WebhookEvent<Data>
 }
 
 /** An event signed as the gateway signs it. */
-export function* signing(input: TestEvent): Rules<SignedEvent> {
+export function* signing(given: TestEvent): Rules<SignedEvent> {
+  const input = { ...given, secret: given.secret.trim() };
   const seconds = Math.floor((input.now ?? Date.now)() / 1000);
   const timestamp = new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
   const rawBody = JSON.stringify({ event: input.event, data: input.data, timestamp });
@@ -183,6 +183,12 @@ function standardKey(secret: string): Uint8Array {
   } catch {
     return new Uint8Array();
   }
+}
+
+function bytesOf(body: unknown): Uint8Array | undefined {
+  if (typeof body === 'string') return utf8(body);
+  if (body instanceof Uint8Array) return body;
+  return body instanceof ArrayBuffer ? new Uint8Array(body) : undefined;
 }
 
 function utf8(text: string): Uint8Array {
