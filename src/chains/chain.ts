@@ -134,8 +134,8 @@ export type OpenChain = {
   /** Absent where the chain is used for nothing but reading blocks. */
   readonly callContract?: CallContract;
   /**
-   * Whether code runs at an address at the head, as one endpoint says: a guard against mistakes, no proof.
-   * Throws where no endpoint answers. Absent where nobody can be asked.
+   * Whether an address is a contract at the head, so that no key signs for it, as one endpoint says: a guard
+   * against mistakes, no proof. Throws where no endpoint answers. Absent where nobody can be asked.
    */
   readonly hasCode?: (address: AddressKey, signal: AbortSignal) => Promise<boolean>;
   /** Absent where nothing is paid out yet. */

@@ -36,12 +36,24 @@ export const text = (maxLength: number) =>
 export const ADDRESS = '^(0x[0-9a-fA-F]{40}|T[1-9A-HJ-NP-Za-km-z]{33})$';
 
 /**
+ * Some text, one @, and text with a dot inside; the first such dot decides, so
+ * that a text can be read in one way only.
+ */
+export const EMAIL = /^[^\s@]+@[^\s@][^\s@.]*\.[^\s@]+$/;
+export const MAX_EMAIL = 320;
+export const NO_EMAIL = 'must be an email address';
+/** A + that is not escaped arrives as a space, and would find nobody. */
+export const NO_EMAIL_IN_URL = `${NO_EMAIL}: in a URL, write + as %2B`;
+
+/**
  * Filters by what a customer is known by. Lists of customers and of what is theirs compare them in the same
  * way. An empty one is refused: a variable that is empty by mistake would otherwise list everything.
  */
 export const byCustomer = {
   external_id: text(255),
-  email: text(320),
+  email: text(MAX_EMAIL)
+    .regex(EMAIL, NO_EMAIL_IN_URL)
+    .meta({ override: { pattern: EMAIL.source } }),
   address: text(320).meta({ override: { pattern: ADDRESS } }),
 };
 

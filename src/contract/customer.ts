@@ -2,9 +2,13 @@ import { z } from 'zod';
 import {
   byCustomer,
   currency,
+  EMAIL,
   id,
   isLive,
   listQuery,
+  MAX_EMAIL,
+  NO_EMAIL,
+  NO_EMAIL_IN_URL,
   network,
   oneOfMembers,
   text,
@@ -15,27 +19,24 @@ import {
 import { ADDRESS_BSC, ADDRESS_TRON, ID, PAGE_TOKEN, USDT_BSC, USDT_TRON } from './story.ts';
 
 const MAX_EXTERNAL_ID = 255;
-const MAX_EMAIL = 320;
 const MAX_NAME = 255;
 const MAX_METADATA_KEYS = 50;
 const MAX_METADATA_BYTES = 16 * 1024;
 const MAX_SEARCH = 320;
 
-/**
- * Some text, one @, and text with a dot inside; the first such dot decides, so
- * that a text can be read in one way only.
- */
-const EMAIL = /^[^\s@]+@[^\s@][^\s@.]*\.[^\s@]+$/;
-
 /** What an erasure writes in the place of an external id: no customer may get such an id before. */
 const ERASED = /^erased-[0-9a-f-]{36}$/;
 
 export const emailText = text(MAX_EMAIL)
-  .regex(EMAIL, 'must be an email address')
+  .regex(EMAIL, NO_EMAIL)
   .meta({ override: { pattern: EMAIL.source } });
 
+/** An empty list is what PHP makes of an empty map. */
+const unlessEmptyList = (value: unknown): unknown =>
+  Array.isArray(value) && value.length === 0 ? {} : value;
+
 export const metadata = z
-  .record(z.string(), z.unknown())
+  .preprocess(unlessEmptyList, z.record(z.string(), z.unknown()))
   .refine(
     (value) => Object.keys(value).length <= MAX_METADATA_KEYS,
     `must have at most ${MAX_METADATA_KEYS} keys`,
@@ -44,7 +45,7 @@ export const metadata = z
     (value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_METADATA_BYTES,
     `must be at most ${MAX_METADATA_BYTES} bytes of JSON`,
   )
-  .meta({ override: { maxProperties: MAX_METADATA_KEYS } });
+  .meta({ override: { type: 'object', additionalProperties: {}, maxProperties: MAX_METADATA_KEYS } });
 
 export const newCustomer = z
   .object({
@@ -121,8 +122,12 @@ export const existsQuery = z.object({
   email: z
     .string()
     .trim()
+    .regex(/^\S*$/, NO_EMAIL_IN_URL)
     .optional()
-    .meta({ description: 'Used when external_id is absent or empty. Case-sensitive.' }),
+    .meta({
+      description: 'Used when external_id is absent or empty. Case-sensitive. In a URL, + is written %2B.',
+      override: { pattern: '^\\S*$' },
+    }),
 });
 
 export const existsAnswer = z

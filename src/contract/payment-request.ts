@@ -14,11 +14,14 @@ const MAX_EXTERNAL_ID = 255;
 const DECIMAL = /^(0|[1-9]\d{0,15})(\.\d{1,2})?$/;
 /** For the description: the same up to the largest amount. */
 const SPELLED = `^((0|[1-9]\\d{0,${String(LINK_LIMITS.maxUsd).length - 2}})(\\.\\d{1,2})?|${LINK_LIMITS.maxUsd}(\\.00?)?)$`;
+/** More than the largest amount has, and fewer than are exact in a float. */
+const EXACT_DIGITS = 14;
 const MAX_CENTS = BigInt(LINK_LIMITS.maxUsd) * 100n;
 
 /**
- * USD as cents. A JSON number counts by its shortest decimal spelling, which is what its writer meant: 5.1 is
- * 510 cents, and so is 5.0999999999999996, the same number from a writer that prints 17 digits.
+ * USD as cents. A JSON number counts by its decimal spelling with at most 14 digits, which is what its writer
+ * meant: 5.1 is 510 cents, and so is 5.0999999999999996, the same number from a writer that prints 17 digits.
+ * What is beyond these is a float's noise, as in 3.2 + 2.36; 19.999 has it not.
  */
 const usdCents = z
   .union([boundedText(100), z.number()], 'must be a number or a decimal string such as "12.50"')
@@ -27,7 +30,7 @@ const usdCents = z
       context.addIssue({ code: 'custom', message });
       return z.NEVER;
     };
-    const spelled = String(given);
+    const spelled = typeof given === 'number' ? String(Number(given.toPrecision(EXACT_DIGITS))) : given;
     if (!DECIMAL.test(spelled)) return refuse('must be an amount such as 12.50, with at most 2 decimals');
     const cents = parseUnits(spelled, 2);
     return cents > MAX_CENTS ? refuse(`must be at most ${LINK_LIMITS.maxUsd}`) : cents;

@@ -186,7 +186,8 @@ function typeOf(schema: z.core.$ZodType, side: Side, indent: string): string {
     case 'union':
       return def.options.map(inner).join(' | ');
     case 'pipe':
-      return inner(side === 'request' ? def.in : def.out);
+      // What is only made fit for a schema is described by that schema.
+      return inner(side === 'request' && defOf(def.in).type !== 'transform' ? def.in : def.out);
     case 'object':
       return NAMES.get(def.shape) ?? objectOf(def.shape, side, indent);
     default:

@@ -73,6 +73,11 @@ describe('customers, listed and looked for', () => {
     for (const blank of ['', 'external_id=%20%20&'])
       expect(await exists(`${blank}email=Ex@Example.com`)).to.deep.equal([true, 'email', customer]);
     expect(await exists('external_id=&email='), 'neither').to.equal(400);
+    for (const path of ['customers/exists', 'customers', 'deposits']) {
+      const lost = await call(`${api.url}/${path}?email=ann+shop@example.com`, { key: api.keys.test });
+      const said = 'email must be an email address: in a URL, write + as %2B.';
+      expect([lost.status, lost.body['error']], path).to.deep.equal([400, said]);
+    }
   });
 
   it('do not exist in another case, mode or for another merchant, nor by a text too long to exist', async () => {

@@ -33,6 +33,11 @@ describe('customers over HTTP', () => {
       expect(read.body).to.deep.equal(body);
     });
 
+    it('takes the empty list that PHP makes of no metadata', async () => {
+      const { status, body } = await create({ external_id: 'php', metadata: [] });
+      expect([status, body['metadata']]).to.deep.equal([201, {}]);
+    });
+
     it('writes the event with the same customer, once', async () => {
       const { body } = await create({ external_id: 'event-1' });
       const events = await rows(
@@ -94,7 +99,7 @@ describe('customers over HTTP', () => {
       [{ external_id: 'x'.repeat(256) }, 'external_id'],
       [{ email: 'jane' }, 'email'],
       [{ external_id: 'n', name: 'x'.repeat(256) }, 'name'],
-      [{ external_id: 'n', metadata: [] }, 'metadata'],
+      [{ external_id: 'n', metadata: [1] }, 'metadata'],
       [{ external_id: 'n', metadata: { a: 'é'.repeat(8_200) } }, 'metadata'],
     ];
     it('answers 400 for what cannot be, naming the field, and makes nothing', async () => {

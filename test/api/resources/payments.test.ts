@@ -50,6 +50,9 @@ describe('payment links', () => {
       ['5.00', 5],
       [19.99, 19.99],
       [8.2, 8.2],
+      [3.2 + 2.36, 5.56],
+      [10.1 + 10.2, 20.3],
+      [999_999.9900000001, 999_999.99],
       ['1000000.00', 1_000_000],
     ];
     for (const name of ['amount_usd', 'amount'])
@@ -79,7 +82,20 @@ describe('payment links', () => {
   });
 
   const wrong: Readonly<Record<string, readonly unknown[]>> = {
-    amount_usd: [undefined, 5.001, 10.1 + 10.2, -5, '1e3', '5,00', '', '0x10', '٥', 1_000_000.01, true],
+    amount_usd: [
+      undefined,
+      5.001,
+      19.999,
+      5.560000000001,
+      -5,
+      '1e3',
+      '5,00',
+      '',
+      '0x10',
+      '٥',
+      1_000_000.01,
+      true,
+    ],
     email: [undefined, 'nobody'],
     expires_in: [299, 604_801, 300.5],
     success_url: ['javascript:alert(1)', '//shop.example/', 'https://shop.example/\nx'],

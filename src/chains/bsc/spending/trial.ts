@@ -137,6 +137,7 @@ async function nonceOf(session: RpcSession, address: string): Promise<number> {
   return nonce;
 }
 
+/** A key that delegates to code (EIP-7702) runs it when coins arrive, so that is no plain transfer either. */
 async function hasNoCode(session: RpcSession, address: string): Promise<boolean> {
   const code = await stateOf(session, 'eth_getCode', address);
   if (!/^0x([0-9a-f]{2})*$/i.test(code)) throw new EndpointFailure('no code of an address');
