@@ -41,6 +41,7 @@ export function createScans({ rpc, rules, receipts, tracer, missed, insistsOn }:
       const wanted = { ...rules, watched, naming };
       return rpc.run((session) => scanOn(session, number, wanted, { receipts, traces }), signal, {
         last: receipts.isCostly,
+        block: number,
       });
     },
     traceTransaction: async (at, txHash, watched, signal) => {

@@ -6,10 +6,13 @@ export class RpcUnavailable extends Error {
   override readonly name: string = 'RpcUnavailable';
   /** The chain whose endpoints it is about: what is logged of one outage is told together by it. */
   readonly network: string;
+  /** What an operator does about it, where that is more than to see that endpoints answer. */
+  readonly action?: string;
 
-  constructor(reason: string, network: string) {
+  constructor(reason: string, network: string, action?: string) {
     super(reason);
     this.network = network;
+    if (action !== undefined) this.action = action;
   }
 }
 

@@ -28,6 +28,9 @@ const LONG_WAIT_MS = 250;
  */
 const SPARE_WAIT_MS = 1_000;
 
+const ASK_OTHERS =
+  'add an RPC endpoint of another provider that gives this block, and restart the worker: the chain waits behind it, and no block is passed over';
+
 /**
  * Makes a pool; no connection is made before the first call. Throws a sentence for an unusable list of URLs.
  */
@@ -62,6 +65,7 @@ class EndpointPool<S extends Session> implements Pool<S> {
     this.#probeIfDue(signal);
     await this.#waitForOne(signal);
     let absent = false;
+    const problems = new Map<PoolEndpoint<S>, string>();
     for (const endpoint of this.#candidates(options)) {
       try {
         const value = await endpoint.attempt(work, signal);
@@ -70,10 +74,11 @@ class EndpointPool<S extends Session> implements Pool<S> {
       } catch (error) {
         if (error instanceof BudgetSpent) await this.#slowDown(signal);
         if (!isEndpoints(error)) throw error;
+        problems.set(endpoint, error.message);
       }
     }
     if (absent) return undefined;
-    throw this.#unavailable();
+    throw this.#unavailable(options.block, problems);
   }
 
   async checkChain(signal: AbortSignal): Promise<void> {
@@ -224,21 +229,32 @@ class EndpointPool<S extends Session> implements Pool<S> {
     return refused;
   }
 
-  #unavailable(): Error {
+  /** `problems` are those of this question; of others what was wrong last is told. */
+  #unavailable(block?: number, problems: ReadonlyMap<PoolEndpoint<S>, string> = new Map()): Error {
     if (this.#endpoints.every((endpoint) => endpoint.chain === 'wrong')) {
       const found = this.#endpoints.map((endpoint) => `${endpoint.host}: ${endpoint.problem}`).join('; ');
       return new ChainMismatch(
         `every RPC endpoint of ${this.name} serves another chain (${found}): correct the RPC URLs or the ${this.#options.protocol.identity}`,
       );
     }
-    const hostsOf = Map.groupBy(this.#endpoints, (endpoint) => endpoint.problem ?? 'not asked');
+    const hostsOf = Map.groupBy(
+      this.#endpoints,
+      (endpoint) => problems.get(endpoint) ?? endpoint.problem ?? 'not asked',
+    );
     const count = this.#endpoints.length;
     const parts = Array.from(
       hostsOf,
       ([problem, endpoints]) =>
         `${problem} from ${endpoints.length} of ${count} (${endpoints.map(({ host }) => host).join(', ')})`,
     );
-    return new RpcUnavailable(`no RPC endpoint answers for ${this.name}: ${parts.join(', ')}`, this.name);
+    const told = parts.join(', ');
+    return block === undefined
+      ? new RpcUnavailable(`no RPC endpoint answers for ${this.name}: ${told}`, this.name)
+      : new RpcUnavailable(
+          `no RPC endpoint gives block ${block} of ${this.name}: ${told}`,
+          this.name,
+          ASK_OTHERS,
+        );
   }
 }
 

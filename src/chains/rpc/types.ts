@@ -115,6 +115,8 @@ export type PoolOptions<S extends Session> = PoolSettings & { readonly protocol:
 export type RunOptions = {
   /** True for endpoints (by their place in the list) that are to be asked only when no better one answers. */
   readonly last?: ((endpoint: number) => boolean) | undefined;
+  /** The height of the block that is asked for: named where every endpoint fails over it. */
+  readonly block?: number | undefined;
 };
 
 export type EachOptions = {

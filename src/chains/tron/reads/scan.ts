@@ -52,7 +52,7 @@ export function createTronScans(deps: ScanDeps): Scans {
         return block && (await completed(session, body, block, wanted, deps, signal));
       };
       const last = (endpoint: number): boolean => late.has(endpoint);
-      return scanInTurn(number, () => pool.run(scanOn, signal, { last }));
+      return scanInTurn(number, () => pool.run(scanOn, signal, { last, block: number }));
     },
     readings: async (at, watched, signal) => {
       const answers = await pool.all(async (session) => {
@@ -71,7 +71,9 @@ export function createTronScans(deps: ScanDeps): Scans {
       };
       // No hash stands for what contracts passed on: whoever shows it is asked first.
       const last = (endpoint: number): boolean => !internals.has(endpoint);
-      return await confirmInTurn(quiet.number, () => pool.run(confirmOn, signal, { last }));
+      return await confirmInTurn(quiet.number, () =>
+        pool.run(confirmOn, signal, { last, block: quiet.number }),
+      );
     },
   };
 }
