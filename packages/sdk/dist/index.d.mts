@@ -187,6 +187,7 @@ type PaymentTransaction = {
   amount: string;
   confirmations: number;
   status: DepositStatus;
+  failure_code: FailureCode | null;
 };
 type PaymentLink = {
   id: string;

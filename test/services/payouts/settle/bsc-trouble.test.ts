@@ -20,10 +20,10 @@ describe('a payout on BNB Chain that meets trouble', function () {
     await the.signer.stop();
     await the.signer.start();
   });
-  const nobodyTakesIt = (): void =>
+  const nobodyTakesIt = (message = 'nonce too low'): void =>
     the.everywhere(({ method, id }) =>
       method === 'eth_sendRawTransaction'
-        ? { json: { jsonrpc: '2.0', id, error: { code: -32000, message: 'nonce too low' } } }
+        ? { json: { jsonrpc: '2.0', id, error: { code: -32000, message } } }
         : undefined,
     );
   const attempts = async (key: AddressKey) =>
