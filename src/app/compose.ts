@@ -11,7 +11,7 @@ import { openedPriceChain } from '../chains/prices/open.ts';
 import { createPriceSource } from '../chains/prices/source.ts';
 import { type Config, thresholdUnits } from '../config/index.ts';
 import { type Orm, openOrm } from '../db/orm.ts';
-import { requireWrites } from '../db/session.ts';
+import { databaseTime, requireWrites } from '../db/session.ts';
 import { ASSETS, type Mode, type Network } from '../domain/assets.ts';
 import type { Deps, ServiceSettings } from '../services/deps.ts';
 import { requestsIn } from '../services/watcher/requests.ts';
@@ -122,6 +122,7 @@ export async function composeGateway(input: {
     orm,
     log,
     now: () => new Date(),
+    storedNow: databaseTime,
     newId: () => randomUUID(),
     settings: settingsOf(config),
     secretBox: createSecretBox(environment.secretsKey, config.previousSecretsKey),

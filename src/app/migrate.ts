@@ -65,7 +65,7 @@ async function migrateUnless(
     return await alone(unlimited, report, () =>
       reporting(unlimited, report, async () => {
         await refuses(unlimited.em.fork());
-        await requireUsableDatabase(unlimited.em.fork(), true);
+        await requireUsableDatabase(unlimited.em.fork());
         const applied = await applyAll(unlimited, report);
         await hideSecrets(unlimited.em.fork());
         return applied;

@@ -31,12 +31,12 @@ export const emailText = text(MAX_EMAIL)
   .regex(EMAIL, NO_EMAIL)
   .meta({ override: { pattern: EMAIL.source } });
 
-/** An empty list is what PHP makes of an empty map. */
-const unlessEmptyList = (value: unknown): unknown =>
-  Array.isArray(value) && value.length === 0 ? {} : value;
-
+/** PHP prints an empty map as an empty list. */
 export const metadata = z
-  .preprocess(unlessEmptyList, z.record(z.string(), z.unknown()))
+  .preprocess(
+    (given) => (Array.isArray(given) && given.length === 0 ? {} : given),
+    z.record(z.string(), z.unknown()),
+  )
   .refine(
     (value) => Object.keys(value).length <= MAX_METADATA_KEYS,
     `must have at most ${MAX_METADATA_KEYS} keys`,

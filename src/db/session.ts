@@ -20,9 +20,7 @@ const SESSION = {
   extra_float_digits: '1',
   array_nulls: 'on',
   standard_conforming_strings: 'on',
-  transform_null_equals: 'off',
   default_transaction_isolation: 'read committed',
-  default_transaction_deferrable: 'off',
 } as const;
 
 /** The option of a connection's first packet that sets these and what every session has. */
@@ -34,46 +32,38 @@ export function startupOptions(settings: Readonly<Record<string, string>>): stri
 
 /**
  * Throws an OperatorError over what cannot be pinned: a database that holds only some letters, commits that
- * a crash takes back, no right to the schema. `makesTables` is true where tables are about to be made.
+ * a crash takes back, and, where there are no tables yet, no right to make them.
  */
-export async function requireUsableDatabase(em: Em, makesTables = false): Promise<void> {
+export async function requireUsableDatabase(em: Em): Promise<void> {
   const row = await firstRow(
     em,
-    sql<{
-      encoding: string;
-      commits: string;
-      role: string;
-      has: boolean;
-      uses: boolean | null;
-      makes: boolean | null;
-    }>`
+    sql<{ encoding: string; commits: string; role: string; makes: boolean }>`
       select getdatabaseencoding() as encoding, current_setting('synchronous_commit') as commits,
-        current_user::text as role,
-        exists (select 1 from pg_class where relname = 'schema_migrations'
-            and relnamespace = to_regnamespace('public')) as has,
-        has_schema_privilege(to_regnamespace('public')::oid, 'usage') as uses,
-        has_schema_privilege(to_regnamespace('public')::oid, 'create') as makes`,
+        current_user::text as role, exists (select 1 from pg_namespace n where nspname = 'public'
+          and (has_schema_privilege(n.oid, 'create') or exists (select 1 from pg_class
+            where relname = 'schema_migrations' and relnamespace = n.oid))) as makes`,
   );
-  if (!row) return;
-  const { encoding, commits, role, has, uses, makes } = row;
-  if (encoding !== 'UTF8')
+  if (row && row.encoding !== 'UTF8')
     throw new OperatorError(
-      `The database's encoding is ${encoding}, which cannot hold every name`,
+      `The database's encoding is ${row.encoding}, which cannot hold every name`,
       'Make one with "create database … template template0 encoding \'UTF8\'", and set DATABASE_URL to it',
     );
-  if (commits === 'off')
+  if (row?.commits === 'off')
     throw new OperatorError(
       'synchronous_commit is off for this database or its role: a crash of PostgreSQL would take back what was told',
       'Set it to "on" (alter role, alter database, or postgresql.conf), and start again',
     );
-  const wants = makesTables && !has ? 'create' : 'usage';
-  if (wants === 'create' ? makes : uses) return;
-  throw new OperatorError(
-    `The role ${role} may not ${wants === 'create' ? 'make tables in' : 'use'} the schema "public", where all tables are`,
-    uses === null
-      ? 'Run "create schema public" in this database, then start again'
-      : `Run "grant usage, create on schema public to ${role}" as the database's owner, then start again`,
-  );
+  if (row && !row.makes)
+    throw new OperatorError(
+      `The role ${row.role} may not make tables in the schema "public", where all of them are`,
+      `Run "create schema if not exists public; grant usage, create on schema public to ${row.role}" as the database's owner, then start again`,
+    );
+}
+
+/** PostgreSQL's time, at which the transaction of `em` began where there is one. */
+export async function databaseTime(em: Em): Promise<Date> {
+  const row = await firstRow(em, sql<{ at: string }>`select now()::text as at`);
+  return new Date(row?.at ?? Number.NaN);
 }
 
 /** PostgreSQL's code for a write in a session that may only read, and on a standby. */

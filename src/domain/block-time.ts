@@ -1,6 +1,6 @@
 // The time of a chain's newest block is a clock that neither this machine nor its PostgreSQL sets.
 import type { Network } from './assets.ts';
-import type { ChainStop, Standstill } from './chain-stop.ts';
+import type { ChainStop, ChainStops, Standstill } from './chain-stop.ts';
 
 /** Blocks come late, and their producers' clocks differ: less than this says nothing. */
 const AGREES_MS = 60_000;
@@ -14,10 +14,10 @@ const ONE_CHAIN_MS = 5 * 60_000;
 
 /** What is noted of a newest block: by how many milliseconds our clock was ahead of the block's time. */
 export type SeenBlock = { readonly number: number; readonly aheadMs: number; readonly at: Date };
-/** What is known of one chain: its note, and when its head moved last. */
+/** What is known of one chain: its notes, and when its head moved last. */
 export type ChainTime = {
   readonly network: Network;
-  readonly stop: ChainStop | undefined;
+  readonly stops: ChainStops;
   readonly movedAt: Date;
 };
 
@@ -42,27 +42,16 @@ export function noteOf(before: ChainStop | undefined, seen: SeenBlock): ChainSto
  * five minutes. A chain whose head did not move lately tells no time.
  */
 export function wrongClock(chains: readonly ChainTime[], now: Date): Standstill[] {
-  const off = chains.flatMap(({ network, stop, movedAt }) =>
-    stop && stop.tries > 1 && now.getTime() - movedAt.getTime() < ONE_CHAIN_MS
-      ? [{ network, stop, lastedMs: movedAt.getTime() - new Date(stop.since).getTime() }]
-      : [],
-  );
+  const off = chains.flatMap(({ network, stops, movedAt }) => {
+    const stop = stops['block time'];
+    if (!stop || stop.tries < 2 || now.getTime() - movedAt.getTime() >= ONE_CHAIN_MS) return [];
+    const { number, reason, action, since, aheadMs = 0 } = stop;
+    const sinceMs = movedAt.getTime() - new Date(since).getTime();
+    return [{ network, part: 'block time' as const, number, sinceMs, reason, action, aheadMs }];
+  });
+  const agrees = (one: (typeof off)[number]): boolean =>
+    off.some((other) => other !== one && Math.abs(other.aheadMs - one.aheadMs) <= STEADY_MS);
   return off
-    .filter(
-      ({ network, stop, lastedMs }) =>
-        lastedMs >= ONE_CHAIN_MS ||
-        off.some(
-          (other) =>
-            other.network !== network &&
-            Math.abs((other.stop.aheadMs ?? 0) - (stop.aheadMs ?? 0)) <= STEADY_MS,
-        ),
-    )
-    .map(({ network, stop, lastedMs }) => ({
-      network,
-      part: 'block time' as const,
-      number: stop.number,
-      sinceMs: lastedMs,
-      reason: stop.reason,
-      action: stop.action,
-    }));
+    .filter((one) => one.sinceMs >= ONE_CHAIN_MS || agrees(one))
+    .map(({ aheadMs: _, ...standstill }) => standstill);
 }

@@ -1,6 +1,6 @@
 import type { AccountXpubs } from '../chains/account-xpubs.ts';
 import type { PriceSource } from '../chains/reader.ts';
-import type { Orm } from '../db/orm.ts';
+import type { Em, Orm } from '../db/orm.ts';
 import type { Actor } from '../domain/actor.ts';
 import type { ActorMessage } from '../domain/actor-message.ts';
 import type { Mode, Network } from '../domain/assets.ts';
@@ -142,6 +142,8 @@ export type Deps = {
   readonly orm: Orm;
   readonly log: Logger;
   readonly now: () => Date;
+  /** The time of PostgreSQL, for what blocks are judged by; unset: `now`, which a test holds still. */
+  readonly storedNow?: (em: Em) => Promise<Date>;
   readonly newId: () => string;
   readonly settings: ServiceSettings;
   readonly secretBox: SealBox;

@@ -6,6 +6,7 @@ import { migrate, requireCurrentSchema } from '../../src/app/migrate.ts';
 import { OperatorError } from '../../src/base/errors.ts';
 import { Customer } from '../../src/db/entities/index.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
+import { databaseTime } from '../../src/db/session.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
 import { testDeps } from '../support/gateway.ts';
 
@@ -70,6 +71,10 @@ describe('a session of PostgreSQL that is given settings by others', function ()
     const { id } = await createCustomer(then, { ...made, name: 'Łucja \\ Ng' });
     const row = await deps.orm.em.fork().findOneOrFail(Customer, { id });
     expect([row.createdAt, row.name]).to.deep.equal([now, 'Łucja \\ Ng']);
+    await deps.orm.em.fork().transactional(async (em) => {
+      const [began] = await em.execute<{ now: Date }[]>(`select date_trunc('milliseconds', now()) as now`);
+      expect(await databaseTime(em)).to.deep.equal(new Date(String(began?.now)));
+    });
     const [session] = await deps.orm.em.fork().execute(
       `select current_schema() as schema, current_setting('transaction_isolation') as isolation,
          '\\xff00'::bytea as bytes, current_setting('client_encoding') as encoding`,

@@ -21,8 +21,8 @@ describe('the time of the newest blocks', () => {
   const told = (bsc: ChainStop | undefined, tron: ChainStop | undefined, minutes: number, movedMinutes = 0) =>
     wrongClock(
       [
-        { network: 'bsc', stop: bsc, movedAt: at(minutes * MINUTE_MS) },
-        { network: 'tron', stop: tron, movedAt: at(minutes * MINUTE_MS) },
+        { network: 'bsc', stops: bsc ? { 'block time': bsc } : {}, movedAt: at(minutes * MINUTE_MS) },
+        { network: 'tron', stops: tron ? { 'block time': tron } : {}, movedAt: at(minutes * MINUTE_MS) },
       ],
       at((minutes + movedMinutes) * MINUTE_MS),
     ).map(({ network }) => network);

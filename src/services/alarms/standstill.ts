@@ -1,7 +1,7 @@
 import { ChainCursor, type Deposit, ReconciliationPass } from '../../db/entities/index.ts';
+import { wrongClock } from '../../domain/block-time.ts';
 import type { ChainStop, Standstill } from '../../domain/chain-stop.ts';
 import type { Deps } from '../deps.ts';
-import { wrongClocks } from '../watcher/heads/block-time.ts';
 import { unmovedHead } from './unseen.ts';
 
 /**
@@ -53,7 +53,7 @@ export async function standstills(deps: Deps): Promise<Standstill[]> {
     ];
     return parts.filter((part) => part !== undefined);
   });
-  return [...stopped, ...wrongClocks(cursors, deps.now())];
+  return [...stopped, ...wrongClock(cursors, deps.now())];
 }
 
 /**

@@ -83,7 +83,9 @@ export async function createPaymentLink(
   await roomForTests(tx.em, input);
   await refuseOverQuota(tx.em, deps, input, ['open_links']);
   const customer = await customerOf(tx, deps, input);
-  const row = tx.em.create(PaymentLink, newRow(deps, input, customer.id));
+  // Blocks are compared with these times, and this process's clock may be wrong.
+  const now = (await deps.storedNow?.(tx.em)) ?? deps.now();
+  const row = tx.em.create(PaymentLink, newRow({ ...deps, now: () => now }, input, customer.id));
   const { id, merchantId, mode } = row;
   await tx.em.flush();
   const secret =

@@ -61,7 +61,7 @@ export async function pollChain(
     known.head ?? reader.head(signal),
     known.final ?? reader.finalized(signal),
   ]);
-  await noteBlockTime(deps, { chain, before, head, at });
+  await noteBlockTime(deps, { before, head, at });
   // After the head is known and before its blocks are read: any address
   // that was shown to a payer of these blocks is committed by now.
   await loadWatched(deps, watched);

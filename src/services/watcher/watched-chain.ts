@@ -25,6 +25,4 @@ export type WatchedChain = {
   /** A final block above what is scanned: the next place where the kept chain can prove itself. */
   named?: FinalBlock;
   proofs?: ProofTries;
-  /** When the log was told last that our clock is not that of its blocks. */
-  clockSaidAt?: Date;
 };

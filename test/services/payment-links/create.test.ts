@@ -69,6 +69,12 @@ describe('a payment link', function () {
     expect(await shop.view(link.id)).to.deep.equal(link);
   });
 
+  it("has the database's times, by which blocks are judged, whatever this process takes the time for", async () => {
+    const stored = new Date('2026-11-20T08:50:00Z');
+    const { link } = await createPaymentLink({ ...shop.deps, storedNow: async () => stored }, terms({}));
+    expect(link).to.include({ created_at: '2026-11-20T08:50:00Z', expires_at: '2026-11-20T09:50:00Z' });
+  });
+
   it('makes one customer for many parallel links with one new email, and tells of it once', async () => {
     const email = 'New.One@example.com';
     const made = await Promise.all(Array.from({ length: 25 }, () => shop.link({ email })));

@@ -79,10 +79,7 @@ export function floorIn(refusals: readonly string[]): bigint | undefined {
     const wei = /\bunderpriced\b.*\bminimum needed (\d{1,19})\b/i.exec(said)?.[1];
     return wei === undefined ? [] : [BigInt(wei)];
   });
-  return named.reduce<bigint | undefined>(
-    (least, wei) => (least === undefined || wei < least ? wei : least),
-    undefined,
-  );
+  return named.toSorted((a, b) => (a < b ? -1 : 1))[0];
 }
 
 /**

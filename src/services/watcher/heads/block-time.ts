@@ -1,46 +1,33 @@
 import type { BlockRef } from '../../../chains/reader.ts';
-import { ChainCursor } from '../../../db/entities/index.ts';
+import type { ChainCursor } from '../../../db/entities/index.ts';
 import { run, sql } from '../../../db/sql.ts';
-import { noteOf, wrongClock } from '../../../domain/block-time.ts';
-import type { Standstill } from '../../../domain/chain-stop.ts';
+import { noteOf } from '../../../domain/block-time.ts';
 import type { Deps } from '../../deps.ts';
-import type { WatchedChain } from '../watched-chain.ts';
 
-const SAY_AGAIN_MS = 10 * 60_000;
+/** It is logged at the second block that shows it, and again after this many. */
+const SAY_AGAIN_AFTER = 600;
 
 /**
  * Notes in the chain's row how far the time of a new newest block is from ours, where they do not agree;
- * `before` is the cursor before that block was seen, `at` our time then. Says it in the log as soon as it
- * means that our clock is wrong.
+ * `before` is the cursor before that block was seen, `at` our time then.
  */
 export async function noteBlockTime(
   deps: Deps,
-  { chain, before, head, at }: { chain: WatchedChain; before: ChainCursor; head: BlockRef; at: Date },
+  { before, head, at }: { before: ChainCursor; head: BlockRef; at: Date },
 ): Promise<void> {
-  if (head.number <= before.headNumber) return;
-  const { network } = before;
-  const aheadMs = at.getTime() - head.timestampMs;
-  const known = before.stops['block time'];
-  const note = noteOf(known, { number: head.number, aheadMs, at });
+  const { network, headNumber, stops } = before;
+  const known = stops['block time'];
+  if (head.number <= headNumber) return;
+  const note = noteOf(known, { number: head.number, aheadMs: at.getTime() - head.timestampMs, at });
   if (!note && !known) return;
+  const part = JSON.stringify(note ? { 'block time': note } : {});
   await run(
     deps.orm.em.fork(),
-    sql`update chain_cursors set stops = (stops - 'block time') || ${JSON.stringify(note ? { 'block time': note } : {})}::jsonb
-     where network = ${network}`,
+    sql`update chain_cursors set stops = (stops - 'block time') || ${part}::jsonb where network = ${network}`,
   );
-  if (!note) return;
-  const wrong = wrongClocks(await deps.orm.em.fork().find(ChainCursor, {}), at);
-  const told = wrong.find((one) => one.network === network);
-  if (!told || at.getTime() - (chain.clockSaidAt?.getTime() ?? 0) < SAY_AGAIN_MS) return;
-  chain.clockSaidAt = at;
-  const { reason, action } = told;
-  deps.log.error({ network, block: head.number, reason, action }, 'the clock of this machine may be wrong');
-}
-
-/** {@link wrongClock} by the rows of all chains. */
-export function wrongClocks(cursors: readonly ChainCursor[], now: Date): Standstill[] {
-  return wrongClock(
-    cursors.map(({ network, stops, movedAt }) => ({ network, stop: stops['block time'], movedAt })),
-    now,
-  );
+  if (note && note.tries % SAY_AGAIN_AFTER === 2)
+    deps.log.error(
+      { network, block: head.number, reason: note.reason, action: note.action },
+      'the clock of this machine is not that of a chain',
+    );
 }
