@@ -11,7 +11,7 @@ import { openedPriceChain } from '../chains/prices/open.ts';
 import { createPriceSource } from '../chains/prices/source.ts';
 import { type Config, thresholdUnits } from '../config/index.ts';
 import { type Orm, openOrm } from '../db/orm.ts';
-import { databaseTime, requireWrites } from '../db/session.ts';
+import { databaseTime, requireWrites } from '../db/usable.ts';
 import { ASSETS, type Mode, type Network } from '../domain/assets.ts';
 import type { Deps, ServiceSettings } from '../services/deps.ts';
 import { requestsIn } from '../services/watcher/requests.ts';

@@ -1,6 +1,6 @@
 import { within } from '../base/async/within.ts';
 import { ChainCursor, ReconciliationPass } from '../db/entities/index.ts';
-import { requireWrites, takesNoWrites } from '../db/session.ts';
+import { requireWrites, takesNoWrites } from '../db/usable.ts';
 import type { Network } from '../domain/assets.ts';
 import { type Alarm, readAlarms } from '../services/alarms/alarms.ts';
 import type { Gateway } from './compose.ts';

@@ -2,8 +2,8 @@ import { MIGRATIONS } from '../../migrations/index.ts';
 import { pause } from '../base/async/pause.ts';
 import { OperatorError } from '../base/errors.ts';
 import { type Em, type Orm, openOrm } from '../db/orm.ts';
-import { requireUsableDatabase } from '../db/session.ts';
 import { firstRow, rows, run, sql } from '../db/sql.ts';
+import { requireUsableDatabase } from '../db/usable.ts';
 import { hideSecrets } from './reader-rights.ts';
 
 /** Any number will do, as long as it is the same in every process: the holder of this lock migrates. */
@@ -76,7 +76,7 @@ async function migrateUnless(
   }
 }
 
-/** Throws an OperatorError when the database is behind this program, ahead of it, or none that can be used. */
+/** Throws an OperatorError when the database is behind this program, ahead of it, or not usable. */
 export async function requireCurrentSchema(orm: Orm): Promise<void> {
   await requireRestored(orm.em.fork());
   await requireUsableDatabase(orm.em.fork());

@@ -6,7 +6,7 @@ import { migrate, requireCurrentSchema } from '../../src/app/migrate.ts';
 import { OperatorError } from '../../src/base/errors.ts';
 import { Customer } from '../../src/db/entities/index.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
-import { databaseTime } from '../../src/db/session.ts';
+import { databaseTime } from '../../src/db/usable.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
 import { testDeps } from '../support/gateway.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { noteOf, wrongClock } from '../../src/domain/block-time.ts';
 import type { ChainStop } from '../../src/domain/chain-stop.ts';
+import { noteOf, wrongClock } from '../../src/domain/chain-stop.ts';
 
 const MINUTE_MS = 60_000;
 const START = Date.UTC(2026, 10, 28);

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { newToken } from '../../base/token.ts';
 import type { Em } from '../../db/orm.ts';
 import { firstRow, run, sql } from '../../db/sql.ts';
 import type { Deps } from '../deps.ts';
+import { newToken } from '../token.ts';
 
 /**
  * How long a link opens: a day is enough to reach a person, and short should the link be left lying about.

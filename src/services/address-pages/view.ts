@@ -1,6 +1,6 @@
-import { newToken } from '../../base/token.ts';
 import type { DepositView } from '../../contract/deposit.ts';
 import type { Currency, Network } from '../../domain/assets.ts';
+import { newToken } from '../token.ts';
 
 /** A currency that an address takes; `minimum` in coins, null where no amount is too small. */
 export type TakenCurrency = { readonly currency: Currency; readonly minimum: string | null };

@@ -1,6 +1,6 @@
 import { ChainCursor, type Deposit, ReconciliationPass } from '../../db/entities/index.ts';
-import { wrongClock } from '../../domain/block-time.ts';
 import type { ChainStop, Standstill } from '../../domain/chain-stop.ts';
+import { wrongClock } from '../../domain/chain-stop.ts';
 import type { Deps } from '../deps.ts';
 import { unmovedHead } from './unseen.ts';
 

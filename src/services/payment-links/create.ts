@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { RequiredEntityData } from '@mikro-orm/core';
-import { newToken } from '../../base/token.ts';
 import type { PaymentLinkView } from '../../contract/payment-link.ts';
 import { Customer, PaymentLink } from '../../db/entities/index.ts';
 import type { Network } from '../../domain/assets.ts';
@@ -14,6 +13,7 @@ import { roomForTests } from '../merchants/open-tests.ts';
 import { refuseOverQuota, takeFromQuotas } from '../merchants/quotas.ts';
 import { AmountTooSmall, notFound, Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
+import { newToken } from '../token.ts';
 import type { Tx } from '../transact.ts';
 import { insertEndpoint } from '../webhooks/endpoints.ts';
 import { generateSecret } from '../webhooks/http/signature.ts';

@@ -2,12 +2,12 @@
 // is not slowed down: no endpoint is left alone for what it did here, and none is waited for.
 import { keccak256 } from 'ethers';
 import { formatUnits } from '../../../domain/money.ts';
+import { isTaken, TAKES } from '../../../domain/payouts/taken.ts';
 import { hexAddress } from '../../address-key.ts';
 import { readQuantity } from '../../rpc/hex.ts';
 import type { RpcPool, RpcSession } from '../../rpc/json-rpc.ts';
 import { type Outcome, outcomesOf } from '../../rpc/outcomes.ts';
 import type { Outcomes, Quote, ReadAsFarAs, Spending, SpendOrder, SpendRefusal } from '../../spending.ts';
-import { isTaken, TAKES } from '../../taken.ts';
 import { tokenTransferData } from '../../transfer.ts';
 import type { BscSettings } from '../settings.ts';
 import { LEAST_GAS } from '../transfer.ts';

@@ -1,10 +1,10 @@
 // The sending side of Tron, over the endpoints that also show its blocks.
 import { formatUnits } from '../../../domain/money.ts';
+import { TAKES } from '../../../domain/payouts/taken.ts';
 import { isRecord } from '../../rpc/call.ts';
 import { EndpointFailure } from '../../rpc/errors.ts';
 import { type Outcome, outcomesOf } from '../../rpc/outcomes.ts';
 import type { Outcomes, Quote, ReadAsFarAs, Spending, SpendOrder, SpendRefusal } from '../../spending.ts';
-import { TAKES } from '../../taken.ts';
 import { TRON_ADDRESSES } from '../addresses.ts';
 import type { TronPool, TronSession } from '../protocol.ts';
 import type { TronSettings } from '../settings.ts';

@@ -1,6 +1,6 @@
 import type { Spending } from '../../../chains/spending.ts';
-import { isTaken } from '../../../chains/taken.ts';
 import { rows, run, sql } from '../../../db/sql.ts';
+import { isTaken } from '../../../domain/payouts/taken.ts';
 import { fitted } from '../../../domain/text.ts';
 import type { Deps } from '../../deps.ts';
 

@@ -1,7 +1,7 @@
 import type { BlockRef } from '../../../chains/reader.ts';
 import type { ChainCursor } from '../../../db/entities/index.ts';
 import { run, sql } from '../../../db/sql.ts';
-import { noteOf } from '../../../domain/block-time.ts';
+import { noteOf } from '../../../domain/chain-stop.ts';
 import type { Deps } from '../../deps.ts';
 
 /** It is logged at the second block that shows it, and again after this many. */
