@@ -69,7 +69,7 @@ describe('the roles of the database, as they are shipped', function () {
     ).to.include('no such month');
   });
 
-  it('let the reader look at everything and change nothing', async () => {
+  it('let the reader look at everything that opens nothing, and change nothing', async () => {
     await requireCurrentSchema(the.reader);
     const deps = await testDeps(the.urlOf('gw_reader'), []);
     the.opened.push(deps.orm);
