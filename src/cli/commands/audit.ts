@@ -86,6 +86,7 @@ function present(view: ActionView) {
     action: view.action,
     by: view.by,
     user_id: view.userId,
+    key_id: view.keyId,
     from: view.from,
     merchant_id: view.merchantId,
     mode: view.mode,
