@@ -1,11 +1,12 @@
 import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Customer, createClient, type GatewayClient } from '../packages/sdk/src/client.ts';
 import type { Deposit } from '../packages/sdk/src/types.ts';
 import { type DataDir, openDataDir } from '../src/base/data-dir.ts';
 import { stopAllChildren } from '../src/base/processes.ts';
 import type { Network } from '../src/domain/assets.ts';
+import { confirmationsText } from '../src/domain/deposit.ts';
 import { depositWorkflowId } from '../src/domain/ids.ts';
 import { startDemoBnbChain } from './demo/bnb-chain.ts';
 import type { DemoChain, Payment } from './demo/chain.ts';
@@ -23,6 +24,7 @@ import { startDemoTron } from './demo/tron.ts';
  * which fails at first. `--exit` ends after the summary, with 0 only if everything arrived as promised.
  */
 const DATA_DIR = process.env['DEMO_DATA_DIR'] ?? join(import.meta.dirname, '../.data/demo');
+const GATEWAY_DIR = join(DATA_DIR, 'gateway');
 const PAYMENTS: Readonly<Record<Network, readonly Payment[]>> = {
   bsc: [
     { currency: 'USDT', amount: '25.5' },
@@ -137,7 +139,9 @@ async function play(screen: Screen, chains: DemoChain[], receivers: readonly Dem
   const people = await prepareForPeople(own, env, screen);
   screen.stage('Money');
   const sent = await payAll(chains, customer, screen);
-  const deposits = await watch(screen, client, sent, receivers);
+  const deposits = await screen.step('watching until blocks are final, and all is paid out and told', () =>
+    watch(screen, client, sent, receivers),
+  );
   return { apiUrl: ready.api, key, ui: ready.temporal_ui, people, sent, deposits };
 }
 
@@ -145,7 +149,7 @@ function gatewayEnv(chains: readonly DemoChain[]): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = {
     ...process.env,
     NODE_ENV: 'development',
-    DATA_DIR: join(DATA_DIR, 'gateway'),
+    DATA_DIR: GATEWAY_DIR,
     PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1',
     WEBHOOK_ALLOW_HTTP: 'true',
     WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
@@ -200,7 +204,7 @@ function stateOf(deposit: Deposit): string {
   const { network, status, amount, currency, amount_usd: usd } = deposit;
   const { confirmations, required_confirmations: required } = deposit;
   const value = usd === null ? '' : ` (${usd} USD)`;
-  const where = `${confirmations} of ${required} confirmations`;
+  const where = `${confirmationsText(confirmations, required)} confirmations`;
   return `deposit  ${status.padEnd(10)} ${network.padEnd(4)} ${amount} ${currency}${value}, ${where}`;
 }
 
@@ -264,6 +268,7 @@ function lastLines({ apiUrl, key, ui, people, sent }: Stage, ok: boolean): strin
     `  its deposits in the Web UI of Temporal:`,
     ...links,
     `  try it            curl -s -H 'Authorization: Bearer ${key}' '${apiUrl}/deposits?limit=5'`,
+    `  command line      DATA_DIR=${relative(process.cwd(), GATEWAY_DIR)} npm run gateway -- deposit list`,
     `  log               ${join(DATA_DIR, 'gateway.log')}`,
     '',
     ok

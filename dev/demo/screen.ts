@@ -3,7 +3,7 @@ export type Screen = {
   line(text: string): void;
   /** A title between two stages. */
   stage(text: string): void;
-  /** Runs a step and prints how long it took; a long step prints progress every few seconds. */
+  /** Runs a step and prints how long it took; where nothing else is printed a long step says every few seconds that it goes on. */
   step<T>(text: string, work: () => Promise<T>): Promise<T>;
 };
 
@@ -12,7 +12,9 @@ const STILL_EVERY_MS = 5_000;
 /** A screen that writes to stdout. `startedMs` is the zero of the clock at the left. */
 export function createScreen(startedMs: number): Screen {
   const clock = (): string => `${((Date.now() - startedMs) / 1_000).toFixed(1).padStart(6)}s`;
+  let said = 0;
   const line = (text: string): void => {
+    said = Date.now();
     process.stdout.write(`${clock()}  ${text}\n`);
   };
   return {
@@ -21,10 +23,10 @@ export function createScreen(startedMs: number): Screen {
     step: async (text, work) => {
       const began = Date.now();
       line(`… ${text}`);
-      const timer = setInterval(
-        () => line(`  still at it: ${text} (${Math.round((Date.now() - began) / 1_000)} s)`),
-        STILL_EVERY_MS,
-      );
+      const timer = setInterval(() => {
+        if (Date.now() - said >= STILL_EVERY_MS)
+          line(`  still at it: ${text} (${Math.round((Date.now() - began) / 1_000)} s)`);
+      }, 1_000);
       try {
         const result = await work();
         line(`✓ ${text} (${((Date.now() - began) / 1_000).toFixed(1)} s)`);

@@ -13,9 +13,9 @@ import Koa, { type Context } from 'koa';
 const {
   GATEWAY_URL = '',
   GATEWAY_KEY = '',
-  SHOP_URL = 'http://127.0.0.1:3000',
-  SHOP_DATABASE = 'shop.sqlite',
   PORT = '3000',
+  SHOP_URL = `http://127.0.0.1:${PORT}`,
+  SHOP_DATABASE = 'shop.sqlite',
 } = process.env;
 const PRICE_USD = '25.50';
 const MAX_BODY_BYTES = 1_048_576;

@@ -8,7 +8,7 @@ import { type Print, stopLeftovers } from './processes.ts';
 
 /**
  * What a running gateway tells the command line and other roles. Holds
- * the database password: the file is readable by its owner only.
+ * the database password and keys of providers: the file is readable by its owner only.
  */
 export type Run = {
   readonly api: string | null;
@@ -16,6 +16,8 @@ export type Run = {
   readonly temporalAddress: string;
   readonly temporalUi: string | null;
   readonly pid: number;
+  /** How it reads chains and prices; a command that is told nothing of them reads them in the same way. */
+  readonly variables?: Readonly<Record<string, string>>;
 };
 
 /** A data folder held by this process. */

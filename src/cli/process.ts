@@ -8,7 +8,9 @@ import { InUse, OperatorError } from '../base/errors.ts';
 import { createLogger, type Logger } from '../base/log.ts';
 import { reasonOf } from '../base/reason.ts';
 import { byNetwork } from '../chains/index.ts';
+import { chainVariables } from '../config/attached.ts';
 import { type Config, type ConfigRole, loadConfig } from '../config/index.ts';
+import { VARIABLES } from '../config/variables/index.ts';
 import { run, sql } from '../db/sql.ts';
 import { byMode } from '../domain/assets.ts';
 import type { Deps } from '../services/deps.ts';
@@ -56,7 +58,8 @@ const POLL_MS = 200;
  * The configuration and a logger that only warns, unless LOG_LEVEL is set: a command prints its own messages.
  */
 export function commandConfig(role: ConfigRole): { config: Config; log: Logger } {
-  const { env, log: destination } = terminal();
+  const { env: given, log: destination } = terminal();
+  const env = besideRunning(given);
   const config = loadConfig(env, { role });
   return {
     config,
@@ -66,6 +69,15 @@ export function commandConfig(role: ConfigRole): { config: Config; log: Logger }
       ...(destination && { destination }),
     }),
   };
+}
+
+/**
+ * The environment of a command, with how the gateway over its data folder reads chains and prices, where
+ * itself says nothing of that and of no other database.
+ */
+export function besideRunning(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  if (env['DATABASE_URL'] || Object.keys(chainVariables(env)).length > 0) return env;
+  return { ...env, ...readRun(env['DATA_DIR'] || VARIABLES.DATA_DIR.default)?.variables };
 }
 
 /**

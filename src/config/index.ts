@@ -68,7 +68,7 @@ export function loadConfig(given: Environment, options: { role?: ConfigRole } = 
   problems.push(...wrongTemporal(values), ...wrongSecretsKeys(values));
   // What is missing may be there under a wrong name.
   if (problems.length > 0) throw new ConfigError([...problems, ...misspelt(env)]);
-  return deepFreeze(assemble(values, [...presetWarnings(env), ...warningsOf(values, env)]));
+  return deepFreeze(assemble(values, [...presetWarnings(given), ...warningsOf(values, env)]));
 }
 
 function readVariable(
@@ -158,7 +158,7 @@ export function describeConfig(env: Environment): {
     return {
       name: name as VariableName,
       value: variable.secret && value !== null ? '(set, not shown)' : value,
-      source: sourceOf(given, preset, variable.default),
+      source: sourceOf(given, env['PRESET'] && preset, variable.default),
     };
   });
 }

@@ -1,19 +1,20 @@
 // What PRESET stands for: the values of test nets, for variables that are not set.
-import { CHAINS } from '../chains/index.ts';
+import { CHAINS, WATCH_VARIABLES } from '../chains/index.ts';
 import type { Environment, Variable } from './variable.ts';
 import { VARIABLES } from './variables/index.ts';
 
+// Of every coin: the table has to be complete, also for a chain that is not watched.
+const PRICES = `fixed:${[...CHAINS.map(({ testNet }) => testNet.coinPrice), 'USDT=1'].join(',')}`;
+
 /**
  * The values that PRESET gives, by variable: of each test net that it names, and prices, which no feed tells
- * there. Empty where it is unset or not valid.
+ * there. Prices alone where it is unset and deposits can only be simulated; else empty.
  */
 export function presetValues(env: Environment): Readonly<Record<string, string>> {
   const nets = namedNets(env);
-  if (nets.length === 0) return {};
-  // Of every coin: the table has to be complete, also for a chain that is not watched.
-  const prices = [...CHAINS.map(({ testNet }) => testNet.coinPrice), 'USDT=1'].join(',');
+  if (nets.length === 0 && !isRehearsal(env)) return {};
   return Object.assign(
-    { PRICE_SOURCE: `fixed:${prices}` },
+    { PRICE_SOURCE: PRICES },
     ...nets.map(({ testNet }) => ({ ...testNet.defaults, ...testNet.identity })),
   );
 }
@@ -26,12 +27,22 @@ export function withPreset(env: Environment, problems: string[]): Environment {
   return { ...env, ...Object.fromEntries(missing) };
 }
 
-/** Sentences about test money that counts like real money, for the log at the start. */
+/** Sentences about prices that are made up, for the log at the start; `env` is what was given. */
 export function presetWarnings(env: Environment): string[] {
+  if (isRehearsal(env) && !env['PRICE_SOURCE'])
+    return [
+      `PRICE_SOURCE is ${PRICES}, made up for simulated deposits, while no chain is watched: with ${WATCH_VARIABLES} set, prices are read from Chainlink.`,
+    ];
   return namedNets(env).map(
     ({ testNet }) =>
       `PRESET is ${testNet.name}: what ${testNet.title} carries is worth nothing, and live mode credits it at made-up prices.`,
   );
+}
+
+/** Whether no money can come but what is simulated, and nobody said where prices are from. */
+function isRehearsal(env: Environment): boolean {
+  const decides = ['PRESET', 'PRICE_FEEDS', ...CHAINS.flatMap((c) => [c.watchedBy, `${c.watchedBy}_FILE`])];
+  return env['NODE_ENV'] !== 'production' && decides.every((name) => !env[name]);
 }
 
 function namedNets({ PRESET: text }: Environment) {

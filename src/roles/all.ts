@@ -1,6 +1,7 @@
 import { openGateway } from '../app/open.ts';
 import { serveApi } from '../app/serve.ts';
 import { removeRun, writeRun } from '../base/data-dir.ts';
+import { chainVariables } from '../config/attached.ts';
 import type { Started, Starting } from './role.ts';
 import { signInside } from './signer.ts';
 import { startWork } from './worker.ts';
@@ -15,7 +16,7 @@ const POOL_SIZE = 10;
  * The API and the worker in one process. Outside production it also runs the servers that are not configured,
  * and tells the command line where they are. Throws OperatorError where a part that it needs cannot be used.
  */
-export async function startAll({ config, log, shutdown }: Starting): Promise<Started> {
+export async function startAll({ config, log, shutdown, env }: Starting): Promise<Started> {
   const startedAt = new Date();
   const embeds = !config.production;
   const opened = await openGateway(
@@ -33,6 +34,7 @@ export async function startAll({ config, log, shutdown }: Starting): Promise<Sta
       temporalAddress: temporal.address,
       temporalUi,
       pid: process.pid,
+      variables: chainVariables(env),
     });
     shutdown.add('run file', () => removeRun(config.dataDir));
   }

@@ -32,7 +32,7 @@ export async function startGateway(input: {
   const shutdown = createShutdown({ log });
   try {
     for (const warning of config.warnings) log.warn({ component: 'config' }, warning);
-    const { api, ops, temporalUi } = await ROLES[input.role]({ config, log, shutdown });
+    const { api, ops, temporalUi } = await ROLES[input.role]({ ...input, config, log, shutdown });
     shutdown.listen();
     process.stdout.write(
       `${JSON.stringify({ ready: true, api, ops, temporal_ui: temporalUi, needs_operator: actorsPage(temporalUi, config.temporal.namespace, NEEDS_OPERATOR_QUERY), pid: process.pid })}\n`,

@@ -38,7 +38,7 @@ export async function startWorker({ config, log, shutdown }: Starting): Promise<
  */
 export async function startWork(
   { gateway, temporal, gas }: OpenedGateway,
-  { log, shutdown }: Omit<Starting, 'config'>,
+  { log, shutdown }: Pick<Starting, 'log' | 'shutdown'>,
 ): Promise<void> {
   const { link } = gateway;
   if (!link) throw new OperatorError('A worker needs Temporal', 'Set TEMPORAL_ADDRESS');

@@ -16,6 +16,19 @@ describe('a preset of test nets', () => {
     expect([one.bsc.enabled, one.bsc.chainId, one.tron.enabled]).to.deep.equal([false, 56, true]);
   });
 
+  it('is not needed for prices where deposits can only be simulated, outside production, which is said once', () => {
+    const sourceOf = (env: Record<string, string | undefined>) => loadConfig(env).prices.source.kind;
+    const { warnings } = loadConfig({});
+    expect([sourceOf({}), warnings.length]).to.deep.equal(['fixed', 1]);
+    expect(warnings[0]).to.match(/^PRICE_SOURCE is fixed:BNB=600,TRX=0\.3,USDT=1, made up .+ BSC_RPC_URLS/);
+    const told = describeConfig({}).find(({ name }) => name === 'PRICE_SOURCE');
+    expect(told).to.include({ source: 'default', value: 'fixed:BNB=600,TRX=0.3,USDT=1' });
+    for (const env of [{ BSC_RPC_URLS: 'https://b.test' }, { PRICE_SOURCE: 'chainlink' }])
+      expect(sourceOf(env)).to.equal('chainlink');
+    const production = describeConfig({ NODE_ENV: 'production' });
+    expect(production.find(({ name }) => name === 'PRICE_SOURCE')?.value).to.equal('chainlink');
+  });
+
   it('is warned of, and "config check" tells which values are its own', async () => {
     expect(loadConfig({ PRESET: 'tron-nile' }).warnings.join()).to.match(
       /^PRESET is tron-nile: .+ worth nothing/,

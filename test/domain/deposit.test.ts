@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   type AdvanceFacts,
+  confirmationsText,
   DEPOSIT_STATES,
   decideAdvance,
   FAILURE_CODES,
@@ -74,6 +75,11 @@ describe('the states of a deposit', () => {
 });
 
 describe('the next step of a deposit', () => {
+  it('has for people never more confirmations than it needs', () => {
+    const told = [0, 18, 19, 378].map((seen) => confirmationsText(seen, 19));
+    expect(told).to.deep.equal(['0 of 19', '18 of 19', '19 of 19', '19 of 19']);
+  });
+
   it('is completed when confirmations, finality, second read and price are all there', () => {
     expect(decideAdvance(READY)).to.deep.equal({
       kind: 'move',

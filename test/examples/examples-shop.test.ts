@@ -44,7 +44,6 @@ describe('the example shop', function () {
     const shopEnv = {
       GATEWAY_URL: proxy.url,
       GATEWAY_KEY: keys.test,
-      SHOP_URL: shopUrl,
       SHOP_DATABASE: databaseFile,
       PORT: new URL(shopUrl).port,
     };

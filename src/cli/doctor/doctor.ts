@@ -5,6 +5,7 @@ import { createLogger } from '../../base/log.ts';
 import { reasonOf } from '../../base/reason.ts';
 import { type Config, ConfigError, loadConfig } from '../../config/index.ts';
 import { needsOperatorPage } from '../links.ts';
+import { besideRunning } from '../process.ts';
 import { terminal } from '../terminal.ts';
 import { checkAlarms } from './alarms.ts';
 import { checkChains } from './chains.ts';
@@ -18,7 +19,8 @@ const CHECK_WITHIN_MS = 30_000;
  * Checks every part, changes nothing and starts nothing. A part that does not answer or throws becomes a
  * check that is not ok; a part that is off by choice is reported as such and is ok.
  */
-export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
+export async function examine(given: NodeJS.ProcessEnv): Promise<Finding[]> {
+  const env = besideRunning(given);
   let config: Config;
   try {
     config = loadConfig(env, { role: 'tool' });

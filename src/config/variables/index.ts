@@ -76,7 +76,8 @@ export const VARIABLES = {
     parser: parse.filePath,
     default: '.data',
     example: '/var/lib/gateway',
-    about: 'Folder for everything this process keeps by itself: embedded stores, development keys, run.json.',
+    about:
+      'Folder for everything this process keeps by itself: embedded stores, development keys, run.json. A command that is told of no chain and no database uses those of the gateway that runs over it.',
   }),
   LOG_LEVEL: variable({
     group: 'service',

@@ -82,7 +82,7 @@ export const MONEY_VARIABLES = {
     parser: parse.priceSource,
     default: 'chainlink',
     example: 'fixed:BNB=600,TRX=0.3,USDT=1',
-    about: `chainlink reads price feeds on the first of these chains that is watched: ${PRICE_CHAIN_NAMES}; fixed:… is for development.`,
+    about: `chainlink reads price feeds on the first of these chains that is watched: ${PRICE_CHAIN_NAMES}; fixed:… is for development. Outside production, while no chain is watched, the default is fixed:BNB=600,TRX=0.3,USDT=1, so that deposits of every coin can be simulated.`,
   }),
   PRICE_FEEDS: variable({
     group: 'prices',

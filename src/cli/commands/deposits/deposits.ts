@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { NETWORKS } from '../../../domain/assets.ts';
 import { DECISION_LIMITS } from '../../../domain/decision.ts';
-import { DEPOSIT_STATES } from '../../../domain/deposit.ts';
+import { confirmationsText, DEPOSIT_STATES } from '../../../domain/deposit.ts';
 import { oneOf, text, wholeNumber } from '../../arguments.ts';
 import { answering, group, leaf } from '../../run.ts';
 import { ageOf, facts, listing, plain, table } from '../../table.ts';
@@ -84,7 +84,7 @@ async function list({ options }: { options: Filters }) {
     `${row.amount} ${row.currency}`,
     row.network,
     row.is_live ? 'live' : 'test',
-    `${row.confirmations}/${row.required_confirmations}`,
+    confirmationsText(row.confirmations, row.required_confirmations),
     ageOf(row.detected_at),
     row.transaction_hash,
     row.merchant_id,
@@ -121,9 +121,11 @@ async function show({ args }: { args: readonly string[] }) {
     readDeposit(deps, pagesOf(config), args[0] ?? ''),
   );
   const { transitions, ledger, events } = found;
+  const { deposit } = found;
+  const confirmations = deposit && confirmationsText(deposit.confirmations, deposit.required_confirmations);
   const parts = [
     [...wrapped(plain(found.why)), ...wrapped(plain(found.action), '→ ')].join('\n'),
-    facts({ ...found.deposit, merchant_id: found.merchant_id, workflow: found.workflow_id }),
+    facts({ ...deposit, confirmations, merchant_id: found.merchant_id, workflow: found.workflow_id }),
     table(
       ['STATE', 'AT', 'BY', 'REASON'],
       transitions.map((row) => [row.to, row.at, row.by, row.reason]),

@@ -1,5 +1,6 @@
 import { chainOf, type ExplorerUrls, explorerLink } from '../../../chains/index.ts';
 import type { DepositView } from '../../../contract/deposit.ts';
+import { confirmationsText } from '../../../domain/deposit.ts';
 import { type DepositStory, depositStory } from '../../../services/deposits/story/story.ts';
 import { foreign, type Html, html } from '../../html.ts';
 import { amount, usd } from '../../parts/amount.ts';
@@ -79,7 +80,7 @@ function facts({ to, deps }: Visit, deposit: DepositView): Html {
     ['Seen', time(deposit.detected_at)],
     ['Completed', deposit.completed_at === null ? null : time(deposit.completed_at)],
     ['Paid out', deposit.settled_at === null ? null : time(deposit.settled_at)],
-    ['Confirmations', `${deposit.confirmations}, and it needs ${deposit.required_confirmations}`],
+    ['Confirmations', confirmationsText(deposit.confirmations, deposit.required_confirmations)],
     ['Block', deposit.block_hash === null ? `${deposit.block_number}, replaced` : deposit.block_number],
     ['Sent to', copyable(deposit.address, { id: 'to-address', name: 'address that received it' })],
     [
