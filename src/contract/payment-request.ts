@@ -23,7 +23,7 @@ const MAX_CENTS = BigInt(LINK_LIMITS.maxUsd) * 100n;
  * meant: 5.1 is 510 cents, and so is 5.0999999999999996, the same number from a writer that prints 17 digits.
  * What is beyond these is a float's noise, as in 3.2 + 2.36; 19.999 has it not.
  */
-const usdCents = z
+export const usdCents = z
   .union([boundedText(100), z.number()], 'must be a number or a decimal string such as "12.50"')
   .transform((given, context) => {
     const refuse = (message: string) => {

@@ -62,7 +62,10 @@ export type PermittedLink = NewPaymentLink & {
  * so it is never called inside a transaction. Throws a {@link Refusal}: AMOUNT_TOO_SMALL or INVALID.
  */
 export async function permitPaymentLink(deps: EndpointDeps, input: NewPaymentLink): Promise<PermittedLink> {
-  refuseAmount(deps, input.amountCents);
+  const tooSmall = amountTooSmall(deps, input.amountCents);
+  if (tooSmall) throw tooSmall;
+  if (input.amountCents > BigInt(LINK_LIMITS.maxUsd) * 100n)
+    throw new Refusal('INVALID', `amount_usd must be at most ${LINK_LIMITS.maxUsd}.`, 'amount_usd');
   refuseUnwatched(deps.settings, input.mode, input.network ?? null);
   const webhookUrl = input.webhookUrl == null ? null : await checkUrl(deps, input.webhookUrl, 'webhook_url');
   return { ...input, webhookUrl, expiresInS: input.expiresInS ?? LINK_LIMITS.defaultExpiresInSeconds };
@@ -114,17 +117,15 @@ export async function createPaymentLink(
   return { link, webhookSecret: secret };
 }
 
-function refuseAmount(deps: Deps, amountCents: bigint): void {
-  const { minimumCents } = deps.settings.payments;
-  if (amountCents < minimumCents || amountCents <= 0n) {
-    throw new AmountTooSmall(
-      minimumCents,
-      `The smallest amount of a payment link is ${formatUnits(minimumCents, 2)} USD.`,
-      'amount_usd',
-    );
-  }
-  if (amountCents > BigInt(LINK_LIMITS.maxUsd) * 100n)
-    throw new Refusal('INVALID', `amount_usd must be at most ${LINK_LIMITS.maxUsd}.`, 'amount_usd');
+/** The refusal of an amount that is too small for a link; undefined where it is not. */
+export function amountTooSmall(
+  { settings }: Pick<Deps, 'settings'>,
+  amountCents: bigint,
+): AmountTooSmall | undefined {
+  const { minimumCents } = settings.payments;
+  if (amountCents >= minimumCents && amountCents > 0n) return undefined;
+  const least = `The smallest amount of a payment link is ${formatUnits(minimumCents, 2)} USD.`;
+  return new AmountTooSmall(minimumCents, least, 'amount_usd');
 }
 
 async function customerOf(

@@ -1,5 +1,5 @@
 export { cancelPaymentLink } from './cancel.ts';
-export { createPaymentLink, permitPaymentLink } from './create.ts';
+export { amountTooSmall, createPaymentLink, permitPaymentLink } from './create.ts';
 export { expirePaymentLink } from './expire.ts';
 export { getPublicPayment } from './public.ts';
 export { getPaymentLink, listPaymentLinks } from './reads.ts';

@@ -252,7 +252,8 @@ function typedOf(values: Values, once: string, { message, details }: Problem): T
 
 /** What is said at a field: its label says already which one it is, and programs call it by another name. */
 export function atField(text: string, name: string): string {
-  return sentence(text.startsWith(`${name} `) ? text.slice(name.length + 1) : text);
+  const rest = text.startsWith(`${name} `) ? text.slice(name.length + 1) : '';
+  return sentence(/^(must|is|may|can|cannot|has) /.test(rest) ? rest : text);
 }
 
 function sentence(text: string): string {

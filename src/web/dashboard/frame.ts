@@ -141,7 +141,7 @@ time[data-local]{padding-inline-end:1em}
 .postings{margin:0;padding:0 0 0 var(--s4)}
 progress{accent-color:var(--accent)}
 .table td{overflow-wrap:break-word}
-.table .mono,.table bdi,.table .amount{overflow-wrap:anywhere}
+.table .mono,.table bdi{overflow-wrap:anywhere}
 .table .amount,.facts .amount,.heading .amount,.timeline .amount{white-space:normal}
 @media (min-width:48rem){.card form>button:last-of-type:not(.quiet){width:auto;min-width:12rem}}
 @media (min-width:64rem){.menu{display:none}.own{display:flex;flex:1;gap:var(--s4);align-items:center;justify-content:flex-end}.top form.out{margin:0}

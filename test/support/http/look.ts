@@ -10,7 +10,7 @@ type Look = {
 
 /**
  * What is wrong with a page for whoever looks at it, in whatever window and colours it is shown: wider than
- * the window, texts that are cut off, things to press that are smaller than a finger, not one heading of the
+ * the window, texts that are cut off, things to press that are smaller than a finger, a number that breaks, not one heading of the
  * first level, an id twice, a text made of a value that is not there, a stranger's text that ran, and
  * whatever keeps people out. Nothing where the page is as it should be.
  */
@@ -30,6 +30,14 @@ export async function wrongWith(page: Page, name: string, look: Look = {}): Prom
     for (const one of document.querySelectorAll(${JSON.stringify(targets ?? 'no-targets')}))
       if (one.getClientRects().length > 0 && one.getBoundingClientRect().height < 43.9)
         wrong.push('small: ' + one.outerHTML.slice(0, 100));
+    for (const { firstChild: text } of document.querySelectorAll('.amount')) {
+      // Eighteen decimals do not fit beside their name on the narrowest phone.
+      if (text?.nodeType !== Node.TEXT_NODE || (innerWidth < 400 && text.data.length > 20)) continue;
+      const number = document.createRange();
+      number.setStart(text, 0);
+      number.setEnd(text, text.data.trimEnd().search(/ |$/));
+      if (number.getClientRects().length > 1) wrong.push('a number in two lines: ' + text.data);
+    }
     const headings = document.querySelectorAll('h1').length;
     if (headings !== 1) wrong.push(headings + ' headings of the first level');
     const ids = [...document.querySelectorAll('[id]')].map(({ id }) => id);

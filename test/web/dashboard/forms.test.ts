@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createCustomer, createEndpoint, simulateDeposit } from '../../../dev/support/use-cases.ts';
+import { atField } from '../../../src/web/dashboard/forms.ts';
 import { startTestApi, type TestApi } from '../../support/gateway.ts';
 import { errorAt, type Pages, signedInPages } from '../../support/http/pages.ts';
 
@@ -118,6 +119,29 @@ describe('forms of the dashboard', function () {
     expect((await pages.post('/dashboard/simulate', { ...coins, customer_id: live })).status).to.equal(404);
     expect((await pages.get('/dashboard/simulate')).status).to.equal(404);
     expect(await stored()).to.equal(before);
+  });
+
+  it('tell people in their words what is wrong, all of it in one pass', async () => {
+    const sent = await pages.post(LINKS, {
+      email: '',
+      amount_usd: '0.01',
+      expires_in: '3600',
+      cancel_url: 'x',
+    });
+    const told = ['email', 'amount_usd', 'cancel_url'].map((field) => errorAt(sent, field));
+    expect(told).to.deep.equal([
+      'Give an email, or our id of a customer.',
+      'The smallest amount of a payment link is 5 USD.',
+      'Must be an absolute http or https URL.',
+    ]);
+    const nobody = await pages.post('/dashboard/test/customers/new', {
+      external_id: '',
+      email: '',
+      name: '',
+    });
+    expect(errorAt(nobody, 'external_id')).to.equal('Give your own id or an email.');
+    expect(atField('email or customer_id is required', 'email')).to.match(/^Email or customer_id/);
+    expect(atField('email must be one', 'email')).to.equal('Must be one.');
   });
 
   it('take effect once, and not at all for the same form with other values', async () => {

@@ -61,7 +61,7 @@ describe('every page of the dashboard', function () {
     const { link } = await createPaymentLink(deps, {
       ...scope,
       customerId: customer.id,
-      amountCents: 2_500n,
+      amountCents: 100_000_000n,
       publicUrl: the.api.origin,
       description: HOSTILE.repeat(3),
       externalId: HOSTILE,

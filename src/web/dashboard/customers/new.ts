@@ -20,7 +20,11 @@ export const NEW_CUSTOMER_PAGE: ReadPage = {
 /** Makes a customer with permanent addresses, and goes on at its page. */
 export const NEW_CUSTOMER_FORM = form({
   path: PATH,
-  fields: fieldsBy(newCustomer, ['external_id', 'email', 'name']),
+  fields: (visit, values) => {
+    if (!values['external_id']?.trim() && !values['email']?.trim())
+      return { details: [{ path: 'external_id', message: 'Give your own id or an email.' }] };
+    return fieldsBy(newCustomer, ['external_id', 'email', 'name'])(visit, values);
+  },
   apply: async (tx, deps, { visit: { scope, to }, input }) => {
     const {
       external_id: externalId = null,

@@ -1,11 +1,14 @@
 import { chainOf } from '../../../chains/index.ts';
-import { newPaymentLink } from '../../../contract/payment-request.ts';
+import { newPaymentLink, usdCents } from '../../../contract/payment-request.ts';
 import { formatUnits } from '../../../domain/money.ts';
 import { LINK_LIMITS } from '../../../domain/payment-link.ts';
 import { WEBHOOK_LIMITS } from '../../../domain/webhook.ts';
-import { createPaymentLink, permitPaymentLink } from '../../../services/payment-links/index.ts';
+import {
+  amountTooSmall,
+  createPaymentLink,
+  permitPaymentLink,
+} from '../../../services/payment-links/index.ts';
 import { payableNetworks } from '../../../services/payment-links/networks.ts';
-import { AmountTooSmall, Refusal } from '../../../services/refusal.ts';
 import { type Html, html } from '../../html.ts';
 import { card } from '../../parts/card.ts';
 import { selectField, textArea, textField } from '../../parts/field.ts';
@@ -52,9 +55,11 @@ export const NEW_LINK_FORM = form({
   path: PATH,
   extraMs: WEBHOOK_LIMITS.saveLookupMs,
   fields: (visit, values) => {
-    if (values['email']?.trim() && values['customer_id']?.trim())
-      return { details: [{ path: 'email', message: 'Give an email or an id, not both.' }] };
-    return fieldsBy(newPaymentLink, MEMBERS, { expires_in: secondsOf })(visit, values);
+    const found = fieldsBy(newPaymentLink, MEMBERS, { expires_in: secondsOf })(visit, values);
+    const own = ownDetails(visit, values);
+    if (own.length === 0) return found;
+    const others = 'details' in found ? found.details : [];
+    return { details: [...own, ...others.filter(({ path }) => own.every((one) => one.path !== path))] };
   },
   prepare: async ({ deps, scope, door, ctx }, input) => {
     const { customerId, email, amountCents, description, currency, network } = input;
@@ -62,7 +67,7 @@ export const NEW_LINK_FORM = form({
     const { external_id: externalId, expires_in: expiresInS } = input;
     const terms = { amountCents, description, currency, network, externalId, expiresInS };
     const urls = { successUrl, cancelUrl, webhookUrl, publicUrl: door.publicUrl(ctx) };
-    return await permitPaymentLink(deps, { ...scope, customerId, email, ...terms, ...urls }).catch(atAmount);
+    return await permitPaymentLink(deps, { ...scope, customerId, email, ...terms, ...urls });
   },
   apply: async (tx, deps, { visit: { to }, prepared }) => {
     const { link, webhookSecret } = await createPaymentLink(tx, deps, prepared).catch((error: unknown) =>
@@ -91,10 +96,17 @@ function secondsOf(text: string): unknown {
   return /^\d{1,7}$/.test(text) ? Number.parseInt(text, 10) : text;
 }
 
-/** The API has a code of its own for it; here it is said where the amount was typed. */
-function atAmount(error: unknown): never {
-  if (error instanceof AmountTooSmall) throw new Refusal('INVALID', error.message, 'amount_usd');
-  throw error;
+/** What the API says in words for programs, or only once all else is right. */
+function ownDetails({ deps }: Visit, values: Typed['values']): { path: string; message: string }[] {
+  const typed = (name: string) => values[name]?.trim() ?? '';
+  const [email, id, amount] = [typed('email'), typed('customer_id'), typed('amount_usd')];
+  const none = email || id ? undefined : 'Give an email, or our id of a customer.';
+  const who = email && id ? 'Give an email or an id, not both.' : none;
+  const cents = usdCents.safeParse(amount);
+  const small = cents.success ? amountTooSmall(deps, cents.data)?.message : undefined;
+  const much = amount === '' ? 'is required' : small;
+  const found = Object.entries({ email: who, amount_usd: much });
+  return found.flatMap(([path, message]) => (message === undefined ? [] : [{ path, message }]));
 }
 
 async function screen(visit: Visit, typed: Typed): Promise<Screen> {
