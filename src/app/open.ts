@@ -2,10 +2,11 @@ import { openDataDir } from '../base/data-dir.ts';
 import { OperatorError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Shutdown } from '../base/shutdown.ts';
+import { deriveAddresses } from '../chains/addresses.ts';
 import { CHAINS } from '../chains/index.ts';
 import { ChainMismatch } from '../chains/rpc/errors.ts';
 import type { Config } from '../config/index.ts';
-import type { Network } from '../domain/assets.ts';
+import { MODES, type Network } from '../domain/assets.ts';
 import { sealFound } from '../services/secrets/directions.ts';
 import { proveIdentity } from '../services/watcher/cursor.ts';
 import type { TemporalPlace } from '../temporal/place.ts';
@@ -57,6 +58,8 @@ export async function openGateway(
     shutdown.add('data folder', () => dataDir.release());
   }
   const { xpubs, secretsKey, gas } = await locateKeys(config, log);
+  // The first derivation takes as long as twenty later ones: callers are not to wait in line behind it.
+  if (serves) for (const mode of MODES) deriveAddresses(xpubs[mode], 0);
   const database = await locateDatabase(config, log, embeds);
   if (database.embedded) shutdown.add('PostgreSQL', () => database.embedded?.stop());
   const temporal = await locateTemporal(config, log, embeds);

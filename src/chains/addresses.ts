@@ -29,9 +29,13 @@ export function createAddressDeriver(xpubs: AccountXpubs): (index: number) => De
   };
 }
 
-/** One derivation without keeping anything; see {@link createAddressDeriver}. */
+const DERIVERS = new WeakMap<AccountXpubs, (index: number) => DerivedAddresses>();
+
+/** The addresses of an index; keys are parsed once for as long as they are held. See {@link createAddressDeriver}. */
 export function deriveAddresses(xpubs: AccountXpubs, index: number): DerivedAddresses {
-  return createAddressDeriver(xpubs)(index);
+  const derive = DERIVERS.get(xpubs) ?? createAddressDeriver(xpubs);
+  DERIVERS.set(xpubs, derive);
+  return derive(index);
 }
 
 /**

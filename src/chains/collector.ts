@@ -20,6 +20,8 @@ export type Sum = {
 export class Collector {
   readonly unrecognised: UnrecognisedTransfer[] = [];
   dropped = 0;
+  /** Whether coins came to a wallet that pays for gas. */
+  fundsGas = false;
   readonly outgoing = new Outgoing();
   readonly #sums = new Map<string, Sum>();
   readonly #own = new Map<string, Sum>();

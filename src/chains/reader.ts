@@ -91,6 +91,8 @@ export type ScannedBlock = BlockRef & {
   readonly own?: readonly Transfer[];
   /** Every transaction that one of our wallets sent, successful or not. Absent means none. */
   readonly sent?: readonly SentByUs[];
+  /** Present where a transaction itself brought coins to a wallet that pays for gas; it proves nothing. */
+  readonly fundsGas?: true;
   /** What others' transactions moved out of our wallets. Absent means none. */
   readonly taken?: readonly TakenFromUs[];
   /**

@@ -17,11 +17,12 @@ export function rateReporter(
     if (now - said < SAY_EVERY_MS) return;
     said = now;
     const rate = done / ((now - begin) / 1_000);
-    progress(
-      `${what}: ${done} of ${total}, ${rate.toFixed(0)} ${units}/s, ${leftText((total - done) / rate)} left${more}`,
-    );
+    const pace = done === 0 ? '' : `, ${paceText(rate)} ${units}/s, ${leftText((total - done) / rate)} left`;
+    progress(`${what}: ${done} of ${total}${pace}${more}`);
   };
 }
+
+const paceText = (rate: number): string => (rate < 10 ? rate.toPrecision(2) : rate.toFixed(0));
 
 function leftText(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(seconds)} s`;

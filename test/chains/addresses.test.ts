@@ -50,6 +50,21 @@ describe('deposit addresses from the account xpubs', () => {
     }
   });
 
+  it('reads the keys once for as long as they are held, and others by themselves', () => {
+    let read = 0;
+    const keys = {
+      tron: live.tron,
+      get bsc() {
+        read++;
+        return live.bsc;
+      },
+    };
+    const [one, two] = [deriveAddresses(keys, 1), deriveAddresses(keys, 2)];
+    expect([one, two, read]).to.deep.equal([createAddressDeriver(live)(1), createAddressDeriver(live)(2), 1]);
+    const other = vectors.accounts[1] ?? first;
+    expect(deriveAddresses({ ...live, bsc: other.xpubBsc }, 1).bsc).to.not.equal(one.bsc);
+  });
+
   it('refuses a private key without repeating it, and keys that are not of an account, with what to do', () => {
     const xprv = root.derivePath("m/44'/60'/0'").extendedKey;
     const attempt = () => deriveAddresses({ ...live, bsc: xprv }, 0);

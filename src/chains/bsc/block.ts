@@ -77,7 +77,7 @@ export function decodeBlock(
     logCount += receipt.logs.length;
     if (isOurs(transaction, rules.watched)) noteSent(found.outgoing, transaction, receipt);
     if (!hasSucceeded(receipt)) continue;
-    if (!isNothing(transaction.value) && transaction.to !== null && rules.watched.has(transaction.to, 2))
+    if (!isNothing(transaction.value) && transaction.to !== null && rules.watched.isOwn(transaction.to, 2))
       creditNative(found, transaction, rules.watched);
     for (const part of internals?.get(transaction.hash) ?? [])
       passOn(found, { ...part, txHash: hashOf(transaction) }, rules.watched);
@@ -96,6 +96,7 @@ export function decodeBlock(
     unrecognisedDropped: found.dropped,
     ...(own.length > 0 ? { own } : {}),
     ...found.outgoing.result(),
+    ...(found.fundsGas ? { fundsGas: true } : {}),
     ...(rules.internals ? {} : { untraced: { succeeded: succeededOf(receipts as RpcReceipt[]) } }),
     ...(rules.naming ? { named } : {}),
   };
@@ -141,6 +142,10 @@ function creditNative(found: Collector, transaction: RpcTransaction, watched: Ad
   const to = transaction.to?.toLowerCase();
   const amountUnits = BigInt(transaction.value);
   if (to === undefined || amountUnits === 0n) return;
+  if (!watched.has(to, 2)) {
+    found.fundsGas = true;
+    return;
+  }
   const part: Sum = {
     txHash: hashOf(transaction),
     to,

@@ -7,9 +7,10 @@ import { describeTron } from './describe.ts';
 import { createGenesis } from './genesis.ts';
 import { lookUpOnTron } from './look-up.ts';
 import {
+  finalPaceOf,
   READS_ALL_REQUESTS,
-  READS_TOUCHING_REQUESTS,
   readWithin,
+  reservedOf,
   searchBlocksOf,
   shortLookOf,
 } from './pace.ts';
@@ -42,7 +43,7 @@ export function openTron(settings: TronSettings, io: ChainIo): OpenChain {
     io.onRead?.(
       `tron: TRON_REQUESTS_PER_DAY is ${requestsPerDay}: ${problem ? `${problem}; ` : ''}${allows}`,
     );
-  const reserved = readsAllAgain ? READS_ALL_REQUESTS : READS_TOUCHING_REQUESTS;
+  const reserved = reservedOf(requestsPerDay);
   const reader = createTronReader({
     pool,
     genesis,
@@ -50,6 +51,7 @@ export function openTron(settings: TronSettings, io: ChainIo): OpenChain {
     readsAllAgain,
     spareRequests: () => budget.spare(reserved),
     searchBlocks: searchBlocksOf(requestsPerDay),
+    final: finalPaceOf(requestsPerDay),
     report: io.onRead,
   });
   return {

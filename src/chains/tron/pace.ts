@@ -1,9 +1,9 @@
-import type { ReaderPace } from '../pace.ts';
+import type { FinalPace, ReaderPace } from '../pace.ts';
 
 /**
  * A block comes every 3 s by the chain's own clock and is final 19 later. A provider's free key pays for
  * 100,000 requests a day, of which following takes most: a question that finds nothing is as dear as one that
- * finds a block, and what is final is asked for every 15 blocks.
+ * finds a block, and what is final is asked for every 15 blocks: {@link finalPaceOf}.
  */
 export const TRON_PACE: ReaderPace = {
   head: {
@@ -29,6 +29,23 @@ export const TRON_PACE: ReaderPace = {
  * infos twice, what is final every 45 s, bodies of blocks that touch us, and what is asked in vain.
  */
 export const READS_ALL_REQUESTS = 92_000;
+
+/** With what is final asked for every other block, of two endpoints where there are two. */
+const FINAL_SOON_REQUESTS = READS_ALL_REQUESTS + 2 * 14_400;
+/** From so many on it is: as much is left for all else as a little below. */
+const FINAL_SOON_FROM = 150_000;
+
+/** How soon it is seen that a block is final, where a day allows so many requests. */
+export function finalPaceOf(requestsPerDay: number): FinalPace {
+  const { final } = TRON_PACE;
+  return requestsPerDay < FINAL_SOON_FROM ? final : { ...final, outstandingMs: 6_000, blocks: 1 };
+}
+
+/** The requests of a day that following takes. */
+export function reservedOf(requestsPerDay: number): number {
+  if (requestsPerDay >= FINAL_SOON_FROM) return FINAL_SOON_REQUESTS;
+  return requestsPerDay >= READS_ALL_REQUESTS ? READS_ALL_REQUESTS : READS_TOUCHING_REQUESTS;
+}
 
 /** Two days of the chain: a pass that begins each day finds what came since the one before. */
 const MOST_SEARCHED = 60_000;

@@ -1,6 +1,7 @@
 // Tron as a ChainReader, over the HTTP API of its full nodes.
 import { assetOf } from '../../domain/assets.ts';
 import { sameChain } from '../identity.ts';
+import type { FinalPace } from '../pace.ts';
 import type { BlockRef, ChainReader, HeightView, NamedBlock } from '../reader.ts';
 import { isRecord } from '../rpc/call.ts';
 import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from '../rpc/errors.ts';
@@ -31,6 +32,8 @@ export type TronReaderOptions = {
   readonly spareRequests: () => number;
   /** How many blocks a search may read; see `ReaderPace`. */
   readonly searchBlocks?: number | undefined;
+  /** When it is asked what is final; see `ReaderPace`. */
+  readonly final?: FinalPace | undefined;
   /** How many transfers that are never credited one block may record; spam tokens arrive by the thousand. */
   readonly unrecognisedLimit?: number | undefined;
   /** Called with what the reader finds out about endpoints; names hosts only. */
@@ -70,7 +73,11 @@ export function createTronReader(options: TronReaderOptions): ChainReader {
 
   return {
     network: 'tron',
-    pace: { ...TRON_PACE, searchBlocks: options.searchBlocks ?? TRON_PACE.searchBlocks },
+    pace: {
+      ...TRON_PACE,
+      searchBlocks: options.searchBlocks ?? TRON_PACE.searchBlocks,
+      final: options.final ?? TRON_PACE.final,
+    },
     endpoints: pool.status().length,
     head: async (signal) => there(await pool.run((session) => headOn(session, bodies), signal), 'newest'),
     finalized: async (signal) => {

@@ -18,7 +18,7 @@ export async function checkRequests(em: Em, config: Config): Promise<Finding[]> 
     const { enabled, requestsPerDay }: ChainSettings = config.chains[network];
     if (!enabled || requestsPerDay === undefined) return [];
     const used = counted.find((row) => row.network === network && row.day === today)?.used ?? 0;
-    const detail = `${used.toLocaleString('en-US')} of ${requestsPerDay.toLocaleString('en-US')} requests sent today (UTC)`;
+    const detail = `${used.toLocaleString('en-US')} of ${requestsPerDay.toLocaleString('en-US')} requests taken today (UTC), in portions and before they are sent`;
     const name = `requests_today_${network}`;
     if (used < NEARLY_ALL * requestsPerDay) return [good(name, detail)];
     return [

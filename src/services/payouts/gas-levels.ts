@@ -8,6 +8,8 @@ import { ASSETS, assetOf, type Currency, NATIVE_CURRENCY, type Network } from '.
 import { formatUnits } from '../../domain/money.ts';
 import { currentPrice } from '../deposits/price.ts';
 import type { Deps } from '../deps.ts';
+import { transact } from '../transact.ts';
+import { wakeForGas } from './wakes.ts';
 
 type Reader = Pick<ChainReader, 'balances' | 'currentBalances'>;
 
@@ -43,11 +45,20 @@ const TOKENS = ASSETS.filter(({ kind }) => kind === 'token').map(({ currency }) 
 export async function noteGasLevels(deps: Deps, readers: ReadonlyMap<Network, Reader>): Promise<void> {
   const failures: unknown[] = [];
   for (const network of deps.settings.payouts.networks)
-    await noteLevel(deps, network, readers.get(network)).catch((error: unknown) => failures.push(error));
+    await noteGasLevel(deps, network, readers.get(network)).catch((error: unknown) => failures.push(error));
   if (failures.length > 0) throw failures[0];
 }
 
-async function noteLevel(deps: Deps, network: Network, reader: Reader | undefined): Promise<void> {
+/**
+ * The same of one network; where more lies there than before, the actors that wait for it are told. Where
+ * requests may be counted it is not looked at again within some minutes, unless it has `moved`.
+ */
+export async function noteGasLevel(
+  deps: Deps,
+  network: Network,
+  reader: Reader | undefined,
+  { moved = false } = {},
+): Promise<void> {
   const em = deps.orm.em.fork();
   const [wallet] = await rows(
     em,
@@ -57,28 +68,24 @@ async function noteLevel(deps: Deps, network: Network, reader: Reader | undefine
   const cursor = await em.findOne(ChainCursor, network);
   if (!wallet || !reader || !cursor || cursor.verifiedNumber < 0) return;
   const { addressKey } = wallet;
-  if (!reader.balances && (await wasSeenOfLate(em, deps, { network, addressKey }))) return;
+  const before = await em.findOne(GasLevelRow, { network, addressKey });
+  const isOfLate = before && deps.now().getTime() - before.at.getTime() < SELDOM_MS;
+  if (!reader.balances && !moved && isOfLate) return;
   const seen = await heldOn(reader, addressKey, cursor.verifiedNumber);
   if (!seen) return;
   const price = await currentPrice(deps, NATIVE_CURRENCY[network]);
   const usd8 = price && !price.stale && price.usd8 > 0n ? price.usd8.toString() : null;
-  await run(
-    em,
-    sql`insert into gas_levels (network, address_key, units, block_number, coin_usd8, at)
+  await transact(deps, async (tx) => {
+    await run(
+      tx.em,
+      sql`insert into gas_levels (network, address_key, units, block_number, coin_usd8, at)
       values (${network}, ${addressKey}, ${seen.units.toString()}::numeric, ${seen.number},
         ${usd8}::numeric, ${deps.now()})
       on conflict (network, address_key) do update set units = excluded.units,
         block_number = excluded.block_number, coin_usd8 = excluded.coin_usd8, at = excluded.at`,
-  );
-}
-
-async function wasSeenOfLate(
-  em: Em,
-  { now }: Pick<Deps, 'now'>,
-  { network, addressKey }: { readonly network: Network; readonly addressKey: AddressKey },
-): Promise<boolean> {
-  const level = await em.findOne(GasLevelRow, { network, addressKey });
-  return level !== null && now().getTime() - level.at.getTime() < SELDOM_MS;
+    );
+    if (seen.units > (before?.units ?? 0n)) await wakeForGas(tx, network);
+  });
 }
 
 /** The coins on an address in final blocks, with the newest of these; undefined where nobody tells it now. */

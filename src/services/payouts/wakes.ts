@@ -6,6 +6,7 @@ import type { Em } from '../../db/orm.ts';
 import { literals, rows, run, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { DepositState } from '../../domain/deposit.ts';
+import type { WaitCode } from '../../domain/payouts/facts.ts';
 import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
 import type { Deps, TxDeps } from '../deps.ts';
 import { insertOutbox } from '../outbox/insert.ts';
@@ -19,6 +20,8 @@ const PAYABLE: DepositState = 'completed';
  * (`src/services/repair`).
  */
 const MAX_WOKEN = 10_000;
+const FOR_GAS: WaitCode = 'waiting_for_gas';
+const MOST_FOR_GAS = 200;
 /** The pause between two of them: what else is asked of Temporal meanwhile does not wait behind them. */
 const WAKE_EVERY_MS = 20;
 const WAKE_EVERY = sql`${`${WAKE_EVERY_MS} milliseconds`}::interval`;
@@ -57,6 +60,19 @@ export async function wakeForBlocks(
         and s.block_hash is not null and (p.state in ${literals(LIVING_PAYOUTS)} or s.purpose = 'reclaim')
         and not p.simulated
       order by p.address_key`,
+  );
+  for (const place of places) await tx.enqueue(...settlementWake(place));
+}
+
+/**
+ * Tells the actors of addresses that wait for coins of the gas wallet that more came, in the caller's
+ * transaction: the first {@link MOST_FOR_GAS}. Those behind them look by themselves.
+ */
+export async function wakeForGas(tx: Tx, network: Network): Promise<void> {
+  const places = await rows(
+    tx.em,
+    sql<SettlementPlace>`select network, address_key, address, merchant_id from settlement_waits
+      where network = ${network} and code = ${FOR_GAS} order by since, address_key limit ${MOST_FOR_GAS}`,
   );
   for (const place of places) await tx.enqueue(...settlementWake(place));
 }

@@ -2,6 +2,7 @@ import type { BlockRef, ChainReader, FinalBlock } from '../../chains/reader.ts';
 import type { ChainCursor } from '../../db/entities/index.ts';
 import type { ChainPart } from '../../domain/chain-stop.ts';
 import type { Deps } from '../deps.ts';
+import { noteGasLevel } from '../payouts/gas-levels.ts';
 import { noteGasWallets } from '../payouts/gas-wallets.ts';
 import { proveWaiting } from '../reconciliation/proof.ts';
 import { FinalityContradiction, judgeFinal, topOf } from './anchor.ts';
@@ -94,6 +95,7 @@ export async function pollChain(
   await forgetOldBlocks(deps, before, cursor);
   await proveWaiting(deps, chain, cursor, signal);
   await wake(deps, chain, cursor);
+  await noteMovedGas(deps, chain, cursor);
   const { firstBlock, scannedNumber, verifiedNumber } = cursor;
   chain.report?.heights?.({
     network: reader.network,
@@ -168,6 +170,21 @@ async function wake(deps: Deps, chain: WatchedChain, cursor: ChainCursor): Promi
   if (chain.wakeFor === place) return;
   const woken = await wakeWaiting(deps, cursor);
   if (woken === 0) chain.wakeFor = place;
+}
+
+/** Once a block is verified that moved coins of the gas wallet: what lies there now, for whoever waits for it. */
+async function noteMovedGas(
+  deps: Deps,
+  chain: WatchedChain,
+  { network, verifiedNumber }: ChainCursor,
+): Promise<void> {
+  const left = chain.gasMoved?.filter((number) => number > verifiedNumber);
+  if (left === undefined || left.length === chain.gasMoved?.length) return;
+  chain.gasMoved = left;
+  // It is looked at from time to time anyway.
+  await noteGasLevel(deps, network, chain.reader, { moved: true }).catch((error: unknown) =>
+    deps.log.debug({ err: error, network }, 'what the gas wallet holds could not be read yet'),
+  );
 }
 
 /**

@@ -22,6 +22,8 @@ export type WatchedChain = {
   wakeFor?: string;
   /** Blocks that hold something of ours and were not final when they were read. */
   awaited?: readonly number[];
+  /** Blocks in which coins came to or left a wallet that pays for gas, and that are not verified yet. */
+  gasMoved?: readonly number[];
   /** A final block above what is scanned: the next place where the kept chain can prove itself. */
   named?: FinalBlock;
   proofs?: ProofTries;

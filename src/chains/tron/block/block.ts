@@ -189,6 +189,7 @@ class Reading {
       unrecognisedDropped: this.#found.dropped,
       ...(own.length > 0 ? { own } : {}),
       ...outgoing,
+      ...(this.#found.fundsGas ? { fundsGas: true } : {}),
       ...(isUntraced ? { untraced: { succeeded: this.#succeeded() } } : {}),
       ...(this.#rules.naming ? { named: this.#named } : {}),
       touches: touching.size > 0,

@@ -33,7 +33,11 @@ export function creditPlain(found: Collector, transaction: SentTransaction, watc
   const { to_address: to, owner_address: from, amount } = membersOf(transaction.value);
   // In another spelling no address would ever be ours; every valid one is written so.
   if (!isPrefixed(to)) throw malformed();
-  if (!watched.has(to, AFTER_41)) return;
+  if (!watched.isOwn(to, AFTER_41)) return;
+  if (!watched.has(to, AFTER_41)) {
+    found.fundsGas = true;
+    return;
+  }
   if (typeof transaction.contractRet !== 'string') throw malformed();
   if (!hasSucceeded(transaction)) return;
   const amountUnits = readSun(amount);

@@ -82,7 +82,7 @@ async function knownBefore(deps: Assessing, money: Outgoing): Promise<Held | und
   const least = leastTokenCost();
   const dear = least === undefined ? undefined : await tooDear(deps, money, least);
   if (dear) return dear;
-  const lacking = lackingOf(deps);
+  const lacking = await lackingOf(deps, money.network);
   // What is lent already pays for it, and would be given back for nothing.
   if (!lacking || (await ownLoan(deps, money)).landedAt) return undefined;
   return (await freeCoins(deps.orm.em.fork(), money)) > 0n ? undefined : lacking;

@@ -1,6 +1,7 @@
 // Coins from the gas wallet for the fee of a token's transfer.
 
-import { assetOf, NATIVE_CURRENCY } from '../../../domain/assets.ts';
+import { firstRow, sql } from '../../../db/sql.ts';
+import { assetOf, NATIVE_CURRENCY, type Network } from '../../../domain/assets.ts';
 import { formatUnits } from '../../../domain/money.ts';
 import { waits } from '../../../domain/payouts/facts.ts';
 import type { WatchedChain } from '../../watcher/watched-chain.ts';
@@ -11,13 +12,23 @@ import { tooDear } from './too-dear.ts';
 
 const QUICK_MS = 5_000;
 
-/** That the gas wallet of a chain had too little, until it is asked for again. */
-const LACKING = new WeakMap<WatchedChain, { readonly wait: Held; readonly until: number }>();
+/** That the gas wallet of a chain had too little, until it is asked for again; with what it held, and when. */
+const LACKING = new WeakMap<WatchedChain, { wait: Held; until: number; coins: bigint; at: Date }>();
 
-/** Why a gas wallet pays for nothing at present, as it was seen a moment ago; undefined where it is asked. */
-export function lackingOf({ chain, now }: Assessing): Held | undefined {
+/**
+ * Why a gas wallet pays for nothing at present, as it was seen a moment ago; undefined where it is asked, and
+ * where somebody has seen more in it since.
+ */
+export async function lackingOf({ chain, now, orm }: Assessing, network: Network): Promise<Held | undefined> {
   const lacking = LACKING.get(chain);
-  return lacking && lacking.until > now().getTime() ? lacking.wait : undefined;
+  if (!lacking || lacking.until <= now().getTime()) return undefined;
+  const { at, coins, wait } = lacking;
+  const rose = await firstRow(
+    orm.em.fork(),
+    sql`select 1 from gas_levels where network = ${network} and at > ${at}
+      and units > ${coins.toString()}::numeric`,
+  );
+  return rose ? undefined : wait;
 }
 
 /** Coins that an address lacks for its fee, from the gas wallet; or why they are not sent. */
@@ -75,6 +86,7 @@ export async function lacksCoins(
     ),
     needs: { units: lacking, address: from.address },
   };
-  LACKING.set(deps.chain, { wait, until: deps.now().getTime() + shortLookMs });
+  const at = deps.now();
+  LACKING.set(deps.chain, { wait, until: at.getTime() + shortLookMs, coins, at });
   return wait;
 }

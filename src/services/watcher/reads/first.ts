@@ -1,3 +1,5 @@
+import { addressKeyOf } from '../../../chains/addresses.ts';
+import type { SentByUs } from '../../../chains/outgoing.ts';
 import type { ChainReader, ScannedBlock } from '../../../chains/reader.ts';
 import type { ChainCursor } from '../../../db/entities/index.ts';
 import type { Deps } from '../../deps.ts';
@@ -63,6 +65,7 @@ export async function scanNew(
     );
     for (const block of blocks) noteDropped(deps, reader, block);
     noteAwaited(chain, blocks, state);
+    noteGasMoved(chain, blocks);
     cursor = await cursorOf(deps, reader);
     scanned += blocks.length;
   };
@@ -109,6 +112,17 @@ function noteAwaited(
   const awaited = [...(chain.awaited ?? []), ...ours.map(({ number }) => number)];
   // A block that took another one's place has its number too.
   chain.awaited = [...new Set(awaited)].filter((number) => number > finalizedNumber).slice(-MOST_AWAITED);
+}
+
+function noteGasMoved(chain: WatchedChain, blocks: readonly ScannedBlock[]): void {
+  const { network, index } = chain.watched;
+  const isGas = ({ from }: SentByUs): boolean => {
+    const key = addressKeyOf(network, from);
+    return index.isOwn(key) && !index.has(key);
+  };
+  const moved = blocks.filter(({ fundsGas, sent }) => fundsGas || sent?.some(isGas));
+  if (moved.length > 0)
+    chain.gasMoved = [...(chain.gasMoved ?? []), ...moved.map(({ number }) => number)].slice(-MOST_AWAITED);
 }
 
 function noteDropped(deps: Deps, reader: ChainReader, block: ScannedBlock): void {

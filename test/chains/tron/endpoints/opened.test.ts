@@ -67,6 +67,10 @@ describe('Tron as it is opened', () => {
     const confirmed = (perDay: number) => readerOf(perDay).confirm?.(quiet, new AddressSet(), signal);
     const asked = () => node.count('/walletsolidity/gettransactioninfobyblocknum');
     expect([await confirmed(91_999), asked()]).to.deep.equal([true, 0]);
+    const finalMs = (perDay: number) => readerOf(perDay).pace.final.outstandingMs;
+    expect([149_999, 150_000].map(finalMs), 'what is final, sooner where it may').to.deep.equal([
+      45_000, 6_000,
+    ]);
     expect([await confirmed(92_000), asked()], 'no infos prove nothing').to.deep.equal([undefined, 1]);
   });
 });
