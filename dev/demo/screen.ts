@@ -3,7 +3,9 @@ export type Screen = {
   line(text: string): void;
   /** A title between two stages. */
   stage(text: string): void;
-  /** Runs a step and prints how long it took; where nothing else is printed a long step says every few seconds that it goes on. */
+  /**
+   * Runs a step and prints how long it took. Where nothing else is printed a long one says that it goes on.
+   */
   step<T>(text: string, work: () => Promise<T>): Promise<T>;
 };
 

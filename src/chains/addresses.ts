@@ -31,7 +31,10 @@ export function createAddressDeriver(xpubs: AccountXpubs): (index: number) => De
 
 const DERIVERS = new WeakMap<AccountXpubs, (index: number) => DerivedAddresses>();
 
-/** The addresses of an index; keys are parsed once for as long as they are held. See {@link createAddressDeriver}. */
+/**
+ * The addresses of an index, see {@link createAddressDeriver}. Keys are parsed once for as long as they are
+ * held.
+ */
 export function deriveAddresses(xpubs: AccountXpubs, index: number): DerivedAddresses {
   const derive = DERIVERS.get(xpubs) ?? createAddressDeriver(xpubs);
   DERIVERS.set(xpubs, derive);

@@ -16,13 +16,17 @@ export function rateReporter(
     const now = performance.now();
     if (now - said < SAY_EVERY_MS) return;
     said = now;
-    const rate = done / ((now - begin) / 1_000);
-    const pace = done === 0 ? '' : `, ${paceText(rate)} ${units}/s, ${leftText((total - done) / rate)} left`;
-    progress(`${what}: ${done} of ${total}${pace}${more}`);
+    progress(`${what}: ${done} of ${total}${paceText({ done, total, ms: now - begin, units })}${more}`);
   };
 }
 
-const paceText = (rate: number): string => (rate < 10 ? rate.toPrecision(2) : rate.toFixed(0));
+/** How fast it goes and how long the rest takes; nothing before there is a pace. */
+export function paceText(so: { done: number; total: number; ms: number; units: string }): string {
+  const rate = so.done / (so.ms / 1_000);
+  if (rate === 0) return '';
+  const left = leftText((so.total - so.done) / rate);
+  return `, ${rate < 10 ? rate.toPrecision(2) : rate.toFixed(0)} ${so.units}/s, ${left} left`;
+}
 
 function leftText(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(seconds)} s`;

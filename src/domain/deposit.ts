@@ -10,7 +10,7 @@ export function isDepositState(text: string): text is DepositState {
   return (DEPOSIT_STATES as readonly string[]).includes(text);
 }
 
-/** "19 of 19", as people are told it: the count goes on while finality is awaited, and "27 of 15" confuses. */
+/** "19 of 19", as people are told it: the count goes on while finality is awaited, which only confuses. */
 export function confirmationsText(confirmations: number, needed: number): string {
   return `${Math.min(confirmations, needed)} of ${needed}`;
 }

@@ -172,7 +172,7 @@ async function wake(deps: Deps, chain: WatchedChain, cursor: ChainCursor): Promi
   if (woken === 0) chain.wakeFor = place;
 }
 
-/** Once a block is verified that moved coins of the gas wallet: what lies there now, for whoever waits for it. */
+/** Reads what a gas wallet holds once a block that moved it is verified, for whoever waits for it. */
 async function noteMovedGas(
   deps: Deps,
   chain: WatchedChain,

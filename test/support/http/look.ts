@@ -10,9 +10,9 @@ type Look = {
 
 /**
  * What is wrong with a page for whoever looks at it, in whatever window and colours it is shown: wider than
- * the window, texts that are cut off, things to press that are smaller than a finger, a number that breaks, not one heading of the
- * first level, an id twice, a text made of a value that is not there, a stranger's text that ran, and
- * whatever keeps people out. Nothing where the page is as it should be.
+ * the window, texts that are cut off, things to press that are smaller than a finger, a number that breaks,
+ * not one heading of the first level, an id twice, a text made of a value that is not there, a stranger's
+ * text that ran, and whatever keeps people out. Nothing where the page is as it should be.
  */
 export async function wrongWith(page: Page, name: string, look: Look = {}): Promise<string[]> {
   const { targets, closed } = look;

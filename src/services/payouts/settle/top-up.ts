@@ -12,7 +12,7 @@ import { tooDear } from './too-dear.ts';
 
 const QUICK_MS = 5_000;
 
-/** That the gas wallet of a chain had too little, until it is asked for again; with what it held, and when. */
+/** That the gas wallet of a chain had too little, until it is asked again; with what it held, and when. */
 const LACKING = new WeakMap<WatchedChain, { wait: Held; until: number; coins: bigint; at: Date }>();
 
 /**

@@ -1,5 +1,4 @@
 import { addressKeyOf } from '../../../chains/addresses.ts';
-import type { SentByUs } from '../../../chains/outgoing.ts';
 import type { ChainReader, ScannedBlock } from '../../../chains/reader.ts';
 import type { ChainCursor } from '../../../db/entities/index.ts';
 import type { Deps } from '../../deps.ts';
@@ -116,11 +115,11 @@ function noteAwaited(
 
 function noteGasMoved(chain: WatchedChain, blocks: readonly ScannedBlock[]): void {
   const { network, index } = chain.watched;
-  const isGas = ({ from }: SentByUs): boolean => {
-    const key = addressKeyOf(network, from);
+  const isGas = (wallet: string): boolean => {
+    const key = addressKeyOf(network, wallet);
     return index.isOwn(key) && !index.has(key);
   };
-  const moved = blocks.filter(({ fundsGas, sent }) => fundsGas || sent?.some(isGas));
+  const moved = blocks.filter(({ fundsGas, sent }) => fundsGas || sent?.some(({ from }) => isGas(from)));
   if (moved.length > 0)
     chain.gasMoved = [...(chain.gasMoved ?? []), ...moved.map(({ number }) => number)].slice(-MOST_AWAITED);
 }
