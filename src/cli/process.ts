@@ -76,7 +76,8 @@ export function commandConfig(role: ConfigRole): { config: Config; log: Logger }
  * itself says nothing of that and of no other database.
  */
 export function besideRunning(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  if (env['DATABASE_URL'] || Object.keys(chainVariables(env)).length > 0) return env;
+  const own = env['DATABASE_URL'] || env['DATABASE_URL_FILE'] || Object.keys(chainVariables(env))[0];
+  if (own) return env;
   return { ...env, ...readRun(env['DATA_DIR'] || VARIABLES.DATA_DIR.default)?.variables };
 }
 

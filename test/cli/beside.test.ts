@@ -12,7 +12,7 @@ describe('a command beside a running gateway', () => {
     const none = { api: null, temporalUi: null, databaseUrl: '', temporalAddress: '' };
     writeRun(DATA_DIR, { ...none, pid: process.pid, variables });
     expect(besideRunning({ DATA_DIR })).to.deep.equal({ DATA_DIR, ...reads });
-    for (const own of [{ DATABASE_URL: 'postgres://d' }, { BSC_RPC_URLS: 'http://b' }])
+    for (const own of [{ DATABASE_URL_FILE: '/d' }, { BSC_RPC_URLS: 'http://b' }])
       expect(besideRunning({ DATA_DIR, ...own })).to.deep.equal({ DATA_DIR, ...own });
     expect(besideRunning({ DATA_DIR: await tempDir() })).to.have.all.keys('DATA_DIR');
   });
