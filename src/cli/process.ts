@@ -77,8 +77,7 @@ export function commandConfig(role: ConfigRole): { config: Config; log: Logger }
  */
 export function besideRunning(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const own = env['DATABASE_URL'] || env['DATABASE_URL_FILE'] || Object.keys(chainVariables(env))[0];
-  if (own) return env;
-  return { ...env, ...readRun(env['DATA_DIR'] || VARIABLES.DATA_DIR.default)?.variables };
+  return own ? env : { ...env, ...readRun(env['DATA_DIR'] || VARIABLES.DATA_DIR.default)?.variables };
 }
 
 /**

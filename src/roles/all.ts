@@ -24,7 +24,7 @@ export async function startAll({ config, log, shutdown, env }: Starting): Promis
     { name: 'all', poolSize: POOL_SIZE, works: true, serves: true, embeds, migrates: true },
   );
   await startWork(opened, { log, shutdown });
-  if (embeds) await signInside({ config, log, shutdown }, opened.databaseUrl);
+  if (embeds) await signInside({ config, log, shutdown, env }, opened.databaseUrl);
   const { gateway, databaseUrl, temporal, temporalUi } = opened;
   const { api, ops } = await serveApi({ gateway, config, startedAt, shutdown });
   if (embeds) {

@@ -63,10 +63,7 @@ async function signWhile(keyed: Keyed, signal: AbortSignal): Promise<void> {
  * Signs within a gateway for development, over connections of its own. It opens neither wallet nor journal
  * before something is asked for.
  */
-export async function signInside(
-  { config, log, shutdown }: Omit<Starting, 'env'>,
-  databaseUrl: string,
-): Promise<void> {
+export async function signInside({ config, log, shutdown }: Starting, databaseUrl: string): Promise<void> {
   const secretsKey = await locateSecretsKey(config, log);
   const orm = await openOrm({ url: databaseUrl, poolSize: 2, applicationName: 'gateway signer' });
   const deps = await signerDeps({ config, log, secretsKey }, orm);

@@ -41,7 +41,7 @@ export function finalPaceOf(requestsPerDay: number): FinalPace {
   return requestsPerDay < FINAL_SOON_FROM ? final : { ...final, outstandingMs: 6_000, blocks: 1 };
 }
 
-/** The requests of a day that following takes. */
+/** What following takes of a day. */
 export function reservedOf(requestsPerDay: number): number {
   if (requestsPerDay >= FINAL_SOON_FROM) return FINAL_SOON_REQUESTS;
   return requestsPerDay >= READS_ALL_REQUESTS ? READS_ALL_REQUESTS : READS_TOUCHING_REQUESTS;
