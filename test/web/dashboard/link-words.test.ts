@@ -68,7 +68,7 @@ describe('the words for how a payment link stands', () => {
       expect(seen.title, 'what waits is not nothing').to.include('a payment was seen');
       expect(seen.text).to.not.include('Nothing was paid');
       expect(standOf({ ...part, status, amount_status: 'late' }, AFTER).title).to.include(
-        'arrived afterwards',
+        'confirmed afterwards',
       );
     }
   });
