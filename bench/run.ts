@@ -89,6 +89,11 @@ const BENCHES: Readonly<Record<string, { about: string; load: () => Promise<{ ru
       'what 1,000 open streams of payment links cost, and GET /payments/:token while 500 are opened at once (BENCH_ROUNDS, about 2 minutes)',
     load: () => import('./http/streams.ts'),
   },
+  'payer-pages': {
+    about:
+      "1,000 payers' pages at once from 20 addresses, and another merchant's exists beside them (BENCH_ROUNDS, about 2 minutes)",
+    load: () => import('./http/payer-pages.ts'),
+  },
   search: {
     about:
       'GET /customers?search= for texts of every kind among 1,000,000 customers (BENCH_CUSTOMERS, about 4 minutes)',

@@ -6,21 +6,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { testXpubs } from '../../dev/support/test-wallet.ts';
-import { createCustomer, createPaymentLink } from '../../dev/support/use-cases.ts';
 import { createApp } from '../../src/api/app.ts';
 import { createServer } from '../../src/api/server.ts';
 import { payOptions } from '../../src/app/pay-options.ts';
 import { REQUEST_STATEMENT_MS } from '../../src/app/pools.ts';
 import { openOrm } from '../../src/db/orm.ts';
-import { NETWORKS } from '../../src/domain/assets.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
-import type { Deps } from '../../src/services/deps.ts';
-import { createMerchant } from '../../src/services/merchants/merchants.ts';
 import { payPages } from '../../src/web/pay.ts';
 import { depsOf, generousGuards } from '../bench-deps.ts';
 import { percentile } from '../percentile.ts';
 import type { Row } from '../row.ts';
+import { depsWithChains, fillLinks } from './links.ts';
 
 const STREAMS = 1_000;
 const BURST = 500;
@@ -53,7 +49,7 @@ export async function run(): Promise<Row[]> {
   const postgres = await startPostgres({ dataDir: folder, fsync: false, log: () => undefined });
   let server: ChildProcess | undefined;
   try {
-    const tokens = await fill(postgres.url);
+    const tokens = await fillLinks(postgres.url, STREAMS);
     server = fork(import.meta.filename, {
       execArgv: ['--expose-gc'],
       env: { ...process.env, [ROLE]: postgres.url },
@@ -176,32 +172,6 @@ async function costsOf(server: ChildProcess): Promise<Costs> {
   server.send('costs');
   const [costs] = (await once(server, 'message')) as [Costs];
   return costs;
-}
-
-function depsWithChains(deps: Deps): Deps {
-  const contracts = {
-    bsc: '0x55d398326f99059fF775485246999027B3197955',
-    tron: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
-  };
-  const payments = { ...deps.settings.payments, watchedNetworks: NETWORKS };
-  return { ...deps, xpubs: testXpubs(), settings: { ...deps.settings, contracts, payments } };
-}
-
-async function fill(databaseUrl: string): Promise<string[]> {
-  const orm = await openOrm({ url: databaseUrl, poolSize: 4, applicationName: 'bench' });
-  await orm.migrator.up();
-  const deps = depsWithChains(depsOf(orm));
-  const { merchantId } = await createMerchant(deps, { name: 'Bench', subscriptionActive: true });
-  const tokens: string[] = [];
-  for (let index = 0; index < STREAMS; index += 1) {
-    const names = { externalId: `user_${index}`, email: null, name: null, metadata: {} };
-    const { id } = await createCustomer(deps, { merchantId, mode: 'live', ...names });
-    const terms = { merchantId, mode: 'live' as const, customerId: id, amountCents: 2_500n + BigInt(index) };
-    const { link } = await createPaymentLink(deps, { ...terms, publicUrl: 'https://pay.example' });
-    tokens.push(link.token);
-  }
-  await orm.close(true);
-  return tokens;
 }
 
 const usedMs = (): number => {
