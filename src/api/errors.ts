@@ -1,4 +1,5 @@
 import type { GateFull } from '../base/async/fair-gate.ts';
+import { OutOfTime } from '../base/async/within.ts';
 import { centsToJsonNumber } from '../domain/money.ts';
 import { NoPriceYet } from '../services/deposits/simulate.ts';
 import { AmountTooSmall, Refusal, type RefusalCode, Refusals } from '../services/refusal.ts';
@@ -162,7 +163,7 @@ function isOutage(error: unknown): boolean {
     current = current.cause, depth += 1
   ) {
     const code = 'code' in current && typeof current.code === 'string' ? current.code : '';
-    if (SOCKET_CODES.has(code) || OUTAGE_SQLSTATE.test(code)) return true;
+    if (current instanceof OutOfTime || SOCKET_CODES.has(code) || OUTAGE_SQLSTATE.test(code)) return true;
     if (OUTAGE_TEXT.test(current.message)) return true;
     if (current instanceof AggregateError && current.errors.some(isOutage)) return true;
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Context, Next } from 'koa';
-import { GateFull } from '../base/async/fair-gate.ts';
+import { logFailure } from '../base/errors.ts';
 import type { Logger } from '../services/deps.ts';
 import { toApiError } from './errors.ts';
 import type { Caller } from './route.ts';
@@ -70,10 +70,8 @@ function whoOf(caller: Caller | undefined): Record<string, string> {
 
 function renderError(ctx: Context, log: Logger, requestId: string, thrown: unknown): string {
   const error = toApiError(thrown);
-  // A caller who asks for more than their share learns it from the answer; nothing failed
-  // here, and the request's own log line tells of it.
-  if (error.status >= 500 && !(error.cause instanceof GateFull))
-    log.error({ requestId, code: error.code, err: error.cause ?? error }, 'a request failed');
+  if (error.status >= 500)
+    logFailure(log, { requestId, code: error.code, err: error.cause ?? error }, 'a request failed');
   ctx.status = error.status;
   ctx.set(error.headers);
   ctx.type = 'application/json';

@@ -1,3 +1,5 @@
+import { isOwnLimit } from './outage-of.ts';
+
 /**
  * The operator asked for something that cannot be done now. The message is a sentence that ends
  * with the next action; it is printed without a stack, and the process leaves with exit code 1.
@@ -58,4 +60,17 @@ export function exitCodeOf(error: unknown): number {
 function endSentence(text: string): string {
   const trimmed = text.trim();
   return /[.!?:]$/.test(trimmed) ? trimmed : `${trimmed}.`;
+}
+
+/**
+ * Logs why a request is answered with "not now": a fault with all that is known of it; a refusal by our own
+ * limits as a warning, of which the log makes one line when they begin, one a minute, and one at their end.
+ */
+export function logFailure(
+  log: Record<'error' | 'warn', (fields: object, text: string) => void>,
+  fields: { readonly err: unknown; readonly code?: string; readonly requestId?: string },
+  text: string,
+): void {
+  if (isOwnLimit(fields.err)) log.warn({ refused: fields.err }, 'a request was refused');
+  else log.error(fields, text);
 }

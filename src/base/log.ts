@@ -94,6 +94,11 @@ export function outagesOf(log: object): Outages | undefined {
 /** Whether a line only says what that of an outage says: its error is of a part that is away. */
 function leftToOutages(outages: Outages, [fields]: readonly unknown[]): boolean {
   if (typeof fields !== 'object' || fields === null) return false;
+  if ('refused' in fields) {
+    // What takes too long while something is away takes too long because of it.
+    if (!outages.any) outages.note('requests', reasonIn(fields.refused));
+    return true;
+  }
   const error = fields instanceof Error ? fields : 'err' in fields ? fields.err : undefined;
   const part = outageOf(error);
   if (part) {

@@ -32,6 +32,14 @@ export function outageOf(error: unknown): OutsidePart | undefined {
   return isAway ? 'PostgreSQL' : undefined;
 }
 
+/** Errors of our own gates and deadlines, and PostgreSQL's code for a statement that such a limit ended. */
+const OWN_LIMITS: ReadonlySet<unknown> = new Set(['GateFull', 'OutOfTime', '57014']);
+
+/** Whether an error says only that one of our own limits ended the work, or did not let it begin. */
+export function isOwnLimit(error: unknown): boolean {
+  return causesOf(error).some(({ name, code }) => OWN_LIMITS.has(name) || OWN_LIMITS.has(code));
+}
+
 /** The chain whose endpoints an error is about, where it says so; empty where it does not. */
 export function networkIn(error: unknown): string {
   return causesOf(error).find(({ network }) => network !== '')?.network ?? '';

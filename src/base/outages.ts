@@ -15,6 +15,9 @@ const LOOK_EVERY_MS = 1_000;
 const SAY_EVERY_MS = 60_000;
 const QUIET_MS = 30_000;
 
+/** What is noted beside parts that are away: requests that are refused by our own limits. */
+const REFUSED = 'requests';
+
 type Open = {
   readonly sinceMs: number;
   /** What failed last. */
@@ -53,11 +56,11 @@ export class Outages {
 
   /** Whether anything is away at present. */
   get any(): boolean {
-    return this.#open.size > 0;
+    return this.#open.size > (this.#open.has(REFUSED) ? 1 : 0);
   }
 
   /** Notes a failure; says it where it is the first. */
-  note(part: OutsidePart, reason: string, of = ''): void {
+  note(part: OutsidePart | typeof REFUSED, reason: string, of = ''): void {
     const key = keyOf(part, of);
     const now = this.#now();
     const open = this.#open.get(key);
@@ -84,7 +87,10 @@ export class Outages {
 
   #begin(key: string, reason: string, now: number): void {
     this.#begunMs.set(key, now);
-    const text = `waiting for ${this.#name(key)}: ${reason}; nothing is lost, and it goes on by itself`;
+    const text =
+      key === REFUSED
+        ? `requests are refused: ${reason}; more come than are answered in time, and each can be sent again`
+        : `waiting for ${this.#name(key)}: ${reason}; nothing is lost, and it goes on by itself`;
     this.#say('warn', { component: 'outage', part: key }, text);
   }
 
@@ -116,22 +122,17 @@ export class Outages {
     open.saidMs = now;
     open.told = true;
     this.#begunMs.set(key, now);
-    this.#say(
-      'warn',
-      fieldsOf(key, open),
-      `still waiting for ${this.#name(key)} after ${seconds(now - open.sinceMs)}: ${open.reason}`,
-    );
+    const what = key === REFUSED ? 'requests are still refused' : `still waiting for ${this.#name(key)}`;
+    this.#say('warn', fieldsOf(key, open), `${what} after ${seconds(now - open.sinceMs)}: ${open.reason}`);
   }
 
   #end(key: string, open: Open): void {
     this.#open.delete(key);
     if (!open.told) return;
     const forMs = this.#now() - open.sinceMs;
-    this.#say(
-      'info',
-      fieldsOf(key, open),
-      `${this.#name(key)} ${key.startsWith('RPC') ? 'answer' : 'answers'} again after ${seconds(forMs)}`,
-    );
+    const answer = key.startsWith('RPC') ? 'answer' : 'answers';
+    const what = key === REFUSED ? 'requests are answered' : `${this.#name(key)} ${answer}`;
+    this.#say('info', fieldsOf(key, open), `${what} again after ${seconds(forMs)}`);
   }
 
   #name(key: string): string {
@@ -139,7 +140,7 @@ export class Outages {
   }
 }
 
-const keyOf = (part: OutsidePart, of: string): string => (of === '' ? part : `${part} of ${of}`);
+const keyOf = (part: string, of: string): string => (of === '' ? part : `${part} of ${of}`);
 
 function fieldsOf(key: string, { left }: Open): Readonly<Record<string, unknown>> {
   return { component: 'outage', part: key, linesLeftOut: left };

@@ -1,4 +1,4 @@
-import { within } from '../base/async/within.ts';
+import { OutOfTime, within } from '../base/async/within.ts';
 import { withinLimit } from '../db/time-limit.ts';
 
 /** The answer that a caller waits for; Node's own response type fits. */
@@ -41,6 +41,6 @@ export async function withinTime<T>(
     return () => answer?.removeListener('close', closed);
   };
   return await within(limitMs, withinLimit({ party, leftMs, onGone }, work), () => {
-    throw late(new Error(`no result within ${limitMs} ms`));
+    throw late(new OutOfTime(`no result within ${limitMs} ms`));
   });
 }

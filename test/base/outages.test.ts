@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import { GateFull } from '../../src/base/async/fair-gate.ts';
+import { OutOfTime } from '../../src/base/async/within.ts';
+import { logFailure } from '../../src/base/errors.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { Outages } from '../../src/base/outages.ts';
 
@@ -54,12 +57,47 @@ describe('the lines of an outage', () => {
   });
 });
 
+describe('the lines of requests that our own limits refuse', () => {
+  it('are one when it begins, one a minute with what was counted, and one when it is over', async () => {
+    const { said, fields, outages, pass } = watched();
+    for (let at = 0; at < 65; at += 1) {
+      for (let n = 0; n < 100; n += 1) outages.note('requests', 'no result within 1800 ms');
+      await pass(1_000);
+    }
+    // Nothing is away: what is slow is still told beside it.
+    expect(outages.any).to.equal(false);
+    await pass(31_000);
+    expect(said).to.deep.equal([
+      'warn: requests are refused: no result within 1800 ms; more come than are answered in time, and each can be sent again',
+      'warn: requests are still refused after 60 s: no result within 1800 ms',
+      'info: requests are answered again after 94 s',
+    ]);
+    expect(fields.map(({ linesLeftOut: left }) => left)).to.deep.equal([undefined, 5_999, 6_499]);
+  });
+});
+
 describe('a log during an outage', () => {
   const capture = () => {
     const lines: Record<string, unknown>[] = [];
     const destination = { write: (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>) };
     return { lines, log: createLogger({ level: 'info', destination }) };
   };
+
+  it('has one warning for all refusals by our own limits, and each fault with its stack', () => {
+    const { lines, log } = capture();
+    const late = new OutOfTime('no result within 1800 ms');
+    const cancelled = Object.assign(new Error('canceling statement due to statement timeout'), {
+      code: '57014',
+    });
+    const full = new GateFull('no turn within 1700 ms', { behindOwn: false });
+    for (const err of [late, new Error('a page', { cause: late }), cancelled, full])
+      logFailure(log.child({ component: 'api' }), { err }, 'a request failed');
+    logFailure(log, { err: new TypeError('undefined is not a function') }, 'a request failed');
+    expect(lines.map(({ level, part, err }) => [level, part, typeof err])).to.deep.equal([
+      ['warn', 'requests', 'undefined'],
+      ['error', undefined, 'object'],
+    ]);
+  });
 
   it('has one line for all that only says so, whatever wraps it, and no stack', () => {
     const { lines, log } = capture();

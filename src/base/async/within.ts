@@ -1,3 +1,8 @@
+/** Thrown for work that took longer than those who wait for it do. */
+export class OutOfTime extends Error {
+  override readonly name = 'OutOfTime';
+}
+
 /**
  * The result of the work, or what `late` gives or throws when the work takes longer than `ms`. Work that is
  * under way then ends by its own limits, and its outcome is ignored.

@@ -1,5 +1,6 @@
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
+import { logFailure } from '../../base/errors.ts';
 import { MODES, type Mode } from '../../domain/assets.ts';
 import type { Deps } from '../../services/deps.ts';
 import { withinTime } from '../../services/time-limit.ts';
@@ -72,7 +73,8 @@ function handle(handed: Handed, mode: Mode, page: Restricted, work: Work) {
 /** A fault of our own is written down with its cause; the person gets a page all the same. */
 function problemOf({ deps, door }: Handed, thrown: unknown): Problem {
   const problem = door.problemOf(thrown);
-  if (problem.status >= 500) deps.log.error({ err: thrown, code: problem.code }, 'a page could not be made');
+  if (problem.status >= 500)
+    logFailure(deps.log, { err: thrown, code: problem.code }, 'a page could not be made');
   return problem;
 }
 

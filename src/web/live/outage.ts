@@ -1,3 +1,4 @@
+import { logFailure } from '../../base/errors.ts';
 import type { Deps } from '../../services/deps.ts';
 
 /** Says once that the state cannot be read, and once that it can be again. */
@@ -8,7 +9,7 @@ export function createOutage({ log }: Pick<Deps, 'log'>, what: string): Outage {
   let away = false;
   return {
     began: (error) => {
-      if (!away) log.error({ err: error }, `watched ${what}s cannot be read: their streams wait`);
+      if (!away) logFailure(log, { err: error }, `watched ${what}s cannot be read: their streams wait`);
       away = true;
     },
     ended: () => {
