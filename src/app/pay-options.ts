@@ -16,7 +16,7 @@ export function payOptions(guards: Guards, { publicUrl, signal, limits }: Around
     siteOf: (ctx) => siteOf(guards.addressOf(ctx.req)),
     isOwnOrigin: createOriginRule(publicUrl),
     readForm: readFields,
-    countTest: (ctx, merchantId) => guards.countTest(ctx, { merchantId, mode: 'test' }, undefined),
+    countSimulation: guards.countSimulation,
     refusalOf: shownRefusal,
     places: createPlaces(limits),
     signal,

@@ -12,10 +12,16 @@ export type SimulateOptions = {
   readonly isOwnOrigin: (request: IncomingMessage) => boolean;
   /** The members of the form; throws where it is too large, or no form. */
   readonly readForm: (ctx: Context) => Promise<Record<string, unknown>>;
-  /** Counts a test of this merchant, as those of the API. Throws 429. */
-  readonly countTest: (ctx: Context, merchantId: string) => Promise<void>;
+  /** Counts a simulation on this page, by whoever has its token. Throws 429. */
+  readonly countSimulation: (
+    ctx: Context,
+    page: { readonly merchantId: string; readonly token: string },
+  ) => Promise<void>;
   /** What a person is told of an error; throws one that is our own fault. */
-  readonly refusalOf: (ctx: Context, error: unknown) => { readonly status: number; readonly message: string };
+  readonly refusalOf: (
+    ctx: Context,
+    error: unknown,
+  ) => { readonly status: number; readonly code: string; readonly message: string };
 };
 
 /** Money that is only played through, for what has a token in test mode. */
@@ -42,7 +48,7 @@ export function simulateAnswers(simulated: Simulated, options: SimulateOptions) 
     try {
       await within(() => count(ctx));
       const merchantId = await within(() => simulated.ownerOf(token));
-      await within(() => options.countTest(ctx, merchantId));
+      await within(() => options.countSimulation(ctx, { merchantId, token }));
       const fields = await options.readForm(ctx);
       const { key } = fields;
       const network = NETWORKS.find((one) => one === fields['network']) ?? visitorOf(ctx).network;
@@ -52,8 +58,9 @@ export function simulateAnswers(simulated: Simulated, options: SimulateOptions) 
       await budget()(() => work({ token, key }));
     } catch (error) {
       if (error instanceof Refusal && error.code === 'NOT_FOUND') throw error;
-      const { status, message } = options.refusalOf(ctx, error);
-      return refuse(ctx, status, wordsOf(pickLanguage(ctx)).notSimulated.refused(status, message));
+      const { status, code, message } = options.refusalOf(ctx, error);
+      const { refused, ofToday } = wordsOf(pickLanguage(ctx)).notSimulated;
+      return refuse(ctx, status, code === 'DAILY_QUOTA_REACHED' ? ofToday : refused(status, message));
     }
     ctx.status = 303;
     ctx.set('Location', backTo(ctx, token));

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
-import { DEFAULT_LIMITS, type RequestLimits } from '../../domain/limits.ts';
+import { DEFAULT_LIMITS, type Limit, type RequestLimits } from '../../domain/limits.ts';
 import { createNetworkLimiter } from '../../services/access/network-limit.ts';
 import {
   type Admission,
   createRateLimiter,
+  type RateLimiter,
   type RateLimiterOptions,
 } from '../../services/access/rate-limit.ts';
 import type { Deps } from '../../services/deps.ts';
@@ -28,7 +29,13 @@ export type GuardOptions = {
   readonly trustedProxies?: readonly string[] | undefined;
 };
 
-/** For whom a test is made: a payer's form has no caller. */
+/**
+ * What anybody may simulate who has a page's token and no credential. Each leaves rows behind, and none takes
+ * from what the merchant's own keys may do.
+ */
+const OF_A_PAGE: Limit = { kind: 'bucket', capacity: 10, perSecond: 1 / 5 };
+const OF_A_MERCHANTS_PAGES: Limit = { kind: 'window', capacity: 100, windowMs: 24 * 60 * MINUTE_MS };
+
 type Tester = Pick<Caller, 'merchantId' | 'mode'>;
 
 /** Who asks from where, and how often they may. There is one for each process, because it remembers. */
@@ -41,6 +48,8 @@ export type Guards = {
    * where there is one, by endpoint. Throws 429.
    */
   countTest(ctx: Context, caller: Tester, endpointId: string | undefined): Promise<void>;
+  /** Counts a simulation on a page of this merchant by whoever has its token. Throws 429. */
+  countSimulation(ctx: Context, page: { readonly merchantId: string; readonly token: string }): Promise<void>;
   /** The same headers on an answer that is not counted. */
   tellCaller(ctx: Context, caller: Caller): void;
   /** Counts a request that needs no credentials, by the client's address. Sets the headers; throws 429. */
@@ -79,6 +88,8 @@ export function createGuards(deps: Deps, options: GuardOptions = {}): Guards {
   const requests = createRateLimiter(deps, ofRequests);
   const publicRequests = createNetworkLimiter(deps, { ...ofRequests, keyOf: (network) => `site:${network}` });
   const tests = createTestLimits(deps, testsPerSecond);
+  const onPages = strictLimiter(deps, 'page simulations', OF_A_PAGE);
+  const ofPages = strictLimiter(deps, 'simulations of pages', OF_A_MERCHANTS_PAGES);
   const failures = createNetworkLimiter(deps, {
     keyOf: (network) => network,
     name: 'failures',
@@ -96,6 +107,14 @@ export function createGuards(deps: Deps, options: GuardOptions = {}): Guards {
         const admission = await limiter.take(client);
         if (!admission.allowed) refuse(ctx, admission);
       }
+    },
+    countSimulation: async (ctx, { merchantId, token }) => {
+      // A token is a secret of its payer, and no row of the limits may tell it.
+      refuse(ctx, await onPages.take(shortHash(token)));
+      const { allowed, retryAfterMs } = await ofPages.take(merchantId);
+      if (allowed) return;
+      const headers = { 'Retry-After': `${wholeSeconds(retryAfterMs)}` };
+      throw new ApiError('DAILY_QUOTA_REACHED', 'No more simulations on pages today.', { headers });
     },
     tellCaller: (ctx, caller) => tell(ctx, requests.peek(clientOf(caller))),
     countPublic: async (ctx) => refuse(ctx, await publicRequests.take(addressOf(ctx.req))),
@@ -117,12 +136,7 @@ export function createGuards(deps: Deps, options: GuardOptions = {}): Guards {
 function createTestLimits(deps: Deps, perSecond: number) {
   const bucket = (name: string, rate: number) => {
     const capacity = Math.ceil(rate * TEST_BURST_SECONDS);
-    return createRateLimiter(deps, {
-      name,
-      limit: { kind: 'bucket', capacity, perSecond: rate },
-      creditPerClient: 1,
-      nowMs,
-    });
+    return strictLimiter(deps, name, { kind: 'bucket', capacity, perSecond: rate });
   };
   const ofMerchants = bucket('tests', perSecond);
   const ofEndpoints = bucket('endpoint tests', perSecond / ENDPOINT_SHARE);
@@ -134,6 +148,11 @@ function createTestLimits(deps: Deps, perSecond: number) {
       ? []
       : [{ limiter: ofEndpoints, client: shortHash(`${merchantId}:${endpointId}`) }]),
   ];
+}
+
+/** One that all processes together exceed by hardly anything. */
+function strictLimiter(deps: Deps, name: string, limit: Limit): RateLimiter {
+  return createRateLimiter(deps, { name, limit, creditPerClient: 1, nowMs });
 }
 
 function shortHash(text: string): string {

@@ -212,6 +212,8 @@ export const DE: Words = {
         ? 'Das ist zurzeit nicht möglich. Versuchen Sie es gleich noch einmal.'
         : 'So geht es nicht: Laden Sie die Seite neu und versuchen Sie es noch einmal.';
     },
+    ofToday:
+      'Heute können auf Seiten dieses Shops keine Zahlungen mehr simuliert werden. Der Shop selbst kann das noch.',
     back: 'Zurück zur Zahlung',
   },
   notPossible: {

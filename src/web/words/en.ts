@@ -212,6 +212,8 @@ export const EN = {
     foreign: 'The form did not come from this page.',
     incomplete: 'The form is not complete.',
     refused: (_status: number, reason: string) => reason,
+    ofToday:
+      'Today no more payments can be simulated on pages of this shop. The shop itself can simulate more.',
     back: 'Back to the payment',
   },
   notPossible: {

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import type { Context } from 'koa';
+import { createGuards } from '../../../src/api/requests/rate-limits.ts';
 import type { Network } from '../../../src/domain/assets.ts';
 import { call, UNKNOWN_ID } from '../../support/gateway.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
@@ -92,6 +94,38 @@ describe('the form that simulates a payment', function () {
     expect(await transactions(live)).to.deep.equal([]);
     const { text } = await call(`${shop.api.origin}/pay/${live.token}`);
     expect(text).not.to.include('<form').and.not.include('imulate');
+  });
+
+  it('has a share of its own for each page, and says in words when it is used up', async () => {
+    const link = await make();
+    const [key, other] = [await keyOf(link), await make()];
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => post(link, { share: 'half', key }, { query: '?lang=de' })),
+    );
+    const refused = answers.filter(({ status }) => status === 429);
+    // Ten at once; what comes back in five seconds each is a few more on the slowest machine.
+    expect(refused).to.have.length.within(1, 20);
+    expect(Number(refused[0]?.headers.get('retry-after'))).to.be.within(1, 5);
+    expect(refused[0]?.text).to.include('zu viele Versuche');
+    expect((await post(other, { share: 'half', key: await keyOf(other) })).status).to.equal(303);
+  });
+
+  it('has a share for all pages of a merchant, a hundred a day, and takes from no other', async () => {
+    const { countSimulation, countTest } = createGuards(shop.deps);
+    const told: Record<string, unknown> = {};
+    const ctx = { set: (headers: object) => Object.assign(told, headers) } as unknown as Context;
+    const merchantId = UNKNOWN_ID;
+    for (let number = 0; number < 100; number += 1)
+      await countSimulation(ctx, { merchantId, token: `page ${number}` });
+    const over = await countSimulation(ctx, { merchantId, token: 'one more' }).catch((error) => error);
+    expect(over).to.include({ status: 429, code: 'DAILY_QUOTA_REACHED' });
+    await countSimulation(ctx, { merchantId: shop.merchantId, token: 'page of another' });
+    await countTest(ctx, { merchantId, mode: 'test' }, undefined);
+    const at = await startShop({ pay: { countSimulation: () => Promise.reject(over) } });
+    const own = await at.link({ customerId: await at.customer('test'), mode: 'test' });
+    const { status, text } = await post(own, { share: 'full', key: 'k' }, { at });
+    await at.stop();
+    expect([status, text.includes('Today no more payments can be simulated')]).to.deep.equal([429, true]);
   });
 
   it('is taken from our own page alone, and refused with a page where it is no such form', async () => {
