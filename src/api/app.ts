@@ -5,6 +5,7 @@ import { createKeyUse } from '../services/access/key-use.ts';
 import { createSessionFinder } from '../services/access/sessions.ts';
 import type { Deps } from '../services/deps.ts';
 import { createKeyFinder } from '../services/merchants/key-owner.ts';
+import { gatheredPayments } from '../services/payment-links/public.ts';
 import { siteOf } from './access/client-address.ts';
 import { createOriginRule } from './access/csrf.ts';
 import { addLoginRoutes, type LoginPages, prefixOf } from './access/login.ts';
@@ -73,7 +74,7 @@ export function createApp(options: AppOptions): Koa {
   const { publicUrl, checkResponses } = options;
   const lists = options.lists ?? createListDoor(deps, options.listOrm);
   const running = {
-    deps,
+    deps: { ...deps, publicPayment: gatheredPayments(deps) },
     findOwner: createKeyFinder(deps),
     noteKeyUse: createKeyUse(deps),
     findSession,

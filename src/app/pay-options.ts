@@ -3,6 +3,7 @@ import { createOriginRule } from '../api/access/csrf.ts';
 import { readFields, shownRefusal } from '../api/requests/form.ts';
 import type { Guards } from '../api/requests/rate-limits.ts';
 import { createPlaces, type StreamLimits } from '../web/live/places.ts';
+import { createPayerTurns } from '../web/live/turns.ts';
 import type { DoorOptions } from '../web/payer-door.ts';
 
 /**
@@ -19,6 +20,7 @@ export function payOptions(guards: Guards, { publicUrl, signal, limits }: Around
     countSimulation: guards.countSimulation,
     refusalOf: shownRefusal,
     places: createPlaces(limits),
+    turns: createPayerTurns(),
     signal,
   };
 }

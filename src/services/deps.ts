@@ -1,5 +1,6 @@
 import type { AccountXpubs } from '../chains/account-xpubs.ts';
 import type { PriceSource } from '../chains/reader.ts';
+import type { PublicPaymentView } from '../contract/payment-link.ts';
 import type { Em, Orm } from '../db/orm.ts';
 import type { Actor } from '../domain/actor.ts';
 import type { ActorMessage } from '../domain/actor-message.ts';
@@ -155,6 +156,8 @@ export type Deps = {
    * alone): the outbox keeps the messages for a worker.
    */
   readonly actors: ActorPort | undefined;
+  /** Where many ask at once for a payment link as its payer sees it; unset reads each by itself. */
+  readonly publicPayment?: (token: string) => Promise<PublicPaymentView | undefined>;
   /** On whose behalf the use case runs: what it changes is written down under this name. */
   readonly actor?: Actor | undefined;
 };

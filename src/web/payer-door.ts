@@ -1,12 +1,15 @@
 import type { Context, Middleware, Next } from 'koa';
+import { GateFull } from '../base/async/fair-gate.ts';
+import { logFailure } from '../base/errors.ts';
 import type { Deps } from '../services/deps.ts';
 import { Refusal } from '../services/refusal.ts';
 import { withinTime } from '../services/time-limit.ts';
 import { html } from './html.ts';
-import { type Page, sendPage } from './layout.ts';
-import { type Followed, type Shown, viewOf } from './live/followed.ts';
+import { type Page, renderDocument, sendPage, sendRendered } from './layout.ts';
+import type { Followed, Shown } from './live/followed.ts';
 import { type LiveOptions, liveAnswers } from './live/live.ts';
 import { NoPlace } from './live/places.ts';
+import { drawnInTurn } from './live/turns.ts';
 import { type Simulated, type SimulateOptions, simulateAnswers } from './simulate.ts';
 import { type PayerPages, visitorOf } from './visitor.ts';
 import { pickLanguage, wordsOf } from './words/index.ts';
@@ -56,11 +59,16 @@ export function payerDoor<View extends Shown>(
 ): Middleware {
   const { count } = options;
   const answerLive = liveAnswers(deps, { followed, render: pages.render }, options);
+  const drawn = drawnInTurn(followed, options, (view, visitor) => {
+    const page = pages.render(view, visitor);
+    return { page, document: renderDocument(page) };
+  });
   const answerForm = simulateAnswers(simulated, options);
   const answers: Readonly<Record<Part, (ctx: Context, token: string) => Promise<void>>> = {
     '': async (ctx, token) => {
-      const view = await budgetOf(ctx)(() => count(ctx).then(() => viewOf(followed, token)));
-      sendPage(ctx, pages.render(view, visitorOf(ctx)));
+      await budgetOf(ctx)(() => count(ctx));
+      const { page, document } = await drawn(ctx, token);
+      sendRendered(ctx, page, document);
     },
     live: async (ctx, token) => {
       const within = budgetOf(ctx);
@@ -110,8 +118,13 @@ function failurePage<View>(deps: Deps, { what, pages }: Failing<View>, { ctx, er
     ctx.state['code'] = error.code;
     return error.status === 429 ? pages.tooOften(visitor) : pages.unavailable(visitor);
   }
-  deps.log.error({ err: error }, `the page of a ${what} could not be made`);
   ctx.set('Retry-After', '2');
+  if (error instanceof GateFull && error.behindOwn) {
+    ctx.state['code'] = 'RATE_LIMITED';
+    return pages.tooOften(visitor);
+  }
+  ctx.state['code'] = 'UNAVAILABLE';
+  logFailure(deps.log, { err: error }, `the page of a ${what} could not be made`);
   return pages.unavailable(visitor);
 }
 

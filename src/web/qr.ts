@@ -4,14 +4,34 @@ import { type Html, html, raw } from './html.ts';
 /** How many light modules a reader needs around the code. */
 const QUIET = 4;
 
+/** So many codes are kept, of some KiB each. */
+const KEPT = 1_000;
+
+/** By their texts, in the order in which they were asked for last. */
+const kept = new Map<string, Html>();
+
 /**
  * A QR code of the text as an SVG that needs neither script nor a picture from anywhere. Dark on white in
  * every colour scheme, because many readers take no other. Throws for text that fits no code (over 2 KiB).
  */
-export function qrCode(text: string, label: string): Html {
+export function qrCode(text: string, label: string, drawing = drawingOf(text)): Html {
+  return html`<svg class="qr" role="img" aria-label="${label}" ${drawing}</svg>`;
+}
+
+/** The same for a text that is no secret and that many will ask for: most of its cost is paid once. */
+export function keptQrCode(text: string, label: string): Html {
+  const drawing = kept.get(text) ?? drawingOf(text);
+  kept.delete(text);
+  kept.set(text, drawing);
+  if (kept.size > KEPT) for (const first of kept.keys()) if (kept.delete(first)) break;
+  return qrCode(text, label, drawing);
+}
+
+/** What stands between the label of a code and its end. */
+function drawingOf(text: string): Html {
   const { modules } = create(text, { errorCorrectionLevel: 'M' });
   const side = modules.size + 2 * QUIET;
-  return html`<svg class="qr" role="img" aria-label="${label}" viewBox="0 0 ${side} ${side}" shape-rendering="crispEdges"><rect width="${side}" height="${side}" fill="#fff"/><path stroke="#000" d="${raw(pathOf(modules))}"/></svg>`;
+  return html`viewBox="0 0 ${side} ${side}" shape-rendering="crispEdges"><rect width="${side}" height="${side}" fill="#fff"/><path stroke="#000" d="${raw(pathOf(modules))}"/>`;
 }
 
 /**

@@ -1,3 +1,5 @@
+import { createArrivals } from '../../base/async/arrivals.ts';
+import { createFairGate } from '../../base/async/fair-gate.ts';
 import { chainOf } from '../../chains/index.ts';
 import type { PaymentMethodView, PublicPaymentView } from '../../contract/payment-link.ts';
 import type { PaymentTransactionView } from '../../contract/payment-transaction.ts';
@@ -8,9 +10,12 @@ import { formatUnits } from '../../domain/money.ts';
 import { fromLinkUnits, isCovered, isOpenLink, openUnitsOf } from '../../domain/payment-link.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../refusal.ts';
+import { withinTime } from '../time-limit.ts';
 import { TOKEN_PATTERN } from './create.ts';
 import { payableNetworks } from './networks.ts';
 import { lateTransactionsOf, presentPayment, transactionsOf } from './present.ts';
+
+const READ_MS = 1_500;
 
 /**
  * The payer's view of a link. Ways to pay are shown only while money would still be taken and seen:
@@ -18,9 +23,23 @@ import { lateTransactionsOf, presentPayment, transactionsOf } from './present.ts
  * is read. Throws the same NOT_FOUND {@link Refusal} for an unknown and for a malformed token.
  */
 export async function getPublicPayment(deps: Deps, token: string): Promise<PublicPaymentView> {
-  const view = (await getPublicPayments(deps, [token])).get(token);
+  const ask = deps.publicPayment ?? (async () => (await getPublicPayments(deps, [token])).get(token));
+  const view = await ask(token);
   if (!view) throw notFound('payment link');
   return view;
+}
+
+/** Reads links for all who ask in a process: at once what is asked for together, one reading at a time. */
+export function gatheredPayments(deps: Deps): NonNullable<Deps['publicPayment']> {
+  const { run } = createFairGate({ places: 1 });
+  const read = (tokens: readonly string[]) =>
+    // A limit of its own: whoever asked first may leave, and others wait for it.
+    withinTime(
+      { limitMs: READ_MS },
+      () => getPublicPayments(deps, tokens),
+      (late) => late,
+    );
+  return createArrivals(read, (work) => run('', work)).ask;
 }
 
 /** The same of several links by their tokens, in a few queries for any number; unknown ones are left out. */

@@ -5,7 +5,7 @@ import { type Html, html } from '../html.ts';
 import { card } from '../parts/card.ts';
 import { copyable, copyButton } from '../parts/copyable.ts';
 import { notice } from '../parts/notice.ts';
-import { qrCode } from '../qr.ts';
+import { keptQrCode } from '../qr.ts';
 import type { Visitor } from '../visitor.ts';
 import type { Words } from '../words/index.ts';
 import { isBrief } from './state.ts';
@@ -70,7 +70,7 @@ function codes(method: Method, words: Words): Html {
   return html`${addressCode(method, words, way.codeCaption)}
 <details id="whole-${network}">
 <summary>${way.wholeCode}</summary>
-${qrCode(payment_uri, way.wholeCodeLabel(`${amount} ${currency}`, address, label))}
+${keptQrCode(payment_uri, way.wholeCodeLabel(`${amount} ${currency}`, address, label))}
 <p class="muted">${way.wholeCodeCaption}</p>
 <p><a class="button quiet" href="${payment_uri}">${way.openWallet}</a></p>
 </details>`;

@@ -2,7 +2,7 @@ import { chainOf } from '../../chains/index.ts';
 import type { Network } from '../../domain/assets.ts';
 import { type Html, html } from '../html.ts';
 import { copyable } from '../parts/copyable.ts';
-import { qrCode } from '../qr.ts';
+import { keptQrCode } from '../qr.ts';
 import type { Visitor } from '../visitor.ts';
 import { type Words, wordsOf } from '../words/index.ts';
 import { usualMinutes } from './durations.ts';
@@ -58,7 +58,7 @@ export function addressText(address: string, { copy, copies }: Words): Html {
 /** The code of the address alone, which every wallet reads. */
 export function addressCode({ network, address }: Way, { way }: Words, caption: string): Html {
   return html`<figure id="code-${network}">
-${qrCode(address, way.code(address, chainOf(network).label))}
+${keptQrCode(address, way.code(address, chainOf(network).label))}
 <figcaption class="muted">${caption}</figcaption>
 </figure>`;
 }
@@ -66,7 +66,7 @@ ${qrCode(address, way.code(address, chainOf(network).label))}
 /** Stamped, so that no wallet reads it: what is sent there for real would not be credited. */
 export function testCode({ network, address }: Way, { way, test }: Words): Html {
   return html`<figure class="stamped" id="code-${network}">
-${qrCode(address, way.code(address, chainOf(network).label))}
+${keptQrCode(address, way.code(address, chainOf(network).label))}
 <span class="stamp">${test.mark}</span>
 <figcaption class="muted">${test.code}</figcaption>
 </figure>`;

@@ -1,5 +1,3 @@
-import { notFound } from '../../services/refusal.ts';
-
 /** What every view has that a page is made of. */
 export type Shown = { readonly token: string; readonly server_time: string };
 
@@ -23,10 +21,3 @@ export type Followed<View extends Shown> = {
   /** Whether the view is old by the clock alone, which no row tells. */
   isOver(view: View, now: number): boolean;
 };
-
-/** One view. Throws the same NOT_FOUND Refusal for an unknown and for a malformed token. */
-export async function viewOf<View extends Shown>(followed: Followed<View>, token: string): Promise<View> {
-  const view = (await followed.read([token])).get(token);
-  if (!view) throw notFound(followed.what);
-  return view;
-}

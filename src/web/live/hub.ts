@@ -1,5 +1,6 @@
+import { createArrivals } from '../../base/async/arrivals.ts';
+import { createFairGate } from '../../base/async/fair-gate.ts';
 import { withinTime } from '../../services/time-limit.ts';
-import { createArrivals } from './arrivals.ts';
 import type { Shown } from './followed.ts';
 import { createOutage } from './outage.ts';
 import { createReadings, isOld, type Reader, type WatchDeps, type Watched } from './readings.ts';
@@ -30,17 +31,15 @@ export function createHub<View extends Shown>(deps: WatchDeps, rendered: Rendere
   const watched = new Map<string, Watched<View>>();
   const outage = createOutage(deps, followed.what);
   const readings = createReadings(deps, rendered, outage);
-  const arrivals = createArrivals((tokens) => look(new Map(tokens.map((token) => [token, '']))));
+  const { run: oneAtATime } = createFairGate({ places: 1 });
+  const lookUp = (tokens: readonly string[]) => look(new Map(tokens.map((token) => [token, ''])));
+  const arrivals = createArrivals(lookUp, (work) => oneAtATime('', work));
   let [closed, looking] = [false, false];
   let timer: NodeJS.Timeout | undefined;
 
   const look = (versions: ReadonlyMap<string, string>) =>
     // A limit of its own: several callers may wait for it, and one that leaves ends it for nobody.
-    withinTime(
-      { limitMs: LOOK_MS },
-      () => followed.changed(versions),
-      (cause) => cause,
-    );
+    withinTime({ limitMs: LOOK_MS }, () => followed.changed(versions), asItIs);
 
   const lookAtAll = async (): Promise<void> => {
     [looking, timer] = [true, undefined];
@@ -95,6 +94,8 @@ export function createHub<View extends Shown>(deps: WatchDeps, rendered: Rendere
     },
   };
 }
+
+const asItIs = <T>(cause: T): T => cause;
 
 /** How long after a look that took so long the next one comes. */
 export const restAfter = (tookMs: number, lookEveryMs = LOOK_EVERY_MS): number =>

@@ -2,15 +2,14 @@ import type { Context } from 'koa';
 import type { Deps } from '../../services/deps.ts';
 import { notFound } from '../../services/refusal.ts';
 import { visitorOf } from '../visitor.ts';
-import { type Shown, viewOf } from './followed.ts';
+import type { Shown } from './followed.ts';
 import { createHub } from './hub.ts';
 import { NoPlace, type Places } from './places.ts';
 import { type Rendered, renderingOf } from './rendering.ts';
 import { openStream, type StreamTimes } from './stream.ts';
+import { drawnInTurn, type TurnOptions } from './turns.ts';
 
-export type LiveOptions = {
-  /** What counts as one address in limits. */
-  readonly siteOf: (ctx: Context) => string;
+export type LiveOptions = TurnOptions & {
   /** Aborted when the process shuts down: every stream ends at once then, and none begins. */
   readonly signal: AbortSignal;
   /** What all streams of the process share. */
@@ -21,16 +20,14 @@ export type LiveOptions = {
 
 /**
  * Answers `…/:token/live` with a stream of what the page shows, or, with `?once=1` and for a
- * HEAD, with what it shows now. `within` gives the limit of time to what is asked of the database. Throws the
- * NOT_FOUND Refusal that the page throws too, and {@link NoPlace}.
+ * HEAD, with what it shows now. `within` gives the limit of time to what is asked of the database. Throws as
+ * {@link drawnInTurn} does, and {@link NoPlace}.
  */
-export function liveAnswers<View extends Shown>(
-  deps: Deps,
-  rendered: Rendered<View>,
-  { siteOf, signal, places, times }: LiveOptions,
-) {
+export function liveAnswers<View extends Shown>(deps: Deps, rendered: Rendered<View>, options: LiveOptions) {
+  const { siteOf, signal, places, times, turns } = options;
   const { followed } = rendered;
-  const hub = createHub({ ...deps, lookEveryMs: times?.lookEveryMs }, rendered);
+  const drawn = drawnInTurn(followed, options, (view, visitor) => renderingOf(rendered, view, visitor));
+  const hub = createHub({ ...deps, lookEveryMs: times?.lookEveryMs, turns }, rendered);
   let ordinal = 0;
   signal.addEventListener('abort', () => hub.close(), { once: true });
 
@@ -60,9 +57,8 @@ export function liveAnswers<View extends Shown>(
     }
   };
 
-  const once = async (ctx: Context, token: string, within: Within): Promise<void> => {
-    const view = await within(() => viewOf(followed, token));
-    const rendering = renderingOf(rendered, view, visitorOf(ctx));
+  const once = async (ctx: Context, token: string): Promise<void> => {
+    const rendering = await drawn(ctx, token);
     ctx.status = 200;
     ctx.set('ETag', rendering.tag);
     ctx.set('Cross-Origin-Resource-Policy', 'same-origin');

@@ -1,23 +1,21 @@
-import { pause } from '../../base/async/pause.ts';
 import { isoSeconds } from '../../domain/events.ts';
 import type { Deps } from '../../services/deps.ts';
-import { withinTime } from '../../services/time-limit.ts';
 import type { Visitor } from '../visitor.ts';
 import type { Followed, Shown } from './followed.ts';
 import type { Outage } from './outage.ts';
 import { type Rendered, type Rendering, renderingOf } from './rendering.ts';
+import { createPayerTurns, type PayerTurns, readViews } from './turns.ts';
 
-const READ_MS = 1_500;
 /** So many are read together; they are shown one after the other. */
 const AT_ONCE = 20;
 /**
- * After each piece of work the process does others' work for this many times as long: however many streams
- * are opened at once, and however much changes, requests are answered beside it.
+ * `lookEveryMs`: how often all together are asked whether one changed, where it is not as often as ever;
+ * `turns`: those of pages, if others take them too.
  */
-const REST_SHARE = 2;
-
-/** `lookEveryMs`: how often all together are asked whether one changed, where it is not as often as ever. */
-export type WatchDeps = Pick<Deps, 'log' | 'now'> & { readonly lookEveryMs?: number | undefined };
+export type WatchDeps = Pick<Deps, 'log' | 'now'> & {
+  readonly lookEveryMs?: number | undefined;
+  readonly turns?: PayerTurns | undefined;
+};
 
 /** Somebody who watches. */
 export type Reader = {
@@ -54,6 +52,8 @@ export function createReadings<View extends Shown>(
   /** What is to be read, in its order. */
   const unread = new Set<Watched<View>>();
   const show = createShow(deps, rendered);
+  const { turns = createPayerTurns() } = deps;
+  const piece = <T>(work: () => Promise<T>): Promise<T> => turns.pieces.run(rendered.followed.what, work);
   let reading = false;
 
   const isOf = isOfIn(deps, rendered);
@@ -69,12 +69,11 @@ export function createReadings<View extends Shown>(
   };
 
   const read = async (some: readonly Watched<View>[]): Promise<void> => {
-    const rest = (): boolean => some.length > 1 || unread.size > 0;
     const tokens = some.map(({ token }) => token);
     const asked = some.map((one) => ({ one, version: one.version, before: new Set(one.readers.keys()) }));
     let views: ReadonlyMap<string, View>;
     try {
-      views = await restAfter(rest, () => within(() => rendered.followed.read(tokens)));
+      views = await piece(() => readViews(turns, () => rendered.followed.read(tokens)));
     } catch (error) {
       for (const one of some) one.version = '';
       outage.began(error);
@@ -90,7 +89,7 @@ export function createReadings<View extends Shown>(
         // Who came meanwhile may have a page that is newer than what was read for the others.
         const told = toldOf(one.readers, (reader, since) => before.has(reader) || isOf(seen, since));
         if (told.length < one.readers.size) unread.add(one);
-        await restAfter(rest, async () => show(seen.view, told));
+        await piece(async () => show(seen.view, told));
       }
     }
   };
@@ -133,10 +132,6 @@ const toldOf = (
 ): readonly Reader[] =>
   [...readers].filter(([reader, version]) => isTold(reader, version)).map(([reader]) => reader);
 
-/** A limit of its own: whoever opened a stream may leave, and others wait for it. */
-const within = <T>(work: () => Promise<T>): Promise<T> =>
-  withinTime({ limitMs: READ_MS }, work, (cause) => cause);
-
 /** Shows all of these readers the page of a view; equal choices share a rendering. */
 function createShow<View extends Shown>(deps: WatchDeps, rendered: Rendered<View>) {
   return (view: View, readers: readonly Reader[]): void => {
@@ -155,12 +150,4 @@ function createShow<View extends Shown>(deps: WatchDeps, rendered: Rendered<View
       }
     }
   };
-}
-
-/** The result of `work`; where more is to be done, the work of others has its time before it. */
-async function restAfter<T>(isMore: () => boolean, work: () => Promise<T>): Promise<T> {
-  const began = performance.now();
-  const result = await work();
-  if (isMore()) await pause((performance.now() - began) * REST_SHARE);
-  return result;
 }

@@ -7,13 +7,14 @@ import {
 } from '../../../dev/support/use-cases.ts';
 import type { Network } from '../../../src/domain/assets.ts';
 import type { NewPaymentLink } from '../../../src/services/payment-links/create.ts';
-import { getPublicPayment } from '../../../src/services/payment-links/public.ts';
+import { gatheredPayments, getPublicPayment } from '../../../src/services/payment-links/public.ts';
 import { getPaymentLink } from '../../../src/services/payment-links/reads.ts';
 import type { AmountTooSmall, Refusal } from '../../../src/services/refusal.ts';
 import { getEndpoint, listEndpoints } from '../../../src/services/webhooks/endpoints.ts';
 import { getEvent, listDeliveries } from '../../../src/services/webhooks/reads.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 import { refusalOf } from '../../support/refusals.ts';
+import { statementsOf } from '../../support/statements.ts';
 
 describe('a payment link', function () {
   this.timeout(60_000);
@@ -217,6 +218,24 @@ describe('a payment link', function () {
       expect(await amounts()).to.have.length(2);
       shop.pass(1);
       expect(await amounts()).to.deep.equal([]);
+    });
+
+    it('is read together with others that are asked for at once', async () => {
+      const links = [
+        await shop.link({ customerId: await shop.customer() }),
+        await shop.link({ customerId: await shop.customer() }),
+      ];
+      const deps = { ...shop.deps, publicPayment: gatheredPayments(shop.deps) };
+      const sent = await statementsOf(shop.deps.orm);
+      const tokens = [...links, ...links].map(({ token }) => token);
+      const views = await Promise.all(tokens.map((token) => getPublicPayment(deps, token)));
+      expect(views.map(({ token }) => token)).to.deep.equal(tokens);
+      expect(
+        sent.filter((text) => /from "?payment_links"? /.test(text) && /token/.test(text)),
+      ).to.have.length(1);
+      expect(await refusalOf(getPublicPayment(deps, 'pl_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'))).to.include({
+        code: 'NOT_FOUND',
+      });
     });
 
     it('is not there under an unknown or malformed token, always in the same words', async () => {

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
+import { createArrivals } from '../../../src/base/async/arrivals.ts';
+import { createFairGate } from '../../../src/base/async/fair-gate.ts';
 import { html } from '../../../src/web/html.ts';
-import { createArrivals } from '../../../src/web/live/arrivals.ts';
 import { createHub, restAfter } from '../../../src/web/live/hub.ts';
 import { createPlaces, NoPlace } from '../../../src/web/live/places.ts';
 import type { Reader } from '../../../src/web/live/readings.ts';
@@ -101,15 +102,13 @@ describe('what comes to the streams of a process at once', () => {
   it('is asked for together, and never twice at a time', async () => {
     const asked: string[][] = [];
     const gate = gated();
-    let running = 0;
-    const arrivals = createArrivals(async (tokens) => {
-      running += 1;
-      expect(running).to.equal(1);
+    const turns = createFairGate({ places: 1 });
+    const answer = async (tokens: readonly string[]) => {
       asked.push([...tokens]);
       await gate.wait();
-      running -= 1;
       return new Map(tokens.filter((token) => token !== 'none').map((token) => [token, `v-${token}`]));
-    });
+    };
+    const arrivals = createArrivals(answer, (work) => turns.run('', work));
     const first = ['a', 'b', 'a', 'none'].map((token) => arrivals.ask(token));
     await eventually('the first question', () => gate.waiting() === 1);
     const second = ['c', 'd'].map((token) => arrivals.ask(token));

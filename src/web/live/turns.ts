@@ -1,0 +1,95 @@
+import type { Context } from 'koa';
+import { createArrivals } from '../../base/async/arrivals.ts';
+import { createFairGate, type FairGate } from '../../base/async/fair-gate.ts';
+import { notFound } from '../../services/refusal.ts';
+import { withinTime } from '../../services/time-limit.ts';
+import { type Visitor, visitorOf } from '../visitor.ts';
+import type { Followed, Shown } from './followed.ts';
+import { NoPlace } from './places.ts';
+
+const READ_MS = 1_500;
+/** So many single pages are read together; they are drawn one after the other. */
+const AT_ONCE = 20;
+/**
+ * After each piece of work the process does others' work for this many times as long, at most for a quarter
+ * of a second: however many pages are loaded, and however much changes on them, requests are answered beside.
+ */
+const REST_SHARE = 3;
+const MAX_REST_MS = 250;
+/** Longer than a thousand pages take, and shorter than a proxy waits. */
+const MAX_WAIT_MS = 50_000;
+
+/**
+ * What all pages for payers share in a process: single ones take turns by address, and all together, streams
+ * too, have a quarter of its time. `failed` is the reading that failed last.
+ */
+export type PayerTurns = {
+  readonly bySite: FairGate;
+  readonly pieces: FairGate;
+  failed?: { readonly error: unknown };
+};
+
+/** The turns of one process. */
+export const createPayerTurns = (): PayerTurns => ({
+  bySite: createFairGate({ places: AT_ONCE }),
+  pieces: createFairGate({ places: 1, restMs: (tookMs) => Math.min(MAX_REST_MS, tookMs * REST_SHARE) }),
+});
+
+/** Reads within a limit of its own: whoever asked first may leave, and others wait for it. */
+export async function readViews<View>(
+  turns: PayerTurns,
+  read: () => Promise<ReadonlyMap<string, View>>,
+): Promise<ReadonlyMap<string, View>> {
+  return await withinTime({ limitMs: READ_MS }, read, (late) => late).catch((error: unknown) => {
+    turns.failed = { error };
+    throw error;
+  });
+}
+
+/** `siteOf` tells what counts as one address. */
+export type TurnOptions = { readonly turns: PayerTurns; readonly siteOf: (ctx: Context) => string };
+
+/**
+ * What `draw` makes of the view with a token, which is read after it was asked for. Those that come at once
+ * are read together, and drawn once for all who chose the same. Throws the NOT_FOUND Refusal, GateFull where
+ * there was no turn in time, and what a reading threw, also one that failed during the wait for a turn.
+ */
+export function drawnInTurn<View extends Shown, Drawn>(
+  followed: Followed<View>,
+  { turns, siteOf }: TurnOptions,
+  draw: (view: View, visitor: Visitor) => Drawn,
+): (ctx: Context, token: string) => Promise<Drawn> {
+  const drawings = new WeakMap<View, Map<string, Promise<Drawn>>>();
+  const piece = <T>(work: () => Promise<T>): Promise<T> => turns.pieces.run(followed.what, work);
+  const arrivals = createArrivals(
+    (tokens) => readViews(turns, () => followed.read(tokens)),
+    (work) => piece(unlessFailed(turns, work)),
+  );
+  const drawn = async (token: string, visitor: Visitor): Promise<Drawn> => {
+    const view = await arrivals.ask(token);
+    if (!view) throw notFound(followed.what);
+    const made = drawings.get(view) ?? new Map<string, Promise<Drawn>>();
+    drawings.set(view, made);
+    const choice = JSON.stringify(visitor);
+    const drawing = made.get(choice) ?? piece(async () => draw(view, visitor));
+    made.set(choice, drawing);
+    return await drawing;
+  };
+  return async (ctx, token) => {
+    if (!followed.token.test(token)) throw notFound(followed.what);
+    const work = async (): Promise<Drawn> => {
+      if (ctx.res.closed) throw new NoPlace('not now');
+      return await drawn(token, visitorOf(ctx));
+    };
+    return await turns.bySite.run(siteOf(ctx), unlessFailed(turns, work), MAX_WAIT_MS);
+  };
+}
+
+/** The work, for its turn; it is not begun where a reading fails between now and then. */
+function unlessFailed<T>(turns: PayerTurns, work: () => Promise<T>): () => Promise<T> {
+  const before = turns.failed;
+  return async () => {
+    if (turns.failed && turns.failed !== before) throw turns.failed.error;
+    return await work();
+  };
+}
