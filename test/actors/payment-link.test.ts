@@ -55,7 +55,7 @@ describe('the actor of a payment link', function () {
     const customer = await live.newCustomer();
     const made = input.expiresAt ? new Date(input.expiresAt.getTime() - 300_000) : new Date();
     const { link, webhookSecret } = await createPaymentLink(
-      { ...deps(), now: () => made },
+      { ...deps(), storedNow: async () => made },
       {
         merchantId: live.merchantId,
         mode: 'live',

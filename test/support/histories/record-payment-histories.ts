@@ -30,7 +30,7 @@ async function newLink(live: LiveMoney, more: { webhookUrl?: string; expiresAt?:
   const { deps } = live.gateway;
   const place = { publicUrl: 'https://pay.example', webhookUrl: more.webhookUrl, expiresInS: 300 };
   return {
-    ...(await createPaymentLink({ ...deps, now: () => now }, { ...terms, ...place })).link,
+    ...(await createPaymentLink({ ...deps, storedNow: async () => now }, { ...terms, ...place })).link,
     address: customer.address,
   };
 }
