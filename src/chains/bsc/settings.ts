@@ -71,7 +71,7 @@ const VARIABLES = {
     default: '0.05',
     example: '0.05',
     about:
-      'The least that the signer pays for gas, whatever nodes tell: they refuse what pays less, and this is what they ask for by default. What a node names when it refuses counts too.',
+      'The least that the signer pays for gas, whatever nodes tell: they refuse what pays less, and this is what they ask for by default. What all endpoints name when they refuse counts too.',
   }),
   BSC_MAX_GAS_LIMIT: variable({
     group: 'bsc',

@@ -73,13 +73,16 @@ export function chooseGasPrice(
   return { wei: quick };
 }
 
-/** The least price in wei that refusals of a transaction name; undefined where none names one. */
+/**
+ * The least price in wei that refusals of a transaction name; undefined unless each of them names one: while
+ * another endpoint is away, or refuses it for another reason, a single one could name any price.
+ */
 export function floorIn(refusals: readonly string[]): bigint | undefined {
   const named = refusals.flatMap((said) => {
-    const wei = /\bunderpriced\b.*\bminimum needed (\d{1,19})\b/i.exec(said)?.[1];
-    return wei === undefined ? [] : [BigInt(wei)];
+    const wei = /\bminimum needed (\d{1,19})\b/i.exec(said)?.[1];
+    return wei === undefined || !/\bunderpriced\b/i.test(said) ? [] : [BigInt(wei)];
   });
-  return named.toSorted((a, b) => (a < b ? -1 : 1))[0];
+  return named.length < refusals.length ? undefined : named.toSorted((a, b) => (a < b ? -1 : 1))[0];
 }
 
 /**

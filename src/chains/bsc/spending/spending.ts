@@ -35,7 +35,7 @@ type Limits = Pick<BscSettings, 'usdtContract' | 'maxGasPriceWei' | 'minGasPrice
 
 /**
  * Quotes and broadcasts on BNB Chain; see {@link Spending}. What endpoints say of the gas price counts for
- * all quotes of two blocks, but for one that has to outbid. What they name as the least, where all of them
+ * all quotes of two blocks, but for one that has to outbid. What all of them name as the least, where they
  * refuse something, counts for an hour. `now` is any steady clock, in milliseconds.
  */
 export function createBscSpending(rpc: RpcPool, limits: Limits, now = () => performance.now()): Spending {
