@@ -1,5 +1,7 @@
 /** What is said of an endpoint that takes a transaction. */
 export const TAKES = 'takes it';
+/** What stands before what endpoints say, where `refused` is not the signer's. */
+export const BY_ENDPOINTS = 'endpoints: ';
 /** A node that has it already. */
 const KNOWN = /\balready known\b|\bknown transaction\b|\bDUP_TRANSACTION_ERROR\b/i;
 

@@ -11,6 +11,7 @@ import { assetOf, type Currency, type Network } from '../../domain/assets.ts';
 import { isoSeconds } from '../../domain/events.ts';
 import { settlementWorkflowId } from '../../domain/ids.ts';
 import { formatUnits } from '../../domain/money.ts';
+import { BY_ENDPOINTS } from '../../domain/payouts/taken.ts';
 import { workflowIdOf } from '../deposits/actor-message.ts';
 import { readStandings } from '../deposits/standing.ts';
 import { readHolds } from '../payouts/stuck.ts';
@@ -108,7 +109,7 @@ export function foundSent({ pages }: Looking, sent: readonly SentTransaction[]):
       id,
       is_live: true,
       state: row.state,
-      why: `${SENT_STATES[row.state]}${row.ok === false ? '; it failed on the chain' : ''}${row.refused == null ? '' : `; the signer refused it: ${row.refused}`}`,
+      why: `${SENT_STATES[row.state]}${row.ok === false ? '; it failed on the chain' : ''}${refusedBy(row.refused)}`,
       action: open
         ? 'find out who has the keys of this wallet, then "payout accept" or "payout adopt" it'
         : payoutId == null
@@ -118,6 +119,14 @@ export function foundSent({ pages }: Looking, sent: readonly SentTransaction[]):
       links: { explorer: hash == null ? null : explorerLink(pages.explorers, network, 'transaction', hash) },
     });
   });
+}
+
+/** What is kept of a transaction that was signed is what endpoints said to it. */
+function refusedBy(refused: string | null | undefined): string {
+  if (refused == null) return '';
+  return refused.startsWith(BY_ENDPOINTS)
+    ? `; no RPC endpoint took it: ${refused.slice(BY_ENDPOINTS.length)}`
+    : `; the signer refused it: ${refused}`;
 }
 
 /** What reached addresses of ours and was not credited. */

@@ -39,7 +39,7 @@ export async function recordSent(em: Em, deps: Deps, { network, block }: At): Pr
       from jsonb_to_recordset(${values}::jsonb) as r (id uuid, hash text, from_address text, from_key text,
         nonce bigint, ok boolean, fee_units numeric, moves jsonb)
       on conflict (network, hash, from_key) do update set updated_at = excluded.updated_at,
-        state = case when s.state = 'foreign' then s.state else 'mined' end,
+        state = case when s.state = 'foreign' then s.state else 'mined' end, refused = null,
         block_number = excluded.block_number, block_hash = excluded.block_hash, ok = excluded.ok,
         fee_units = excluded.fee_units, moves = excluded.moves
       where s.verified_at is null`,

@@ -1,6 +1,6 @@
 import type { Spending } from '../../../chains/spending.ts';
 import { rows, run, sql } from '../../../db/sql.ts';
-import { isTaken } from '../../../domain/payouts/taken.ts';
+import { BY_ENDPOINTS, isTaken } from '../../../domain/payouts/taken.ts';
 import { fitted } from '../../../domain/text.ts';
 import type { Deps } from '../../deps.ts';
 
@@ -14,8 +14,8 @@ const MAX_REFUSED = 500;
  * their order, so an earlier one that no node has keeps all later ones waiting: a top-up, or a payout that
  * was settled by a block which was replaced after all. Those that were sent a moment ago are on their way.
  * What endpoints say is logged and proves nothing; where none takes it, it is kept as the reason why no block
- * has it. That one was sent is written just before, because it may
- * be in a block a moment later, and of no other: who is killed then has called nothing sent that waited.
+ * has it. That one was sent is written just before, because it may be in a block a moment later, and of no
+ * other: who is killed then has called nothing sent that waited.
  */
 export async function sendSigned(
   deps: Deps,
@@ -48,7 +48,7 @@ export async function sendSigned(
         where id = ${next} and state in ('signed', 'sent')`,
     );
     const said = await spending.broadcast(raw, signal);
-    const refused = isTaken(said) ? null : fitted(`endpoints: ${said.join('; ')}`, MAX_REFUSED);
+    const refused = isTaken(said) ? null : fitted(`${BY_ENDPOINTS}${said.join('; ')}`, MAX_REFUSED);
     await run(
       em,
       sql`update sent_transactions set refused = ${refused}

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts';
+import { SentTransaction } from '../../../../src/db/entities/index.ts';
+import type { Pages } from '../../../../src/services/find/found.ts';
+import { foundSent } from '../../../../src/services/find/money.ts';
 import { shown } from '../stage.ts';
 import { type SettleStage, startFundedStage, USDT } from './stage.ts';
 import { isPaid, isPaying, says } from './steps.ts';
@@ -93,6 +96,11 @@ describe('a payout on BNB Chain that meets trouble', function () {
       await lands(one, 1);
     });
     expect(await ends(key)).to.deep.equal(['1 final', '2 dead']);
+    const em = the.deps.orm.em.fork();
+    const rows = await em.find(SentTransaction, { fromKey: key }, { orderBy: { attempt: 'asc' } });
+    const found = foundSent({ em, deps: the.deps, pages: { explorers: {} } as unknown as Pages }, rows);
+    expect(found[0]?.why).to.equal('a final block holds it');
+    expect(found[1]?.why).to.match(/^it can land no more; no RPC endpoint took it: 127.*nonce too low$/);
   });
 
   it('is settled by the other attempt, where the block of the one that was mined gives way', async () => {
