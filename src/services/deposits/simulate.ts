@@ -135,8 +135,8 @@ async function recordSimulated(
     // A repeated hash repeats the first one's facts, whatever else the second request says.
     amountUnits: before ? BigInt(before.amountUnits) : unitsOf(input, link),
     blockNumber,
-    // A simulated chain has no blocks, so no block time either.
-    minedAt: deps.now(),
+    // A simulated chain has no blocks, so no block time either: the clock that links have their times from.
+    minedAt: (await deps.storedNow?.(tx.em)) ?? deps.now(),
     blockHash: before ? before.blockHash : randomHash(deps, input.network),
     headNumber: null,
     price,

@@ -3,9 +3,11 @@ import {
   createEndpoint,
   createPaymentLink,
   deleteEndpoint,
+  simulateDeposit,
   updateEndpoint,
 } from '../../../dev/support/use-cases.ts';
 import type { Network } from '../../../src/domain/assets.ts';
+import { parseUnits } from '../../../src/domain/money.ts';
 import type { NewPaymentLink } from '../../../src/services/payment-links/create.ts';
 import { gatheredPayments, getPublicPayment } from '../../../src/services/payment-links/public.ts';
 import { getPaymentLink } from '../../../src/services/payment-links/reads.ts';
@@ -74,6 +76,18 @@ describe('a payment link', function () {
     const stored = new Date('2026-11-20T08:50:00Z');
     const { link } = await createPaymentLink({ ...shop.deps, storedNow: async () => stored }, terms({}));
     expect(link).to.include({ created_at: '2026-11-20T08:50:00Z', expires_at: '2026-11-20T09:50:00Z' });
+  });
+
+  it('is paid by a simulation, whatever this process takes the time for', async () => {
+    const customerId = await shop.customer('test');
+    const stored = new Date(shop.clock.now.getTime() + 600_000);
+    const deps = { ...shop.deps, storedNow: async () => stored };
+    const { link } = await createPaymentLink(deps, terms({ mode: 'test', customerId }));
+    const { merchantId } = shop;
+    const money = { network: 'bsc', currency: 'USDT', amountUnits: parseUnits('25', 18) } as const;
+    const ends = { outcome: 'completed', events: 'final' } as const;
+    await simulateDeposit(deps, { merchantId, customerId, ...money, ...ends, paymentToken: link.token });
+    expect((await shop.view(link.id, 'test')).status).to.equal('completed');
   });
 
   it('makes one customer for many parallel links with one new email, and tells of it once', async () => {
