@@ -104,7 +104,7 @@ export async function paymentViews(em: Em, rows: readonly LinkRow[]): Promise<Pa
  * A payer may pay a link in thousands of small parts; only the first ones are shown, but all of them count.
  */
 export const MAX_TRANSACTIONS_SHOWN = 100;
-/** Of those that failed, the newest: they never take the place of one that counts. */
+/** Of those that failed, the newest, dust last, which anybody can send: none hides one that counts. */
 const MAX_FAILED_SHOWN = 20;
 /** The deposits that are shown of the link `l`, with when they were first. */
 export const OF_LINK = sql`(select id, created_at from deposits
@@ -112,7 +112,7 @@ export const OF_LINK = sql`(select id, created_at from deposits
     order by created_at, id limit ${MAX_TRANSACTIONS_SHOWN})
   union all (select id, created_at from deposits
     where payment_link_id = l.id and status = 'failed'
-    order by created_at desc, id desc limit ${MAX_FAILED_SHOWN})`;
+    order by failure_code = 'BELOW_MINIMUM', created_at desc, id desc limit ${MAX_FAILED_SHOWN})`;
 /** Of what came too late: none of it counts. */
 export const MAX_LATE_SHOWN = 20;
 /**

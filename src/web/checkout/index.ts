@@ -20,7 +20,7 @@ import { type PaymentInput, payment } from './payment.ts';
 import type { Required } from './progress.ts';
 import { lateTransactions, receipt, transactions } from './receipt.ts';
 import { simulation } from './simulation.ts';
-import { arrivedSoFar, failedPayments, isPaid, payerState } from './state.ts';
+import { arrivedSoFar, isPaid, payerState } from './state.ts';
 import { CHECKOUT_STYLE } from './style.ts';
 
 /** What makes the pages live where there is script. */
@@ -81,10 +81,16 @@ ${below(view, required, chosen, parts !== undefined)}`,
   };
 }
 
-/** The way to pay; folded where money was sent that does not count, so that nobody pays twice by habit. */
+/**
+ * The way to pay; folded where money was sent that does not count, so that nobody pays twice by habit. What
+ * is below the minimum pays nothing twice, and a stranger may have sent it.
+ */
 function wayOf(input: PaymentInput): Html {
   const { view, words } = input;
-  if (!failedPayments(view, words)) return payment(input);
+  const isSent = view.transactions.some(
+    ({ status, failure_code: code }) => status === 'failed' && code !== 'BELOW_MINIMUM',
+  );
+  if (!isSent) return payment(input);
   return html`<details id="anyway">
 <summary>${words.states.anyway}</summary>
 ${payment(input)}

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { cancelPaymentLink } from '../../../dev/support/use-cases.ts';
 import { getPublicPayment } from '../../../src/services/payment-links/public.ts';
 import { isPaid } from '../../../src/web/checkout/state.ts';
+import { standOf } from '../../../src/web/dashboard/links/words.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 describe('a transaction that does not count for a payment link', function () {
@@ -66,6 +67,24 @@ describe('a transaction that does not count for a payment link', function () {
       expect(await shownOf(link)).to.deep.equal(of === 'first' ? paid : nothing);
       if (other) expect(await shownOf(other)).to.deep.equal(paid);
     });
+
+  it('is shown before dust, however much of that was sent before and after it', async () => {
+    const link = await newLink();
+    const fails = async (coins: string, code: 'MONTHLY_LIMIT' | 'BELOW_MINIMUM') => {
+      shop.pass(1);
+      const id = await shop.pay(link.customer_id, { coins, state: 'confirming' });
+      await shop.move(id, 'failed', code);
+    };
+    await fails('0.001', 'BELOW_MINIMUM');
+    await fails('25', 'MONTHLY_LIMIT');
+    for (let dust = 0; dust < 20; dust += 1) await fails('0.001', 'BELOW_MINIMUM');
+    const { transactions } = await getPublicPayment(shop.deps, link.token);
+    expect(transactions.map(({ amount }) => amount))
+      .to.include('25')
+      .and.have.length(20);
+    const { text } = standOf(await shop.view(link.id), shop.clock.now);
+    expect(text).to.match(/^25 USDT: your monthly limit is used up/);
+  });
 
   it('is told although its payer has a new link before it is confirmed', async () => {
     const link = await newLink();

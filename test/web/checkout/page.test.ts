@@ -78,6 +78,18 @@ describe('the page of a payment link as a text', () => {
     );
   });
 
+  it('folds the way to pay where money is held or was taken back, and not for dust, which anybody can send', () => {
+    for (const [failure_code, folds] of [
+      [null, true],
+      ['REORGED', true],
+      ['BELOW_MINIMUM', false],
+    ] as const) {
+      const text = documentOf(viewOf({ transactions: [paid('1', { status: 'failed', failure_code })] }));
+      expect(text.includes('id="anyway"'), String(failure_code)).to.equal(folds);
+      expect(text).to.include('data-part="address"');
+    }
+  });
+
   it('says that late money is not lost while the link is late, else what of it may still come', () => {
     const ended = (amount_status: 'late' | 'none', ...statuses: ('failed' | 'detected' | 'completed')[]) =>
       state(

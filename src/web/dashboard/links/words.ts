@@ -26,7 +26,7 @@ const WHY: Readonly<Record<FailureCode, string>> = {
 function heldPayments({ transactions }: PaymentLinkView): Pick<Stand, 'title' | 'text'> | undefined {
   const failed = transactions.filter(({ status }) => status === 'failed');
   const held = failed.filter(({ failure_code: code }) => code !== 'REORGED');
-  const [first] = held.length > 0 ? held : failed;
+  const first = held.find(({ failure_code: code }) => code !== 'BELOW_MINIMUM') ?? held[0] ?? failed[0];
   if (!first) return undefined;
   const why = `${first.amount} USDT: ${WHY[first.failure_code ?? 'REJECTED_BY_OPERATOR']}.`;
   return held.length > 0
