@@ -57,25 +57,3 @@ ${visit === undefined ? null : html`<p><a href="${visit.to('')}">Go to the overv
   if (visit) sendScreen(visit, { status, title, body });
   else sendPage(ctx, { status, title, body });
 }
-
-type KeptForm = {
-  /** Where the person signs in again. */
-  readonly login: string;
-  /** Where the form was sent, and will be sent again. */
-  readonly action: string;
-  readonly kept: readonly (readonly [name: string, value: string])[];
-};
-
-/** Answers a form that came after its sign-in had ended with a page that keeps what was typed. */
-export function sendKeptForm(ctx: Context, { login, action, kept }: KeptForm): void {
-  const body = card(html`<h1>You are signed out</h1>
-<p>Nothing was changed. What you typed is kept on this page, but for passwords, as long as you leave it open.</p>
-<ol>
-<li><a href="${login}" target="_blank" rel="noopener">Sign in, in another tab</a></li>
-<li>Come back to this one, and go on.</li>
-</ol>
-<form method="post" action="${action}">
-${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`)}<button type="submit">Go on with the form</button>
-</form>`);
-  sendPage(ctx, { status: 401, title: 'You are signed out', body, hasForm: true });
-}

@@ -1,4 +1,3 @@
-import type { Context } from 'koa';
 import { isSignedIn } from '../../services/access/sessions.ts';
 import { keepForOneLook } from '../../services/access/signed-in/shown-once.ts';
 import { txDeps } from '../../services/deps.ts';
@@ -12,14 +11,12 @@ import { withinTime } from '../../services/time-limit.ts';
 import { type Html, html } from '../html.ts';
 import { secretField } from '../parts/field.ts';
 import { notice } from '../parts/notice.ts';
-import type { Door, Problem } from './door.ts';
+import type { Problem } from './door.ts';
 import { type Confirm, NotSignedIn } from './enter.ts';
 import type { FormPage, Screen, Typed, Visit } from './visit.ts';
 
 /** More than every form of ours needs, and little enough to be read for anybody who is signed in. */
 const MAX_FORM_BYTES = 64 * 1024;
-/** As much as anybody may send who is not signed in; more than any form of ours holds that is filled in. */
-const MAX_OPEN_FORM_BYTES = 8 * 1024;
 /** The member that carries the key under which a form takes effect once. */
 const ONCE = 'once';
 /** How long a second post of a form waits for the first one. */
@@ -31,9 +28,6 @@ const ONCE_SHAPE = /^[0-9a-f-]{36}$/;
 const SECRET = /^(confirm_password|confirm_code|present|password|again|code)$/;
 /** Who sends a form again proves again who it is; what the form says is the same. */
 const PROOF = /^(confirm_password|confirm_code|once)$/;
-
-/** The member of a form that is to be shown again as it was typed, before it is carried out. */
-const LOOK = 'look';
 
 /** A form that nobody has typed into yet. */
 export function untouched(visit: Visit): Typed {
@@ -103,9 +97,7 @@ export async function postForm<Input, Prepared>(
       screen: { ...(await form.again(shown, typedOf(values, once, problem))), status: problem.status },
     };
   };
-  visit.ctx.state['typed'] = values;
   if (once !== given) return await again(invalid('This form was not complete. Send it again.'));
-  if (values[LOOK] !== undefined) return await again(KEPT);
   const fields = form.fields(visit, values);
   if ('details' in fields) return await again({ ...invalid(undefined), details: fields.details });
   const sent = { once, values, input: fields.input };
@@ -132,25 +124,6 @@ export async function postForm<Input, Prepared>(
     const isOver = problem.code === 'STEP_UP_REQUIRED';
     return await again(problem, isOver ? unconfirmed(proven) : proven);
   }
-}
-
-/** What a form is that was kept while somebody signed in: nothing is wrong with it. */
-const KEPT: Problem = {
-  status: 200,
-  code: '',
-  message: 'Nothing was changed yet. This is what you typed: look at it, and send it.',
-  headers: {},
-  details: [],
-};
-
-/**
- * What a form carried that came after its sign-in had ended, to be kept until there is another one: never a
- * password, and nothing at all where nothing was typed.
- */
-export async function keptOf(ctx: Context, door: Door): Promise<[name: string, value: string][]> {
-  const values: Values = ctx.state['typed'] ?? textsOf(await door.readForm(ctx, MAX_OPEN_FORM_BYTES));
-  const typed = Object.entries(values).filter(([name]) => !SECRET.test(name) && name !== LOOK);
-  return typed.some(([name, value]) => name !== ONCE && value !== '') ? [...typed, [LOOK, 'again']] : [];
 }
 
 type Values = Readonly<Record<string, string>>;

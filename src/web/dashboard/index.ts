@@ -4,10 +4,10 @@ import { logFailure } from '../../base/errors.ts';
 import { MODES, type Mode } from '../../domain/assets.ts';
 import type { Deps } from '../../services/deps.ts';
 import { withinTime } from '../../services/time-limit.ts';
-import { sendKeptForm, sendProblem, sendScreen } from './answers.ts';
+import { sendProblem, sendScreen } from './answers.ts';
 import type { Door, Problem } from './door.ts';
 import { baseOf, type Confirm, enter, NotSignedIn } from './enter.ts';
-import { keptOf, postForm } from './forms.ts';
+import { postForm } from './forms.ts';
 import { PAGES } from './pages.ts';
 import { createFiles } from './pieces.ts';
 import type { FormPage, ReadPage, Visit } from './visit.ts';
@@ -64,7 +64,7 @@ function handle(handed: Handed, mode: Mode, page: Restricted, work: Work) {
       visit = await withinTime({ limitMs: BUDGET_MS, answer: ctx.res }, entering, handed.door.late);
       await work(visit, Math.max(0, endsAt - performance.now()));
     } catch (thrown) {
-      if (thrown instanceof NotSignedIn) return await signedOut(ctx, handed.door, mode, page);
+      if (thrown instanceof NotSignedIn) return signedOut(ctx, handed.door, mode, page);
       sendProblem(ctx, visit, problemOf(handed, thrown));
     }
   };
@@ -110,19 +110,13 @@ function refuseUnknown(router: Router) {
   };
 }
 
-/**
- * Leads to the login, and from there to where the person wanted to be. A form that somebody has filled in is
- * kept on a page from which it goes on; one that no page of ours sent is not shown on a page of ours.
- */
-async function signedOut(ctx: Context, door: Door, mode: Mode, page: Restricted): Promise<void> {
+/** Leads to the login, and from there to where the person wanted to be. A form that was sent changes nothing. */
+function signedOut(ctx: Context, door: Door, mode: Mode, page: Restricted): void {
   const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';
-  const isOwn = ctx.method === 'POST' && door.isOwnOrigin(ctx.req);
-  const kept = isOwn ? await keptOf(ctx, door).catch(() => []) : [];
   const isPage = PAGES.reads.some(({ path }) => path === page.path);
   const next = isRead ? `${ctx.path}${ctx.search}` : isPage ? ctx.path : baseOf(mode);
   const login = `${door.prefix}/login?${new URLSearchParams({ next: door.prefix + next })}`;
   ctx.state['code'] = 'UNAUTHORIZED';
-  if (kept.length > 0) return sendKeptForm(ctx, { login, action: door.prefix + ctx.path, kept });
   ctx.status = 303;
   ctx.set('Location', login);
   ctx.type = 'text/plain';

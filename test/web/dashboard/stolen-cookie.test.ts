@@ -59,8 +59,7 @@ describe('a thief at the dashboard', function () {
       once: await person.onceOf('/dashboard/account'),
     });
     expect(await countOf('sessions', 'user_id', user.id), 'the thief is signed out').to.equal(1);
-    const page = await byForm();
-    expect(page.status).to.equal(401);
+    expect((await byForm()).status, 'to the login').to.equal(303);
     expect((await byApi()).status).to.equal(401);
     expect(await countOf('customers', 'external_id', 'held back')).to.equal(0);
   });
