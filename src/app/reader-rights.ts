@@ -4,8 +4,9 @@ import { run, sql } from '../db/sql.ts';
 /**
  * Takes from whoever may only look at the database what opens something or proves who somebody is: hashes of
  * passwords, sessions, links and keys, sealed secrets and answers, the tokens of pages. A role that may read
- * `merchants` and not write to it is such a one, whatever it is called. What it may read of these tables is
- * granted by column, so it is said again after each migration; a restore brings the rights of its place.
+ * `merchants` and not write to it is such a one, whatever it is called. It keeps the other columns that it
+ * may read and gets no more, but where the owner's default privileges give it tables, what is new in these:
+ * so this is said again after each migration. A restore brings the rights of its place.
  */
 export async function hideSecrets(em: Em): Promise<void> {
   await run(
@@ -16,22 +17,31 @@ declare
 begin
   for one in
     select c.oid::regclass as name, reader.grantee::regrole as reader,
-      string_agg(quote_ident(a.attname), ', ') filter (where not secret.hidden) as columns
+      string_agg(quote_ident(a.attname), ', ') filter (where not secret.hidden
+        and (own.may_read or reader.grantee in (
+          select d.grantee from pg_default_acl cross join lateral aclexplode(defaclacl) d
+          where defaclrole = m.relowner and defaclobjtype = 'r' and d.privilege_type = 'SELECT'
+            and defaclnamespace in (0, m.relnamespace)))) as columns
     from pg_class m
     cross join lateral aclexplode(m.relacl) reader
     join pg_class c on c.relnamespace = m.relnamespace and c.relkind in ('r', 'p') and c.relowner = m.relowner
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     cross join lateral (select a.attname ~ '(^|_)sealed$|(^|_)token_hash$'
       or a.attname in ('password_hash', 'page_token', 'earlier_secrets')
-      or (c.relname, a.attname) in (('api_keys', 'hash'), ('payment_links', 'token'))) secret (hidden)
+      or (c.relname, a.attname) in (('api_keys', 'hash'), ('payment_links', 'token'),
+        ('payment_links', 'url'))) secret (hidden)
+    cross join lateral (select has_column_privilege(reader.grantee, c.oid, a.attnum, 'select')) own (may_read)
     where m.oid = to_regclass('merchants') and pg_has_role(m.relowner, 'usage')
       and reader.privilege_type = 'SELECT' and reader.grantee not in (0, m.relowner)
       and not has_table_privilege(reader.grantee, m.oid, 'insert')
     group by c.oid, reader.grantee
-    having bool_or(secret.hidden)
+    having bool_or(secret.hidden) and bool_or(own.may_read)
   loop
-    execute format('revoke select on %s from %s', one.name, one.reader);
-    execute format('grant select (%s) on %s to %s', one.columns, one.name, one.reader);
+    -- What it gave on goes with it.
+    execute format('revoke select on %s from %s cascade', one.name, one.reader);
+    if one.columns is not null then
+      execute format('grant select (%s) on %s to %s', one.columns, one.name, one.reader);
+    end if;
   end loop;
 end $$`,
   );

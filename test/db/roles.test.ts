@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { requireCurrentSchema } from '../../src/app/migrate.ts';
+import { migrate, requireCurrentSchema } from '../../src/app/migrate.ts';
 import { listActions } from '../../src/services/audit/list.ts';
 import { auditLedger } from '../../src/services/ledger/audit.ts';
 import { makeMonthsAhead } from '../../src/services/months/make.ts';
@@ -87,7 +87,7 @@ describe('the roles of the database, as they are shipped', function () {
       ['idempotency_answers', 'body_sealed'],
       ['webhook_endpoints', 'secret_sealed, earlier_secrets'],
       ['customers', 'page_token'],
-      ['payment_links', 'token'],
+      ['payment_links', 'token, url'],
     ] as const) {
       expect(await refusal(the.reader, `select id from ${table}`), table).to.equal('was done');
       for (const column of hidden.split(', '))
@@ -102,6 +102,40 @@ describe('the roles of the database, as they are shipped', function () {
       'select lock_for_signing(gen_random_uuid())',
     ])
       expect(await refusal(the.reader, sql), sql).to.match(/permission denied/);
+  });
+
+  it('give nobody a column by hiding one, and take what was given on too', async () => {
+    const superuser = await the.open(Object.assign(new URL(the.server.now.url), { pathname: '/gw' }).href);
+    for (const sql of [
+      'create role narrow; create role gives; create role given',
+      'grant select on merchants to narrow; grant select (id, page_token) on customers to narrow',
+      'grant select on merchants, users to gives with grant option',
+      'set role gives; grant select on users to given; reset role',
+    ])
+      await superuser.em.fork().execute(sql);
+    await migrate(the.owner);
+    await migrate(the.owner);
+    const asked = (role: string, what: string) => refusal(superuser, `set role ${role}; ${what}; reset role`);
+    expect(await asked('narrow', 'select id from customers')).to.equal('was done');
+    expect(await asked('gives', 'select email from users')).to.equal('was done');
+    for (const [role, what] of [
+      ['narrow', 'select email from customers'],
+      ['narrow', 'select page_token from customers'],
+      ['narrow', 'select email from users'],
+      ['gives', 'select password_hash from users'],
+      ['given', 'select password_hash from users'],
+    ] as const)
+      expect(await asked(role, what), `${role}: ${what}`).to.match(/permission denied/);
+    await superuser.em.fork().execute('drop owned by narrow, gives, given; drop role narrow, gives, given');
+  });
+
+  it('let the reader see a column that a migration adds, unless it opens something', async () => {
+    const add = 'add column plain int, add column more_sealed int';
+    await the.owner.em.fork().execute(`alter table customers ${add}`);
+    await migrate(the.owner);
+    expect(await refusal(the.reader, 'select plain from customers')).to.equal('was done');
+    expect(await refusal(the.reader, 'select more_sealed from customers')).to.match(/permission denied/);
+    await the.owner.em.fork().execute('alter table customers drop column plain, drop column more_sealed');
   });
 
   it('are made where they are missing, and get other passwords, by a script that may run again', async () => {
