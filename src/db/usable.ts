@@ -5,13 +5,15 @@ import { firstRow, sql } from './sql.ts';
 
 /**
  * Throws an OperatorError over what cannot be pinned: a database that holds only some letters, commits that
- * a crash takes back, and, where there are no tables yet, no right to make them.
+ * a crash takes back, triggers that are switched off, and, where there are no tables yet, no right to make
+ * them; and where a pooler keeps what is pinned to itself.
  */
 export async function requireUsableDatabase(em: Em): Promise<void> {
   const row = await firstRow(
     em,
-    sql<{ encoding: string; commits: string; role: string; makes: boolean }>`
+    sql<{ encoding: string; commits: string; triggers: string; path: string; role: string; makes: boolean }>`
       select getdatabaseencoding() as encoding, current_setting('synchronous_commit') as commits,
+        current_setting('session_replication_role') as triggers, current_setting('search_path') as path,
         current_user::text as role, exists (select 1 from pg_namespace n where nspname = 'public'
           and (has_schema_privilege(n.oid, 'create') or exists (select 1 from pg_class
             where relname = 'schema_migrations' and relnamespace = n.oid))) as makes`,
@@ -25,6 +27,16 @@ export async function requireUsableDatabase(em: Em): Promise<void> {
     throw new OperatorError(
       'synchronous_commit is off for this database or its role: a crash of PostgreSQL would take back what was told',
       'Set it to "on" (alter role, alter database, or postgresql.conf), and start again',
+    );
+  if (row?.triggers === 'replica')
+    throw new OperatorError(
+      'session_replication_role is "replica" for this database or its role: triggers, which keep the sums and the ledger, would not run',
+      'Set it to "origin" (alter role, alter database, or postgresql.conf), and start again',
+    );
+  if (row && row.path !== 'public')
+    throw new OperatorError(
+      'What each connection sets in its start-up parameter "options" did not reach PostgreSQL: a pooler keeps it to itself',
+      'Let it pass "options", with one connection for each session, or set DATABASE_URL to PostgreSQL itself',
     );
   if (row && !row.makes)
     throw new OperatorError(

@@ -6,7 +6,7 @@ import { migrate, requireCurrentSchema } from '../../src/app/migrate.ts';
 import { OperatorError } from '../../src/base/errors.ts';
 import { Customer } from '../../src/db/entities/index.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
-import { databaseTime } from '../../src/db/usable.ts';
+import { databaseTime, requireUsableDatabase } from '../../src/db/usable.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
 import { testDeps } from '../support/gateway.ts';
 
@@ -105,6 +105,14 @@ describe('a session of PostgreSQL that is given settings by others', function ()
     await say(`alter role ${role} set synchronous_commit = off`);
     expect(await said(requireCurrentSchema(await open(url)))).to.match(/crash .* take back.*Set it to "on"/);
     await say(`alter role ${role} reset synchronous_commit`);
+    await say(`alter role ${role} set session_replication_role = replica`);
+    expect(await said(requireCurrentSchema(await open(url)))).to.match(/triggers, .*Set it to "origin"/);
+    await say(`alter role ${role} reset session_replication_role`);
+    const pooled = admin.em.fork().transactional(async (em) => {
+      await em.execute('set local search_path = "$user", public');
+      await requireUsableDatabase(em);
+    });
+    expect(await said(pooled)).to.match(/a pooler keeps it.*Let it pass "options"/);
     await say(`alter table public.schema_migrations rename to hidden`);
     await say(`alter database ${database.name} owner to current_user`);
     expect(await said(migrate(await open(url)))).to.match(/may not make tables in .*grant usage, create/);
