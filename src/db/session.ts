@@ -4,8 +4,9 @@
 /**
  * Goes out in the first packet of every connection, where it counts more than what the server, the database
  * or the role was given. Tables are made and looked for in one schema; dates and bytes are parsed in one
- * spelling; what a statement reads while others commit is decided for one isolation. The encoding is UTF-8 by
- * the driver's own packet. Whether a session may write is not pinned: somebody may have closed it on purpose.
+ * spelling; what a statement reads while others commit is decided for one isolation; and a session that holds
+ * the lock of migrations, or listens, is idle for long. The encoding is UTF-8 by the driver's own packet.
+ * Whether a session may write is not pinned: somebody may have closed it on purpose.
  */
 const SESSION = {
   search_path: 'public',
@@ -17,6 +18,7 @@ const SESSION = {
   array_nulls: 'on',
   standard_conforming_strings: 'on',
   default_transaction_isolation: 'read committed',
+  idle_session_timeout: '0',
 } as const;
 
 /** The option of a connection's first packet that sets these and what every session has. */

@@ -20,6 +20,7 @@ const GIVEN = {
   client_encoding: 'latin1',
   bytea_output: 'escape',
   standard_conforming_strings: 'off',
+  idle_session_timeout: "'1min'",
 };
 
 describe('a session of PostgreSQL that is given settings by others', function () {
@@ -77,13 +78,15 @@ describe('a session of PostgreSQL that is given settings by others', function ()
     });
     const [session] = await deps.orm.em.fork().execute(
       `select current_schema() as schema, current_setting('transaction_isolation') as isolation,
-         '\\xff00'::bytea as bytes, current_setting('client_encoding') as encoding`,
+         '\\xff00'::bytea as bytes, current_setting('client_encoding') as encoding,
+         current_setting('idle_session_timeout') as ends`,
     );
     expect(session).to.deep.equal({
       schema: 'public',
       isolation: 'read committed',
       bytes: Buffer.from([255, 0]),
       encoding: 'UTF8',
+      ends: '0',
     });
   });
 
