@@ -114,7 +114,11 @@ describe('the roles of the database, as they are shipped', function () {
     ])
       await superuser.em.fork().execute(sql);
     await migrate(the.owner);
+    const written =
+      "select xmin::text from pg_class where relname in ('users', 'customers') order by relname";
+    const before = await the.owner.em.fork().execute(written);
     await migrate(the.owner);
+    expect(await the.owner.em.fork().execute(written), 'what is so already').to.deep.equal(before);
     const asked = (role: string, what: string) => refusal(superuser, `set role ${role}; ${what}; reset role`);
     expect(await asked('narrow', 'select id from customers')).to.equal('was done');
     expect(await asked('gives', 'select email from users')).to.equal('was done');
