@@ -92,7 +92,12 @@ async function carryOut(
         return toAnswer(await apply(tx, txDeps(deps), Object.assign({}, input, { prepared })));
       },
     };
-    if (once && caller) return await replyOnce(deps, { route, caller, params, once }, change);
+    if (once && caller) {
+      const known = await replyOnce(deps, { route, caller, params, once }, change);
+      if (known.replayed && caller.kind === 'session')
+        await transact(deps, (tx) => holdSession(tx, deps, { caller, route }));
+      return known;
+    }
     const prepared = await change.prepare?.();
     return await transact(deps, (tx) => change.apply(tx, prepared));
   };

@@ -113,7 +113,7 @@ describe('a thief at the dashboard', function () {
       ...more,
     });
     const byApi = async (method: string, path: string, mode: 'live' | 'test', body?: unknown) => {
-      const headers = { Cookie: person.state.cookie, 'X-Mode': mode };
+      const headers = { Cookie: person.state.cookie, 'X-Mode': mode, 'Idempotency-Key': `${mode} ${path}` };
       const answer = await call(`${api.url}/webhook-endpoints${path}`, { method, body, headers });
       return [answer.status, answer.body['code']];
     };
@@ -136,7 +136,13 @@ describe('a thief at the dashboard', function () {
       .execute<{ id: string }[]>("select id from webhook_endpoints where url = ? and mode = 'live'", [url]);
     const stepped = await byApi('PUT', `/${made?.id}`, 'live', { rotate_secret: true });
     expect(stepped, 'within ten minutes').to.deep.equal([200, undefined]);
+    const another = () => byApi('POST', '', 'live', { url, events: ['*'] });
+    expect([await another(), await another()]).to.deep.equal([
+      [201, undefined],
+      [201, undefined],
+    ]);
     clock.ms += 10 * 60_000;
+    expect(await another(), 'a secret that was given before').to.deep.equal(refused);
     for (const verb of ['change', 'rotate', 'disable', 'enable', 'delete']) {
       const answer = await person.post(`/dashboard/endpoints/${made?.id}/${verb}`, members());
       expect([answer.status, answer.text.includes('confirm_password-error')], verb).to.deep.equal([
