@@ -110,7 +110,7 @@ function refuseUnknown(router: Router) {
   };
 }
 
-/** Leads to the login, and from there to where the person wanted to be. A form that was sent changes nothing. */
+/** Leads to the login, and from there to where the person wanted to be. What a form held is not kept. */
 function signedOut(ctx: Context, door: Door, mode: Mode, page: Restricted): void {
   const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';
   const isPage = PAGES.reads.some(({ path }) => path === page.path);

@@ -19,12 +19,12 @@ const LACKING = new WeakMap<WatchedChain, { wait: Held; until: number; coins: bi
  * Why a gas wallet pays for nothing at present, as it was seen a moment ago; undefined where it is asked, and
  * where somebody has seen more in it since.
  */
-export async function lackingOf({ chain, now, orm }: Assessing, network: Network): Promise<Held | undefined> {
-  const lacking = LACKING.get(chain);
-  if (!lacking || lacking.until <= now().getTime()) return undefined;
+export async function lackingOf(deps: Assessing, network: Network): Promise<Held | undefined> {
+  const lacking = LACKING.get(deps.chain);
+  if (!lacking || lacking.until <= deps.now().getTime()) return undefined;
   const { at, coins, wait } = lacking;
   const rose = await firstRow(
-    orm.em.fork(),
+    deps.orm.em.fork(),
     sql`select 1 from gas_levels where network = ${network} and at > ${at}
       and units > ${coins.toString()}::numeric`,
   );
