@@ -85,12 +85,13 @@ export async function recordAction(
   const { action, merchantId = null, mode = null, subject, reason = null } = change;
   const byName = actor.kind === 'operator' ? actor.name : null;
   const userId = actor.kind === 'user' ? actor.userId : null;
-  const keyId = actor.kind === 'key' ? actor.keyId : null;
+  // Named for keys alone: a restore writes its own row into the tables of an older version.
+  const [column, key] = actor.kind === 'key' ? [sql`key_id,`, sql`${actor.keyId},`] : [sql``, sql``];
   await run(
     em,
-    sql`insert into operator_actions (id, at, action, by_name, user_id, key_id, origin, merchant_id, mode,
+    sql`insert into operator_actions (id, at, action, by_name, user_id, ${column} origin, merchant_id, mode,
       subject, before, after, reason)
-      values (${deps.newId()}, ${deps.now()}, ${action}, ${byName}, ${userId}, ${keyId}, ${actor.from},
+      values (${deps.newId()}, ${deps.now()}, ${action}, ${byName}, ${userId}, ${key} ${actor.from},
         ${merchantId}, ${mode}, ${subject},
         ${textOf(before)}::jsonb, ${textOf(after)}::jsonb, ${reason})`,
   );

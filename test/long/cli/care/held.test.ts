@@ -58,7 +58,7 @@ describe('payouts after a restore', function () {
     const { call, sql } = await empty();
     const restore = ['restore', '--from', folder, ...WHO];
     const killed = await call(restore, { POSTGRES_BIN: await killingPrograms(programs) });
-    expect(killed.code).to.equal(null);
+    expect(killed.code, killed.stderr).to.equal(null);
     expect(await sql(HELD)).to.deep.equal([{ restores: 1, kind: 'pause' }]);
     const ran = await call([...restore, '--replace']);
     expect(ran.code, ran.stderr).to.equal(0);
