@@ -15,8 +15,7 @@ describe('a deposit that sleeps on a chain that stood still', function () {
   after(() => live?.stop());
   const { pay, putToSleep } = depositsOf(() => live);
 
-  it('is woken again where a wake met a look that was under way, which the server then forgets', async function () {
-    this.retries(3);
+  it('is woken again where a wake met a look that was under way, which the server then forgets', async () => {
     const { deps } = live.gateway;
     const { hash, actor } = await pay(5n * USDT_UNIT);
     await putToSleep(hash, actor);
