@@ -12,7 +12,7 @@ export const linkTransaction = z
     status: z.enum(DEPOSIT_STATES).meta({ description: 'The state of its deposit.' }),
     failure_code: z.enum(FAILURE_CODES).nullable().meta({
       description:
-        'Why it failed: it counts for nothing. Who holds the token alone is told REORGED and BELOW_MINIMUM, and null of what the merchant knows.',
+        'Why it failed; a failed deposit counts for nothing. The payer’s view names REORGED and BELOW_MINIMUM alone, and has null for every other reason.',
     }),
   })
   .meta({
