@@ -20,11 +20,16 @@ export function qrCode(text: string, label: string, drawing = drawingOf(text)): 
 
 /** The same for a text that is no secret and that many will ask for: most of its cost is paid once. */
 export function keptQrCode(text: string, label: string): Html {
+  return qrCode(text, label, keptDrawing(text));
+}
+
+/** Draws the code of the text, or finds it, for the {@link keptQrCode} that follows soon. */
+export function keptDrawing(text: string): Html {
   const drawing = kept.get(text) ?? drawingOf(text);
   kept.delete(text);
   kept.set(text, drawing);
   if (kept.size > KEPT) for (const first of kept.keys()) if (kept.delete(first)) break;
-  return qrCode(text, label, drawing);
+  return drawing;
 }
 
 /** What stands between the label of a code and its end. */

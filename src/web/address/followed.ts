@@ -1,6 +1,7 @@
 import { changedAddressPages, getAddressPages } from '../../services/address-pages/public.ts';
 import { type AddressPageView, PAGE_TOKEN } from '../../services/address-pages/view.ts';
 import type { Deps } from '../../services/deps.ts';
+import { pickedWay } from '../checkout/ways.ts';
 import type { Followed } from '../live/followed.ts';
 
 /** The addresses of customers, as these follow them: for ever, because money may always come. */
@@ -12,5 +13,9 @@ export function followedAddresses(deps: Deps): Followed<AddressPageView> {
     changed: (versions) => changedAddressPages(deps, versions),
     isLive: () => true,
     isOver: () => false,
+    codes: ({ methods }, network) => {
+      const way = pickedWay(methods, network);
+      return way ? [way.address] : [];
+    },
   };
 }

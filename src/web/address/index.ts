@@ -4,6 +4,7 @@ import { languages, refreshNote, stateNotice, testBanner } from '../checkout/fra
 import type { LiveParts } from '../checkout/index.ts';
 import type { Required } from '../checkout/progress.ts';
 import { CHECKOUT_STYLE } from '../checkout/style.ts';
+import { pickedWay } from '../checkout/ways.ts';
 import { foreign, html, plainText } from '../html.ts';
 import type { Page } from '../layout.ts';
 import type { PayerPages, Visitor } from '../visitor.ts';
@@ -32,7 +33,7 @@ function addressPage(
   parts: LiveParts<AddressPageView>,
 ): Page {
   const words = wordsOf(visitor.lang);
-  const way = view.methods.find(({ network }) => network === visitor.network) ?? view.methods[0];
+  const way = pickedWay(view.methods, visitor.network);
   const chosen: Visitor = { ...visitor, network: way?.network ?? visitor.network };
   const state = addressState(view, required, words);
   const shown: Chosen | undefined = way && { view, way, visitor: chosen };

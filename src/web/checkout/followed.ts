@@ -7,6 +7,7 @@ import { getPublicPayments } from '../../services/payment-links/public.ts';
 import { changedLinks } from '../../services/payment-links/versions.ts';
 import type { Followed } from '../live/followed.ts';
 import { isAwaited, isOver } from './state.ts';
+import { pickedWay } from './ways.ts';
 
 /** Payment links, as their payers follow them. */
 export function followedLinks(deps: Deps): Followed<PublicPaymentView> {
@@ -17,6 +18,10 @@ export function followedLinks(deps: Deps): Followed<PublicPaymentView> {
     changed: (versions) => changedLinks(deps, versions),
     isLive,
     isOver: hasTurned,
+    codes: ({ methods, is_live }, network) => {
+      const way = pickedWay(methods, network);
+      return way ? [way.address, ...(is_live ? [way.payment_uri] : [])] : [];
+    },
   };
 }
 

@@ -22,6 +22,7 @@ import { lateTransactions, receipt, transactions } from './receipt.ts';
 import { simulation } from './simulation.ts';
 import { arrivedSoFar, isPaid, payerState } from './state.ts';
 import { CHECKOUT_STYLE } from './style.ts';
+import { pickedWay } from './ways.ts';
 
 /** What makes the pages live where there is script. */
 export type LiveParts<View = PublicPaymentView> = {
@@ -53,7 +54,7 @@ export function checkoutPage(
   parts?: LiveParts,
 ): Page {
   const words = wordsOf(visitor.lang);
-  const method = view.methods.find(({ network }) => network === visitor.network) ?? view.methods[0];
+  const method = pickedWay(view.methods, visitor.network);
   const chosen: Visitor = { ...visitor, network: method?.network ?? visitor.network };
   const state = payerState(view, required, words);
   const moves = isLive(view);

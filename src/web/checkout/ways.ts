@@ -40,6 +40,12 @@ function costs({ network, required_confirmations }: Way, { way }: Words): string
   return `${way.fee[transferFee]} · ${way.takes(usualMinutes(required_confirmations, blockMs))}`;
 }
 
+/** The way to pay on the picked network, else the first; undefined where there is none. */
+export const pickedWay = <Any extends Pick<Way, 'network'>>(
+  ways: readonly Any[],
+  network: Network | undefined,
+): Any | undefined => ways.find((way) => way.network === network) ?? ways[0];
+
 /** How many characters of an address the eye takes at once. */
 const GROUP = 4;
 

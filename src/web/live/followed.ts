@@ -1,3 +1,5 @@
+import type { Network } from '../../domain/assets.ts';
+
 /** What every view has that a page is made of. */
 export type Shown = { readonly token: string; readonly server_time: string };
 
@@ -20,4 +22,6 @@ export type Followed<View extends Shown> = {
   isLive(view: View): boolean;
   /** Whether the view is old by the clock alone, which no row tells. */
   isOver(view: View, now: number): boolean;
+  /** The texts of the QR codes in its page, where this network was picked: most of what a page costs. */
+  codes(view: View, network: Network | undefined): readonly string[];
 };

@@ -3,13 +3,14 @@ import { createArrivals } from '../../base/async/arrivals.ts';
 import { createFairGate, type FairGate } from '../../base/async/fair-gate.ts';
 import { notFound } from '../../services/refusal.ts';
 import { withinTime } from '../../services/time-limit.ts';
+import { keptDrawing } from '../qr.ts';
 import { type Visitor, visitorOf } from '../visitor.ts';
 import type { Followed, Shown } from './followed.ts';
 import { NoPlace } from './places.ts';
 
 const READ_MS = 1_500;
-/** So many single pages are read together; they are drawn one after the other. */
-const AT_ONCE = 20;
+/** So many single pages are read together, and answered at the same moment; they are drawn one by one. */
+const AT_ONCE = 8;
 /**
  * After each piece of work the process does others' work for this many times as long, at most for a quarter
  * of a second: however many pages are loaded, and however much changes on them, requests are answered beside.
@@ -71,9 +72,14 @@ export function drawnInTurn<View extends Shown, Drawn>(
     const made = drawings.get(view) ?? new Map<string, Promise<Drawn>>();
     drawings.set(view, made);
     const choice = JSON.stringify(visitor);
-    const drawing = made.get(choice) ?? piece(async () => draw(view, visitor));
+    const drawing = made.get(choice) ?? inPieces(view, visitor);
     made.set(choice, drawing);
     return await drawing;
+  };
+  // The codes first, each in a piece of its own: others' requests wait for one code at most.
+  const inPieces = async (view: View, visitor: Visitor): Promise<Drawn> => {
+    for (const text of followed.codes(view, visitor.network)) await piece(async () => keptDrawing(text));
+    return await piece(async () => draw(view, visitor));
   };
   return async (ctx, token) => {
     if (!followed.token.test(token)) throw notFound(followed.what);

@@ -49,7 +49,8 @@ function follow(onRead: () => Promise<void> = async () => undefined) {
     const moved = [...versions].filter(([, known]) => known !== thing.version);
     return answer(new Map(moved.map(([token]) => [token, thing.version] as const)));
   };
-  const followed = { what: 'thing', token: /./, read, changed, isLive: () => true, isOver: () => false };
+  const [isLive, isOver, codes] = [() => true, () => false, () => []];
+  const followed = { what: 'thing', token: /./, read, changed, isLive, isOver, codes };
   const hub = createHub(
     { now: () => new Date(), log: log as never, lookEveryMs: LOOK_EVERY_MS },
     { followed, render: ({ version }) => ({ title: version, body: html`${version}` }) },

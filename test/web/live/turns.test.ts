@@ -27,6 +27,7 @@ function things() {
     changed: async () => new Map(),
     isLive: () => true,
     isOver: () => false,
+    codes: ({ token }: { token: string }) => [token, 'of all'],
   };
   const draw = drawnInTurn(followed, { turns: createPayerTurns(), siteOf }, ({ token }, { lang }) => {
     drawn.push(`${token} ${lang}`);
