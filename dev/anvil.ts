@@ -4,8 +4,9 @@ import { packageFolder } from '../src/embedded/packages.ts';
 import { PROCESSORS } from '../src/embedded/platform.ts';
 import { choosePort, retryTakenPort } from '../src/embedded/ports.ts';
 
-const START_TIMEOUT_MS = 15_000;
-const RPC_TIMEOUT_MS = 10_000;
+// Against a node that hangs: on a busy machine one that works may take far longer than usual.
+const START_TIMEOUT_MS = 60_000;
+const RPC_TIMEOUT_MS = 60_000;
 
 export type AnvilOptions = {
   readonly port?: number;

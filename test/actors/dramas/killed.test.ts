@@ -47,10 +47,9 @@ describe('money whose processes are killed or stand still', function () {
     const lost = the.chains.map((chain) => chain.lost());
     for (const chain of the.chains) chain.losesAnswers(true);
     signer = await the.startSigner();
-    await eventually(
-      'a broadcast on every chain',
-      () => the.chains.every((chain, index) => chain.lost() > (lost[index] ?? 0)),
-      60_000,
+    // The other chain may wait for its next look at that moment: one broadcast is what the worker dies after.
+    await eventually('a broadcast', () =>
+      the.chains.some((chain, index) => chain.lost() > (lost[index] ?? 0)),
     );
     the.clock.pause();
     await pays('coin');
