@@ -188,8 +188,9 @@ export const LATE_LOOKED_AT = 50;
  * wants money, else an open one of whose open amount it would leave nothing, else the oldest open one that
  * still wants money, else the oldest open one. Left out are links that do not take its network, that were
  * made after it or whose time was over when it was mined. Without such a link it is `late` for the closed or
- * overdue link that it would have paid: the newest one of which it would leave nothing, else, within the
- * tolerance, the one that misses most, and of several the newest. Otherwise it is a plain deposit.
+ * overdue link that it would have paid: the `former` one, else the newest one of which it would leave
+ * nothing, else, within the tolerance, the one that misses most, and of several the newest. Otherwise it is a
+ * plain deposit.
  */
 export function matchLink(
   money: IncomingMoney,
@@ -204,10 +205,8 @@ export function matchLink(
   const exact = payable.find((link) => isExact(link, money));
   const chosen = own ?? exact ?? payable.find((link) => openUnitsOf(link) > 0n) ?? payable[0];
   if (chosen) return { kind: 'pays', linkId: chosen.id };
-  const missed = latestOf(
-    fitting.filter((link) => link.status !== 'completed' && wouldHavePaid(link, money)),
-    money,
-  );
+  const unpaid = fitting.filter((link) => link.status !== 'completed' && wouldCover(link, money));
+  const missed = unpaid.find((link) => link.id === former) ?? latestOf(unpaid, money);
   return missed && { kind: 'late', linkId: missed.id };
 }
 
@@ -215,13 +214,19 @@ export function matchLink(
  * The link for which money that pays none was too late, of links given oldest first, as {@link matchLink}
  * says. One that is open and was in time is none: it was made after the money had been matched.
  */
-export function matchLate(money: IncomingMoney, links: readonly LinkCandidate[]): string | undefined {
+export function matchLate(
+  money: IncomingMoney,
+  links: readonly LinkCandidate[],
+  former?: string | undefined,
+): string | undefined {
   const over = links.filter((link) => !(isOpenLink(link.status) && isInTime(link, money)));
-  const match = matchLink(money, over);
+  const match = matchLink(money, over, former);
   return match?.kind === 'late' ? match.linkId : undefined;
 }
 
-function latestOf(missed: readonly LinkCandidate[], money: IncomingMoney): LinkCandidate | undefined {
+function latestOf(unpaid: readonly LinkCandidate[], money: IncomingMoney): LinkCandidate | undefined {
+  const isNoMore = (missing: bigint): boolean => money.amountUnits <= fromLinkUnits(missing, money.decimals);
+  const missed = unpaid.filter((link) => isNoMore(openUnitsOf(link)));
   const exact = missed.filter((link) => isExact(link, money)).at(-1);
   const least = (link: LinkCandidate): bigint => link.leastUnits - link.assignedUnits;
   return (
@@ -279,14 +284,10 @@ function isExact(link: LinkCandidate, money: IncomingMoney): boolean {
   return open > 0n && fromLinkUnits(open, money.decimals) === money.amountUnits;
 }
 
-function wouldHavePaid(link: LinkCandidate, money: IncomingMoney): boolean {
-  const missing = openUnitsOf(link);
+/** Whether something is missing, and this is enough for it. */
+function wouldCover(link: LinkCandidate, money: IncomingMoney): boolean {
   const units = toLinkUnits(money.amountUnits, money.decimals);
-  return (
-    missing > 0n &&
-    units + link.assignedUnits >= link.leastUnits &&
-    money.amountUnits <= fromLinkUnits(missing, money.decimals)
-  );
+  return openUnitsOf(link) > 0n && units + link.assignedUnits >= link.leastUnits;
 }
 
 /** One line for operators: "12.5 of 25 USDT". */

@@ -83,9 +83,9 @@ export async function applyTransitions(
     deps,
     taken.map(({ deposit }) => deposit.id),
   );
-  for (const { deposit, named } of moves)
+  for (const { deposit, named, linkId } of moves)
     if (deposit.status === 'completed' && deposit.paymentLinkId == null)
-      await noteLate(tx, deps, deposit, named);
+      await noteLate(tx, deps, deposit, { named, former: linkId ?? undefined });
   await wakeForDeposits(
     tx,
     deps,

@@ -93,11 +93,12 @@ export function openAmong(payments: readonly Payment[]): Statement<Row> {
 }
 
 /**
- * The closed and overdue links among which `matchLate` finds the one
- * that this money would have paid in time. One statement, by indexes.
+ * The closed and overdue links among which `matchLate` finds the one that this money would have paid in time,
+ * the former one among them. By indexes.
  */
 export async function missedLinks(em: Em, payment: Payment): Promise<LinkCandidate[]> {
-  return (await rows(em, missedBy(payment))).map(candidateOf);
+  const missed = (await rows(em, missedBy(payment))).map(candidateOf);
+  return payment.former === undefined ? missed : [...missed, ...(await linkNamed(em, payment.former))];
 }
 
 /** The statement of {@link missedLinks}. */

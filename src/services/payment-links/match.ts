@@ -81,19 +81,24 @@ export async function settleLinks(tx: Tx, deps: TxDeps, linkIds: ReadonlySet<str
 /**
  * Shows `late`, and the deposit, on the closed or overdue link that this plain deposit would have paid in
  * time, if there is one, and tells it. It is called for confirmed money: a payment that is only seen
- * may still vanish. `named` is the only link in question. Takes the customer's lock, which the caller should
- * hold already.
+ * may still vanish. `named` is the only link in question, `former` the one that it was sent for before it
+ * failed. Takes the customer's lock, which the caller should hold already.
  */
-export async function noteLate(tx: Tx, deps: TxDeps, deposit: Deposit, named?: string): Promise<void> {
+export async function noteLate(
+  tx: Tx,
+  deps: TxDeps,
+  deposit: Deposit,
+  { named, former }: { readonly named?: string | undefined; readonly former?: string | undefined },
+): Promise<void> {
   const { em } = tx;
   if (deposit.currency !== LINK_CURRENCY) return;
   if (!(await lockPayers(em, [deposit.customerId])).has(deposit.customerId)) return;
   const money = moneyOf(deps, deposit);
   const missed =
     named === undefined
-      ? await missedLinks(em, { customerId: deposit.customerId, money })
+      ? await missedLinks(em, { customerId: deposit.customerId, money, former })
       : await linkNamed(em, named);
-  const linkId = matchLate(money, missed);
+  const linkId = matchLate(money, missed, former);
   if (linkId === undefined) return;
   const link = await em.findOneOrFail(PaymentLink, linkId, { refresh: true });
   link.late = true;

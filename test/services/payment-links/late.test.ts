@@ -86,6 +86,19 @@ describe('a transaction that does not count for a payment link', function () {
     expect(text).to.match(/^25 USDT: your monthly limit is used up/);
   });
 
+  for (const coins of ['25', '30'])
+    it(`is late for the link that it was sent for, and for no other one, where ${coins} are released too late`, async () => {
+      const link = await newLink();
+      const deposit = await shop.pay(link.customer_id, { coins, state: 'confirming' });
+      await shop.move(deposit, 'failed', 'MONTHLY_LIMIT');
+      const other = await shop.link({ customerId: link.customer_id });
+      for (const { id } of [link, other]) await cancel(id);
+      await shop.move(deposit, 'completed');
+      expect((await shownOf(link)).late).to.have.length(1);
+      const told = "select subject_id from events where type = 'payment.late' and subject_id in (?, ?)";
+      expect(await shop.sql(told, [link.id, other.id])).to.deep.equal([{ subject_id: link.id }]);
+    });
+
   it('is told although its payer has a new link before it is confirmed', async () => {
     const link = await newLink();
     shop.pass(3_700);
