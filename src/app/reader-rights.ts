@@ -24,7 +24,7 @@ begin
     join pg_class c on c.relnamespace = m.relnamespace and c.relkind in ('r', 'p') and c.relowner = m.relowner
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     cross join lateral (select a.attname ~ '(^|_)sealed$|(^|_)token_hash$'
-      or a.attname in ('password_hash', 'page_token', 'earlier_secrets')
+      or a.attname in ('password_hash', 'earlier_secrets')
       or (c.relname, a.attname) in (('api_keys', 'hash'), ('payment_links', 'token'),
         ('payment_links', 'url'))) secret (hidden)
     cross join lateral (select has_column_privilege(reader.grantee, c.oid, a.attnum, 'select'),

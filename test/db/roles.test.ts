@@ -86,7 +86,7 @@ describe('the roles of the database, as they are shipped', function () {
       ['shown_secrets', 'sealed'],
       ['idempotency_answers', 'body_sealed'],
       ['webhook_endpoints', 'secret_sealed, earlier_secrets'],
-      ['customers', 'page_token'],
+      ['customers', 'page_token_hash, page_token_sealed'],
       ['payment_links', 'token, url'],
     ] as const) {
       expect(await refusal(the.reader, `select id from ${table}`), table).to.equal('was done');
@@ -108,7 +108,7 @@ describe('the roles of the database, as they are shipped', function () {
     const superuser = await the.open(Object.assign(new URL(the.server.now.url), { pathname: '/gw' }).href);
     for (const sql of [
       'create role narrow; create role gives; create role given',
-      'grant select on merchants to narrow; grant select (id, page_token) on customers to narrow',
+      'grant select on merchants to narrow; grant select (id, page_token_hash) on customers to narrow',
       'grant select on merchants, users to gives with grant option',
       'set role gives; grant select on users to given; reset role',
     ])
@@ -124,7 +124,7 @@ describe('the roles of the database, as they are shipped', function () {
     expect(await asked('gives', 'select email from users')).to.equal('was done');
     for (const [role, what] of [
       ['narrow', 'select email from customers'],
-      ['narrow', 'select page_token from customers'],
+      ['narrow', 'select page_token_hash from customers'],
       ['narrow', 'select email from users'],
       ['gives', 'select password_hash from users'],
       ['given', 'select password_hash from users'],

@@ -4,6 +4,7 @@ import { Deposit, DepositAddress, PaymentLink } from '../../src/db/entities/inde
 import { assetOf, type Currency, type Mode, type Network } from '../../src/domain/assets.ts';
 import { type DepositState, type FailureCode, happyPath } from '../../src/domain/deposit.ts';
 import { parseUnits } from '../../src/domain/money.ts';
+import { getAddressPageLink } from '../../src/services/address-pages/links.ts';
 import { recordDeposit } from '../../src/services/deposits/record.ts';
 import { applyTransition } from '../../src/services/deposits/transition.ts';
 import type { Deps } from '../../src/services/deps.ts';
@@ -52,6 +53,9 @@ export async function startShop(options: TestApiOptions = {}) {
       const names = { externalId: randomBytes(6).toString('hex'), email: null, name: null, metadata: {} };
       return (await createCustomer(deps, { merchantId: of, mode, ...names })).id;
     },
+    /** The token of a customer's page. */
+    pageToken: async (id: string, mode: Mode = 'live') =>
+      (await getAddressPageLink(deps, { merchantId, mode, id, publicUrl: '' })).token,
     link: async (input: Partial<NewPaymentLink> & { usd?: string } = {}) => {
       const { usd = '25', ...more } = input;
       const terms = {

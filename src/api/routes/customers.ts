@@ -111,7 +111,7 @@ export const CUSTOMER_ROUTES = [
     statuses: [200],
     summary: 'The page with a customer’s addresses',
     description:
-      'The address of a page for this customer: permanent addresses, codes, and the deposits so far, live. Whoever has the address sees the page, so show it to this customer alone. It stays the same until it is replaced or the customer is erased.',
+      'The address of a page for this customer: permanent addresses, codes, and the deposits so far, live. Whoever has the address sees the page, so show it to this customer alone. It stays the same until it is replaced or the customer is erased. Where there is none that can be told, a 404 says so, and `POST` makes one.',
     params: idParams,
     response: addressPageLink,
     read: async (deps, { caller, params, publicUrl }) =>
@@ -130,7 +130,7 @@ export const CUSTOMER_ROUTES = [
     errors: ['NOT_FOUND'],
     summary: 'Replace the address of a customer’s page',
     description:
-      'For a page whose address has got into the wrong hands: from now on there is nothing under it. The deposit addresses stay as they are.',
+      'For a page whose address has got into the wrong hands: from now on there is nothing under it. Makes a page for a customer who has none. The deposit addresses stay as they are.',
     params: idParams,
     response: addressPageLink,
     apply: async (tx, deps, { caller, params, publicUrl }) =>

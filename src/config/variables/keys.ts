@@ -27,7 +27,7 @@ export const KEY_VARIABLES = {
     production: ['all', 'api', 'worker', 'signer'],
     example: 'BASE64_OF_32_RANDOM_BYTES',
     about:
-      'Seals the rows that say where money goes, and encrypts the secrets in the database (of webhooks, of codes at the login, in stored answers): 32 bytes in base64 or hex (openssl rand -base64 32). Losing it loses those secrets. Unset outside production: made under DATA_DIR.',
+      'Seals the rows that say where money goes, and encrypts the secrets in the database (of webhooks, of codes at the login, of customers’ pages, in stored answers): 32 bytes in base64 or hex (openssl rand -base64 32). Losing it loses those secrets. Unset outside production: made under DATA_DIR.',
   }),
   SECRETS_KEY_PREVIOUS: variable({
     group: 'keys',

@@ -11,11 +11,11 @@ import { headNumbers } from '../deposits/reads.ts';
 import { versionOfShown } from '../deposits/shown-version.ts';
 import type { Deps, ServiceSettings } from '../deps.ts';
 import { payableNetworks } from '../payment-links/networks.ts';
+import { PAGE_TOKEN, pageHash } from './token.ts';
 import {
   type AddressPageView,
   type AddressWay,
   MAX_DEPOSITS_SHOWN,
-  PAGE_TOKEN,
   type ShownDeposit,
   type TakenCurrency,
 } from './view.ts';
@@ -23,7 +23,7 @@ import {
 type Owner = {
   readonly id: string;
   readonly mode: Mode;
-  readonly token: string;
+  readonly hash: string;
   readonly name: string;
 };
 
@@ -36,31 +36,38 @@ export async function getAddressPages(
   deps: Deps,
   tokens: readonly string[],
 ): Promise<ReadonlyMap<string, AddressPageView>> {
-  const possible = tokens.filter((token) => PAGE_TOKEN.test(token));
-  if (possible.length === 0) return new Map();
+  const tokenOf = new Map(
+    tokens.filter((token) => PAGE_TOKEN.test(token)).map((token) => [pageHash(token), token]),
+  );
+  if (tokenOf.size === 0) return new Map();
   const em = deps.orm.em.fork();
   const owners = await rows(
     em,
-    sql<Owner>`select c.id, c.mode, c.page_token as token, m.name from customers c
-      join merchants m on m.id = c.merchant_id where c.page_token = any(${possible})`,
+    sql<Owner>`select c.id, c.mode, c.page_token_hash as hash, m.name from customers c
+      join merchants m on m.id = c.merchant_id
+      where c.page_token_hash = any(${[...tokenOf.keys()]})`,
   );
   if (owners.length === 0) return new Map();
   const ids = owners.map(({ id }) => id);
   const addresses = await em.find(DepositAddress, { customerId: { $in: ids } });
   const deposits = await depositsOf(em, ids);
   const server_time = isoSeconds(deps.now());
-  const views = owners.map(({ id, mode, token, name }): AddressPageView => {
+  const views = owners.flatMap(({ id, mode, hash, name }): AddressPageView[] => {
+    const token = tokenOf.get(hash);
+    if (token === undefined) return [];
     const own = addresses.filter(({ customerId }) => customerId === id);
     const shown = deposits.get(id) ?? [];
-    return {
-      token,
-      merchant: { name },
-      is_live: mode === 'live',
-      server_time,
-      methods: waysOf(deps.settings, mode, own),
-      deposits: shown.slice(0, MAX_DEPOSITS_SHOWN),
-      more_deposits: shown.length > MAX_DEPOSITS_SHOWN,
-    };
+    return [
+      {
+        token,
+        merchant: { name },
+        is_live: mode === 'live',
+        server_time,
+        methods: waysOf(deps.settings, mode, own),
+        deposits: shown.slice(0, MAX_DEPOSITS_SHOWN),
+        more_deposits: shown.length > MAX_DEPOSITS_SHOWN,
+      },
+    ];
   });
   return new Map(views.map((view) => [view.token, view]));
 }
@@ -74,22 +81,28 @@ export async function changedAddressPages(
   versions: ReadonlyMap<string, string>,
 ): Promise<ReadonlyMap<string, string>> {
   if (versions.size === 0) return new Map();
+  const tokenOf = new Map([...versions.keys()].map((token) => [pageHash(token), token]));
+  const known = sql`unnest(${[...tokenOf.keys()]}::text[], ${[...versions.values()]}::text[])
+    as known(hash, version)`;
   const found = await rows(
     deps.orm.em.fork(),
-    sql<{ token: string; version: string }>`
-      select c.page_token as token, now.version
-      from unnest(${[...versions.keys()]}::text[], ${[...versions.values()]}::text[]) as known(token, version)
-      join customers c on c.page_token = known.token
+    sql<{ hash: string; version: string }>`
+      select known.hash, now.version from ${known}
+      join customers c on c.page_token_hash = known.hash
       join merchants m on m.id = c.merchant_id
       left join lateral (${versionOfShown(deps, OF_CUSTOMER)}) shown on true
       cross join lateral (select md5(concat_ws(' ', m.name, shown.deposits)) as version) now
       where now.version <> known.version
       union all
-      select known.token, '' from unnest(${[...versions.keys()]}::text[], ${[...versions.values()]}::text[])
-        as known(token, version)
-      where known.version <> '' and not exists (select 1 from customers where page_token = known.token)`,
+      select known.hash, '' from ${known}
+      where known.version <> '' and not exists (select 1 from customers where page_token_hash = known.hash)`,
   );
-  return new Map(found.map(({ token, version }) => [token, version]));
+  return new Map(
+    found.flatMap(({ hash, version }) => {
+      const token = tokenOf.get(hash);
+      return token === undefined ? [] : [[token, version] as const];
+    }),
+  );
 }
 
 function waysOf(settings: ServiceSettings, mode: Mode, addresses: readonly DepositAddress[]): AddressWay[] {

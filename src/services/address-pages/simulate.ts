@@ -7,7 +7,7 @@ import { type Deps, txDeps } from '../deps.ts';
 import { answerOnce, IdempotencyConflict } from '../idempotency.ts';
 import { notFound } from '../refusal.ts';
 import type { Tx } from '../transact.ts';
-import { PAGE_TOKEN } from './view.ts';
+import { PAGE_TOKEN, pageHash } from './token.ts';
 
 export type PageSimulation = {
   readonly token: string;
@@ -75,7 +75,7 @@ async function testCustomer(deps: Deps, token: string): Promise<{ id: string; me
     ? await firstRow(
         deps.orm.em.fork(),
         sql<{ id: string; merchantId: string }>`select id, merchant_id from customers
-          where page_token = ${token} and mode = 'test'`,
+          where page_token_hash = ${pageHash(token)} and mode = 'test'`,
       )
     : undefined;
   if (!found) throw notFound('address page');

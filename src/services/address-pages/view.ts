@@ -1,6 +1,5 @@
 import type { DepositView } from '../../contract/deposit.ts';
 import type { Currency, Network } from '../../domain/assets.ts';
-import { newToken } from '../token.ts';
 
 /** A currency that an address takes; `minimum` in coins, null where no amount is too small. */
 export type TakenCurrency = { readonly currency: Currency; readonly minimum: string | null };
@@ -47,8 +46,3 @@ export type AddressPageView = {
 
 /** Of a customer who deposits every hour the newest; the merchant's own lists have all. */
 export const MAX_DEPOSITS_SHOWN = 50;
-
-/** A new token of such a page: 190 random bits. */
-export const newPageToken = (): string => `ap_${newToken(32)}`;
-/** What every token of such a page looks like: the database made earlier ones, in base64url. */
-export const PAGE_TOKEN = /^ap_[A-Za-z0-9_-]{32}$/;

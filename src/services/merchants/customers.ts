@@ -6,7 +6,7 @@ import { firstRow, rows, sql } from '../../db/sql.ts';
 import { NETWORKS } from '../../domain/assets.ts';
 import { eventWorkflowId } from '../../domain/ids.ts';
 import { sealDirection } from '../../domain/payouts/direction.ts';
-import { newPageToken } from '../address-pages/view.ts';
+import { newPage } from '../address-pages/token.ts';
 import { recordAction } from '../audit/record.ts';
 import type { TxDeps } from '../deps.ts';
 import { Refusal } from '../refusal.ts';
@@ -106,15 +106,16 @@ async function refuseTaken(em: Em, names: Names): Promise<void> {
 async function insertCustomer(em: Em, deps: TxDeps, input: NewCustomer) {
   const now = deps.now();
   const customer = { id: deps.newId(), ...input, createdAt: now, updatedAt: now };
+  const page = newPage(deps, customer.id);
   // A parallel create of the same name waits here for the first one's commit, before any address is derived.
   const row = await firstRow(
     em,
     sql<{ walletIndex: number }>`
       insert into customers (id, merchant_id, mode, external_id, email, name, metadata, wallet_index,
-        page_token, created_at, updated_at)
+        page_token_hash, page_token_sealed, created_at, updated_at)
       values (${customer.id}, ${input.merchantId}, ${input.mode}, ${input.externalId}, ${input.email},
         ${input.name}, ${JSON.stringify(input.metadata)}::jsonb, nextval('wallet_index_seq'),
-        ${newPageToken()}, ${now}, ${now})
+        ${page.hash}, ${page.sealed}, ${now}, ${now})
       on conflict do nothing returning wallet_index`,
   );
   if (row) return { ...customer, walletIndex: row.walletIndex };

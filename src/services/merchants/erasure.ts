@@ -64,7 +64,8 @@ async function eraseRows(
     await run(
       em,
       sql`update customers set email = null, name = null, metadata = '{}',
-        external_id = ${`erased-${person.id}`}, page_token = null, updated_at = ${now}
+        external_id = ${`erased-${person.id}`}, page_token_hash = null, page_token_sealed = null,
+        updated_at = ${now}
         where id = ${person.id}`,
     );
     await run(

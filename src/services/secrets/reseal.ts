@@ -9,6 +9,7 @@ const TABLES = [
   { table: 'webhook_endpoints', column: 'secret_sealed', earlier: true },
   { table: 'users', column: 'totp_sealed', earlier: false },
   { table: 'idempotency_answers', column: 'body_sealed', earlier: false },
+  { table: 'customers', column: 'page_token_sealed', earlier: false },
 ] as const;
 type Table = (typeof TABLES)[number];
 

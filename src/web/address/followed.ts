@@ -1,5 +1,6 @@
 import { changedAddressPages, getAddressPages } from '../../services/address-pages/public.ts';
-import { type AddressPageView, PAGE_TOKEN } from '../../services/address-pages/view.ts';
+import { PAGE_TOKEN } from '../../services/address-pages/token.ts';
+import type { AddressPageView } from '../../services/address-pages/view.ts';
 import type { Deps } from '../../services/deps.ts';
 import { pickedWay } from '../checkout/ways.ts';
 import type { Followed } from '../live/followed.ts';

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { createEndpoint, updateEndpoint } from '../../../dev/support/use-cases.ts';
 import { createSecretBox, type SecretBox } from '../../../src/base/secret-box.ts';
 import { User, WebhookEndpoint } from '../../../src/db/entities/index.ts';
+import { getAddressPageLink } from '../../../src/services/address-pages/links.ts';
 import { countLeft, resealSecrets } from '../../../src/services/secrets/reseal.ts';
 import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
 
@@ -20,6 +21,8 @@ describe('secrets under an older key', function () {
   let secrets: readonly string[];
   const customer = { external_id: 'user-1', email: null };
   const userIds: string[] = [];
+  let customerId: string;
+  let pageToken: string;
 
   const scope = () => ({ merchantId: api.merchant.id, mode: 'live' as const });
   const register = () =>
@@ -35,6 +38,8 @@ describe('secrets under an older key', function () {
     const once = { key: api.keys.live, headers: { 'Idempotency-Key': 'key-1' } };
     const first = await call(`${api.url}/customers`, { ...once, body: customer });
     expect(first.status).to.equal(201);
+    customerId = first.body['id'];
+    pageToken = await tokenUnder(createSecretBox(older));
     const em = deps.orm.em.fork();
     for (let index = 0; index < USERS; index += 1) {
       const id = deps.newId();
@@ -56,12 +61,14 @@ describe('secrets under an older key', function () {
   after(() => api?.stop());
 
   const under = (secretBox: SecretBox) => ({ ...api.deps, secretBox });
+  const tokenUnder = async (box: SecretBox) =>
+    (await getAddressPageLink(under(box), { ...scope(), id: customerId, publicUrl: '' })).token;
 
   it('are all sealed under the present one, by workers that do it at the same time, and once', async () => {
-    expect(await countLeft(under(between))).to.equal(USERS + 2);
+    expect(await countLeft(under(between))).to.equal(USERS + 3);
     const turns = await Promise.all([resealSecrets(under(between)), resealSecrets(under(between))]);
     await resealSecrets(under(between));
-    expect(turns.reduce((sum, { resealed }) => sum + resealed, 0)).to.be.at.most(USERS + 2);
+    expect(turns.reduce((sum, { resealed }) => sum + resealed, 0)).to.be.at.most(USERS + 3);
     expect(await countLeft(under(between))).to.equal(0);
     expect(await resealSecrets(under(between))).to.deep.equal({ resealed: 0, unopened: 0 });
     expect(
@@ -86,6 +93,7 @@ describe('secrets under an older key', function () {
     );
     const opened = rows.map((row) => JSON.parse(present.open(row.body_sealed, row.id)).external_id);
     expect(opened).to.deep.equal(['user-1']);
+    expect(await tokenUnder(present)).to.equal(pageToken);
   });
 
   it('stay where neither key opens them, and are named', async () => {

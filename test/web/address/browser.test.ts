@@ -21,11 +21,7 @@ describe('the page of a customer’s addresses in a browser', function () {
       the.shop.pass(1);
       await the.shop.pay(id, one);
     }
-    const rows = await the.shop.sql<{ token: string }>(
-      'select page_token as token from customers where id = ?',
-      [id],
-    );
-    return { id, path: `/address/${rows[0]?.token}`, status: '', watched: NETWORKS };
+    return { id, path: `/address/${await the.shop.pageToken(id, mode)}`, status: '', watched: NETWORKS };
   };
 
   before(async () => {

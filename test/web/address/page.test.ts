@@ -47,6 +47,22 @@ describe('the page of a customer’s addresses over HTTP', function () {
     ]);
   });
 
+  it('is made where there is none, and made anew where no key opens its address any more', async () => {
+    const { id, token } = await make();
+    for (const [lost, says] of [
+      ["page_token_sealed = '\\x01'", 'can be told no more'],
+      ['page_token_sealed = null, page_token_hash = null', 'has no page yet'],
+    ]) {
+      await shop.sql(`update customers set ${lost} where id = ?`, [id]);
+      const { status, body } = await asked(id);
+      expect([status, body['code']]).to.deep.equal([404, 'NOT_FOUND']);
+      expect(JSON.stringify(body)).to.include(says).and.include(`POST /customers/${id}/address-page`);
+      const made = await asked(id, { method: 'POST' });
+      expect([made.status, made.body]).to.deep.equal([201, await linkOf(id)]);
+      expect((await pageAt(token)).status).to.equal(404);
+    }
+  });
+
   it('leaves no trace in caches, referrers, search engines, frames and the log', async () => {
     const { token } = await make();
     const { headers, text } = await pageAt(token);

@@ -84,11 +84,7 @@ describe('a payer’s page turns without a reload, and moves nothing by itself',
 
   it('in anything that becomes of a customer’s deposits', async () => {
     const id = await the.shop.customer();
-    const rows = await the.shop.sql<{ token: string }>(
-      'select page_token as token from customers where id = ?',
-      [id],
-    );
-    const path = `/address/${rows[0]?.token}`;
+    const path = `/address/${await the.shop.pageToken(id)}`;
     const { page, context, requests } = await openPage(the.browser, the.shop.api.origin, { viewport: PHONE });
     const turns = (to: string) => turnsTo(page, to);
     await page.goto(the.shop.api.origin + path);

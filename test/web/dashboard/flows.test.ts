@@ -134,6 +134,27 @@ describe('a person at the dashboard', function () {
     expect(await done()).to.deep.equal(['endpoint.create', ...changes, 'endpoint.test', 'endpoint.delete']);
   });
 
+  it('makes the page of a customer who has none, and another one where its address can be told no more', async () => {
+    const page = await enter('/dashboard/customers', false);
+    const names = { externalId: 'user-7', email: null, name: null, metadata: {} };
+    const { id } = await createCustomer(the.api.deps, { merchantId, mode: 'live', ...names });
+    const lose = (what: string) => sql(`update customers set ${what} where id = ?`, [id]);
+    await lose('page_token_hash = null, page_token_sealed = null');
+    await page.goto(`${the.api.origin}/dashboard/customers/${id}`);
+    expect(await at.main()).to.include('This customer has no page yet');
+    await at.press('Make the page');
+    const first = await readText(page.locator('#page-url'));
+    await lose("page_token_sealed = '\\x01'");
+    await page.reload();
+    expect(await at.main()).to.include('can be shown no more');
+    await at.go('Replace its address');
+    await at.press('Replace the address');
+    expect(await readText(page.locator('#page-url')))
+      .to.match(/\/address\/ap_[A-Za-z0-9]{32}$/)
+      .and.not.equal(first);
+    expect(await done()).to.deep.equal(['customer.new-page', 'customer.new-page']);
+  });
+
   it('simulates a deposit of a chosen customer, coin, amount and outcome', async () => {
     const page = await enter('/dashboard/test/simulate', true);
     expect(await at.main()).to.include('There is no test customer yet');

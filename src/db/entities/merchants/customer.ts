@@ -5,9 +5,6 @@ import { Merchant } from './merchant.ts';
 /** Everything that a search compares, in lower case. */
 const SEARCH_TEXT = `lower((((((COALESCE(external_id, ''::character varying))::text || chr(10)) || (COALESCE(email, ''::character varying))::text) || chr(10)) || (COALESCE(name, ''::character varying))::text))`;
 
-/** As the database writes down what makes a token: 182 random bits. */
-const NEW_TOKEN = `('ap_'::text || translate(encode(decode("left"(replace(((gen_random_uuid())::text || (gen_random_uuid())::text), '-'::text, ''::text), 48), 'hex'::text), 'base64'::text), '+/'::text, '-_'::text))`;
-
 const schema = defineEntity({
   name: 'Customer',
   tableName: 'customers',
@@ -22,15 +19,16 @@ const schema = defineEntity({
     walletIndex: p.integer(),
     createdAt: p.datetime().columnType('timestamptz'),
     updatedAt: p.datetime().columnType('timestamptz'),
-    /** Finds the page with the customer's addresses; null for one who is erased. */
-    pageToken: p.string().length(35).nullable().lazy().defaultRaw(NEW_TOKEN),
+    /** Finds the page with the customer's addresses; null where there is none, and for one who is erased. */
+    pageTokenHash: p.string().length(64).nullable().lazy(),
+    pageTokenSealed: p.blob().nullable().lazy(),
     searchText: p.text().nullable().lazy().generated(`(${SEARCH_TEXT}) stored`),
   },
   uniques: [
     { name: 'customers_external_id_unique', properties: ['merchantId', 'mode', 'externalId'] },
     { name: 'customers_email_unique', properties: ['merchantId', 'mode', 'email'] },
     { name: 'customers_wallet_index_unique', properties: ['walletIndex'] },
-    { name: 'customers_page_token_unique', properties: ['pageToken'] },
+    { name: 'customers_page_token_hash_unique', properties: ['pageTokenHash'] },
   ],
   indexes: [
     { name: 'customers_list_index', properties: ['merchantId', 'mode', 'createdAt', 'id'] },
@@ -44,10 +42,13 @@ const schema = defineEntity({
   ],
   checks: [
     { name: 'customers_mode_check', expression: "mode in ('live', 'test')" },
-    { name: 'customers_page_token_check', expression: "page_token ~ '^ap_[A-Za-z0-9_-]{32}$'" },
+    {
+      name: 'customers_page_token_check',
+      expression: '(page_token_hash is null) = (page_token_sealed is null)',
+    },
     {
       name: 'customers_erased_page_check',
-      expression: "page_token is null or external_id is distinct from 'erased-' || id",
+      expression: "page_token_hash is null or external_id is distinct from 'erased-' || id",
     },
     { name: 'customers_named_check', expression: 'external_id is not null or email is not null' },
   ],

@@ -1,4 +1,4 @@
-import { getAddressPageLink, moveAddressPage } from '../../../services/address-pages/links.ts';
+import { findAddressPage, moveAddressPage } from '../../../services/address-pages/links.ts';
 import { askScreen } from '../ask.ts';
 import { untouched } from '../forms.ts';
 import { form, type ReadPage, type Typed, type Visit } from '../visit.ts';
@@ -23,14 +23,15 @@ export const REPLACE_PAGE_FORM = form({
 });
 
 async function screen(visit: Visit, typed: Typed) {
-  const { customer_id } = await getAddressPageLink(visit.deps, ownerOf(visit));
+  const owner = ownerOf(visit);
+  await findAddressPage(visit.deps, owner);
   return askScreen(visit, typed, {
     title: 'Replace the address of the page?',
     text: 'For a page that somebody else got to see. There is nothing under the address before from then on, so give the customer the new one. The deposit addresses stay as they are.',
     label: 'Replace the address',
     danger: true,
-    path: `/customers/${customer_id}/new-page`,
-    back: { path: `/customers/${customer_id}`, label: 'The customer' },
+    path: `/customers/${owner.id}/new-page`,
+    back: { path: `/customers/${owner.id}`, label: 'The customer' },
   });
 }
 

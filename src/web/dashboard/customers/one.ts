@@ -1,6 +1,6 @@
 import { chainOf } from '../../../chains/index.ts';
 import type { CustomerView } from '../../../contract/customer.ts';
-import { getAddressPageLink, type PageOwner } from '../../../services/address-pages/links.ts';
+import { findAddressPage, type PageOwner } from '../../../services/address-pages/links.ts';
 import { listDeposits } from '../../../services/deposits/reads.ts';
 import type { PageOf } from '../../../services/lists/page.ts';
 import { getCustomer } from '../../../services/merchants/customer-reads.ts';
@@ -13,6 +13,7 @@ import { copyable } from '../../parts/copyable.ts';
 import { type Column, table } from '../../parts/table.ts';
 import { time } from '../../parts/time.ts';
 import { qrCode } from '../../qr.ts';
+import { actButton } from '../ask.ts';
 import { depositColumns } from '../deposit-columns.ts';
 import { factList, metadataOf } from '../facts.ts';
 import { crumb, heading } from '../heading.ts';
@@ -61,17 +62,33 @@ ${view.addresses.map(address)}</div>`,
 };
 
 /** The page to be sent to the customer; nothing for one who is erased. */
-async function pageOf({ deps, to }: Visit, owner: PageOwner): Promise<Html | null> {
-  const link = await getAddressPageLink(deps, owner).catch((error: unknown) => {
+async function pageOf(visit: Visit, owner: PageOwner): Promise<Html | null> {
+  const link = await findAddressPage(visit.deps, owner).catch((error: unknown) => {
     if (error instanceof Refusal && error.code === 'NOT_FOUND') return undefined;
     throw error;
   });
   if (!link) return null;
+  const [path, shown] = [
+    `/customers/${owner.id}/new-page`,
+    { id: 'page', title: 'The page for the customer' },
+  ];
+  if (link === 'no page')
+    return card(
+      html`<p>This customer has no page yet, on which these addresses are shown.</p>
+${actButton(visit, { path, label: 'Make the page' })}`,
+      shown,
+    );
+  if (link === 'not opened')
+    return card(
+      html`<p>The address of this customer’s page can be shown no more; another one takes its place.</p>
+<p><a href="${visit.to(path)}">Replace its address</a></p>`,
+      shown,
+    );
   return card(
     html`<p>These addresses, and what has come to them, on a page for the customer. Whoever has its address sees it: send it to nobody else.</p>
 <p>${copyable(link.url, { id: 'page-url', name: 'address of the page' })}</p>
-<p><a href="${link.url}" rel="noopener noreferrer">Look at the page</a> · <a href="${to(`/customers/${owner.id}/new-page`)}">Replace its address</a></p>`,
-    { id: 'page', title: 'The page for the customer' },
+<p><a href="${link.url}" rel="noopener noreferrer">Look at the page</a> · <a href="${visit.to(path)}">Replace its address</a></p>`,
+    shown,
   );
 }
 
