@@ -1,5 +1,6 @@
 // How money of ours is sent on a chain: what a transfer would take, and the sending of what was signed.
 import type { AddressKey } from './address-key.ts';
+import type { BlockRef } from './reader.ts';
 import type { Transfer } from './transfer.ts';
 
 type Terms = Readonly<Record<string, string | number>>;
@@ -34,17 +35,19 @@ export type Quote =
 export type Outcomes = {
   readonly failed: readonly string[];
   readonly succeeded: readonly string[];
-  /** They have read the chain as far as was asked, and it is in no block. */
+  /** Those of whose kept chain a block holds it, however it ended: some do not know how. */
+  readonly held: readonly string[];
   readonly absent: readonly string[];
   readonly asked: readonly string[];
 };
 
 /**
- * How far an endpoint has to have read the chain for what it does not know to be in no block: to the time at
- * which that could land no more, on a chain where this ends it, or to the final block that is said to hold
- * it. Null where neither is known: nobody can say then that it is in none.
+ * Where a transaction is looked for. In the block that is said to hold it: an endpoint denies it that shows
+ * another block of the kept chain at that height, or this one without it. Whoever keeps neither says nothing:
+ * nodes drop their index of transactions, and whole blocks, after a time. Or in all blocks up to the time at
+ * which it could land no more, on a chain where this ends it; elsewhere nobody says anything of that.
  */
-export type ReadAsFarAs = Date | number | null;
+export type Sought = Pick<BlockRef, 'number' | 'hash'> | Date;
 
 /** What it takes that an address pays for computing with energy which a wallet of ours has staked for. */
 export type Loan = {
@@ -110,7 +113,7 @@ export type Spending = {
    */
   broadcast(raw: Uint8Array, signal: AbortSignal): Promise<readonly string[]>;
   /** What each endpoint says of a transaction. Never throws for an answer, nor where an endpoint is away. */
-  outcomes(hash: string, asFarAs: ReadAsFarAs, signal: AbortSignal): Promise<Outcomes>;
+  outcomes(hash: string, sought: Sought, signal: AbortSignal): Promise<Outcomes>;
   /**
    * The least that a transfer of the token has taken of late, in base units of the coin; undefined where none
    * was tried. Absent where asking costs nothing.

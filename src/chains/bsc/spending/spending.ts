@@ -4,11 +4,13 @@ import { keccak256 } from 'ethers';
 import { formatUnits } from '../../../domain/money.ts';
 import { isTaken, TAKES } from '../../../domain/payouts/taken.ts';
 import { hexAddress } from '../../address-key.ts';
-import { readQuantity } from '../../rpc/hex.ts';
+import { readHash, toQuantity } from '../../rpc/hex.ts';
 import type { RpcPool, RpcSession } from '../../rpc/json-rpc.ts';
 import { type Outcome, outcomesOf } from '../../rpc/outcomes.ts';
-import type { Outcomes, Quote, ReadAsFarAs, Spending, SpendOrder, SpendRefusal } from '../../spending.ts';
+import type { Outcomes, Quote, Sought, Spending, SpendOrder, SpendRefusal } from '../../spending.ts';
 import { tokenTransferData } from '../../transfer.ts';
+import { createReceiptReader, type ReceiptReader } from '../receipts.ts';
+import { hasSucceeded, readBlockRef } from '../sent-block.ts';
 import type { BscSettings } from '../settings.ts';
 import { LEAST_GAS } from '../transfer.ts';
 import { askGasPrices, chooseGasPrice, floorIn } from './gas-price.ts';
@@ -24,8 +26,6 @@ const OUTBID_MS = 60_000;
 /** Two blocks: the headroom over a price is for what it rises in them. */
 const PRICE_MS = 900;
 const BROADCAST_WITHIN_MS = 5_000;
-/** A node knows its transactions a moment later than its blocks. */
-const INDEXED_BLOCKS = 15;
 const DECIMALS = 18;
 
 /** What a node wants at least is asked for again after this time: it may be less by then. */
@@ -39,6 +39,7 @@ type Limits = Pick<BscSettings, 'usdtContract' | 'maxGasPriceWei' | 'minGasPrice
  * refuse something, counts for an hour. `now` is any steady clock, in milliseconds.
  */
 export function createBscSpending(rpc: RpcPool, limits: Limits, now = () => performance.now()): Spending {
+  const receipts = createReceiptReader();
   let known: { readonly told: readonly bigint[]; readonly atMs: number } | undefined;
   const pricesAt = async (anew: boolean, signal: AbortSignal): Promise<readonly bigint[]> => {
     const atMs = now();
@@ -71,7 +72,7 @@ export function createBscSpending(rpc: RpcPool, limits: Limits, now = () => perf
       if (wei !== undefined) floor = { wei, atMs: now() };
       return said;
     },
-    outcomes: (hash, asFarAs, signal) => outcomes(rpc, hash, asFarAs, signal),
+    outcomes: (hash, sought, signal) => outcomes({ rpc, receipts }, hash, sought, signal),
     resendMs: RESEND_MS,
     outbidMs: OUTBID_MS,
     topUpMarginPercent: 30n,
@@ -80,6 +81,7 @@ export function createBscSpending(rpc: RpcPool, limits: Limits, now = () => perf
   };
 }
 
+type Asked = { readonly rpc: RpcPool; readonly receipts: ReceiptReader };
 type Question = {
   readonly rpc: RpcPool;
   readonly limits: Limits;
@@ -113,7 +115,11 @@ async function quoteAt(wei: bigint, { rpc, limits, order, careful, signal }: Que
   if (isNative && order.units <= mostUnits) return worthless(mostUnits);
   return {
     kind: 'terms',
-    terms: { gas_limit: gas.toString(), gas_price: wei.toString(), nonce },
+    terms: {
+      gas_limit: gas.toString(),
+      gas_price: wei.toString(),
+      ...(nonce === undefined ? {} : { nonce }),
+    },
     units: isNative ? order.units - mostUnits : order.units,
     mostUnits,
   };
@@ -148,29 +154,34 @@ async function broadcast(rpc: RpcPool, raw: Uint8Array, signal: AbortSignal): Pr
 }
 
 async function outcomes(
-  rpc: RpcPool,
+  { rpc, receipts }: Asked,
   hash: string,
-  asFarAs: ReadAsFarAs,
+  sought: Sought,
   signal: AbortSignal,
 ): Promise<Outcomes> {
-  const answers = await rpc.each((session) => outcomeOn(session, hash, asFarAs), signal, {
+  const answers = await rpc.each((session) => outcomeOn(session, receipts, hash, sought), signal, {
     withinMs: BROADCAST_WITHIN_MS,
   });
   return outcomesOf(answers);
 }
 
 /** Here a place in the wallet's order ends a transaction, and never its time. */
-async function outcomeOn(session: RpcSession, hash: string, asFarAs: ReadAsFarAs): Promise<Outcome> {
-  const block = typeof asFarAs === 'number' ? asFarAs : undefined;
-  // Asked first: a block that comes in between is in the second answer.
-  const head = block === undefined ? undefined : readQuantity(await session.call('eth_blockNumber', []));
-  const receipt = await session.call('eth_getTransactionReceipt', [hash]);
-  const hasReached = block !== undefined && head !== undefined && head >= block + INDEXED_BLOCKS;
-  if (receipt === null) return hasReached ? 'absent' : 'unknown';
-  const { status, transactionHash, blockHash } = (receipt ?? {}) as Readonly<Record<string, unknown>>;
-  if (transactionHash !== hash || typeof blockHash !== 'string') return 'unknown';
-  if (status === '0x1') return 'succeeded';
-  return status === '0x0' ? 'failed' : 'unknown';
+async function outcomeOn(
+  session: RpcSession,
+  receipts: ReceiptReader,
+  hash: string,
+  sought: Sought,
+): Promise<Outcome> {
+  if (sought instanceof Date) return 'unknown';
+  const block = await session.call('eth_getBlockByNumber', [toQuantity(sought.number), false]);
+  if (block === null) return 'unknown';
+  const { hash: shown } = readBlockRef(block, sought.number);
+  const { transactions = [] } = block as { readonly transactions?: readonly unknown[] };
+  if (shown !== sought.hash || !transactions.some((one) => readHash(one) === hash)) return 'absent';
+  const list = await receipts.read(session, { hash: shown, transactions: [{ hash }] });
+  const receipt = (Array.isArray(list) ? list : []).find((one) => readHash(one?.transactionHash) === hash);
+  if (!receipt || readHash(receipt.blockHash) !== shown) return 'held';
+  return hasSucceeded(receipt) ? 'succeeded' : 'failed';
 }
 
 /** Some nodes repeat what they were sent. */

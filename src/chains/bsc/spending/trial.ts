@@ -18,7 +18,8 @@ export type Attempt = {
 
 /** What an attempt takes, or why it would be undone, in the contract's own words where it has some. */
 export type Trial =
-  | { readonly nonce: number; readonly gas: bigint; readonly refused?: undefined }
+  /** No nonce where two endpoints name different ones. */
+  | { readonly nonce?: number | undefined; readonly gas: bigint; readonly refused?: undefined }
   | { readonly refused: string };
 
 const LIMITS = { timeoutMs: 3_000 } as const;
@@ -51,30 +52,29 @@ export async function tryTransfer(
   const isRefused = trial.refused !== undefined;
   if (isRefused && careful) return trial;
   if (trial.refused === undefined && !careful)
-    return { ...trial, nonce: await lowerNonce(rpc, attempt.from, { endpoint, ...trial }, signal) };
+    return { ...trial, nonce: await agreedNonce(rpc, attempt, { endpoint, nonce: trial.nonce }, signal) };
   const other = await rpc.elsewhere(endpoint, (session) => tryOn(session, attempt), signal);
   if (!other) return trial;
   if (trial.refused !== undefined || other.refused !== undefined) return other;
   return {
-    nonce: Math.min(trial.nonce, other.nonce),
+    nonce: trial.nonce === other.nonce ? trial.nonce : undefined,
     gas: trial.gas > other.gas ? trial.gas : other.gas,
   };
 }
 
 /**
- * The lower of two endpoints' words, where a wallet is said to have been used and a second one has the time:
- * a place once taken is never given back, and one that is too high is never reached. What is behind says too
- * little, which counts for nothing: our own transactions are known from blocks.
+ * What two endpoints say, where a second one has the time: a place once taken is never given back, and where
+ * one is wrong nothing lands. Of addresses whose tokens go, which have sent nothing before, one may say so.
  */
-async function lowerNonce(
+async function agreedNonce(
   rpc: RpcPool,
-  from: string,
-  told: { readonly endpoint: number; readonly nonce: number },
+  attempt: Attempt,
+  { endpoint, nonce }: { readonly endpoint: number; readonly nonce: number | undefined },
   signal: AbortSignal,
-): Promise<number> {
-  if (told.nonce === 0) return 0;
-  const other = await rpc.elsewhere(told.endpoint, (session) => nonceOf(session, from), signal);
-  return Math.min(told.nonce, other ?? told.nonce);
+): Promise<number | undefined> {
+  if (nonce === 0 && !isCoin(attempt)) return nonce;
+  const other = await rpc.elsewhere(endpoint, (session) => nonceOf(session, attempt.from), signal);
+  return other === undefined || other === nonce ? nonce : undefined;
 }
 
 const isCoin = ({ data }: Attempt): boolean => data === '0x';

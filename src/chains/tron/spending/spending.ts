@@ -4,8 +4,10 @@ import { TAKES } from '../../../domain/payouts/taken.ts';
 import { isRecord } from '../../rpc/call.ts';
 import { EndpointFailure } from '../../rpc/errors.ts';
 import { type Outcome, outcomesOf } from '../../rpc/outcomes.ts';
-import type { Outcomes, Quote, ReadAsFarAs, Spending, SpendOrder, SpendRefusal } from '../../spending.ts';
+import type { Outcomes, Quote, Sought, Spending, SpendOrder, SpendRefusal } from '../../spending.ts';
 import { TRON_ADDRESSES } from '../addresses.ts';
+import { readTronHeader } from '../block/header.ts';
+import { hasSucceeded, readTransaction, transactionsOf } from '../block/sent-block.ts';
 import type { TronPool, TronSession } from '../protocol.ts';
 import type { TronSettings } from '../settings.ts';
 import { bytesOfTransfer } from '../transfer/transfer.ts';
@@ -73,7 +75,7 @@ export function createTronSpending(options: TronSpendingOptions): Spending {
       return quoteOf({ order, token, limits, energy, prices: known, seen, careful, nowMs: date() });
     },
     broadcast: (raw, signal) => broadcast(pool, raw, signal),
-    outcomes: (hash, asFarAs, signal) => outcomes(pool, hash, asFarAs, signal),
+    outcomes: (hash, sought, signal) => outcomes(pool, hash, sought, signal),
     resendMs: RESEND_MS,
     outbidMs: Number.POSITIVE_INFINITY,
     topUpMarginPercent: 10n,
@@ -195,32 +197,41 @@ async function broadcast(pool: TronPool, raw: Uint8Array, signal: AbortSignal): 
 async function outcomes(
   pool: TronPool,
   hash: string,
-  asFarAs: ReadAsFarAs,
+  sought: Sought,
   signal: AbortSignal,
 ): Promise<Outcomes> {
-  const answers = await pool.each((session) => outcomeOn(session, hash, asFarAs), signal, {
+  const ask = sought instanceof Date ? outcomeBy : outcomeIn;
+  const answers = await pool.each((session) => ask(session, hash, sought as Date & InBlock), signal, {
     withinMs: BROADCAST_WITHIN_MS,
   });
   return outcomesOf(answers);
 }
 
-async function outcomeOn(session: TronSession, hash: string, asFarAs: ReadAsFarAs): Promise<Outcome> {
+type InBlock = Exclude<Sought, Date>;
+
+async function outcomeIn(
+  session: TronSession,
+  hash: string,
+  { number, hash: id }: InBlock,
+): Promise<Outcome> {
+  const block = await session.solidity('walletsolidity/getblockbynum', { num: number });
+  const ref = readTronHeader(block, number);
+  if (!ref) return 'unknown';
+  const sent = transactionsOf(ref, block).map(readTransaction);
+  const found = ref.hash === id ? sent.find((one) => one.id === hash) : undefined;
+  if (!found) return 'absent';
+  return hasSucceeded(found) ? 'succeeded' : 'failed';
+}
+
+async function outcomeBy(session: TronSession, hash: string, endedAt: Date): Promise<Outcome> {
   // What is final is asked first: a block that becomes final in between is in the second answer.
   const final = await referenceOn(session);
   const info = await session.solidity('walletsolidity/gettransactioninfobyid', { value: hash });
   const { id, result, receipt } = isRecord(info) ? info : {};
-  if (id === undefined) return hasReached(final, asFarAs) ? 'absent' : 'unknown';
+  if (id === undefined) return final.timestampMs >= endedAt.getTime() ? 'absent' : 'unknown';
   if (id !== hash) throw new EndpointFailure('the info of another transaction');
   const said = isRecord(receipt) ? receipt['result'] : undefined;
   return result === 'FAILED' || (said !== undefined && said !== 'SUCCESS') ? 'failed' : 'succeeded';
-}
-
-function hasReached(
-  { number, timestampMs }: { readonly number: number; readonly timestampMs: number },
-  asFarAs: ReadAsFarAs,
-): boolean {
-  if (asFarAs === null) return false;
-  return typeof asFarAs === 'number' ? number >= asFarAs : timestampMs >= asFarAs.getTime();
 }
 
 /** Nothing for what runs no code. */

@@ -16,7 +16,7 @@ import { asking, Crowded } from './asking.ts';
 import { assess } from './assess.ts';
 import { begin } from './begin.ts';
 import { noteFailed } from './failed-before.ts';
-import { doubtOfFailure, doubtOfSuccess } from './failure.ts';
+import { doubtOf } from './failure.ts';
 import type { SettlementDeps, SettlementInput, SettlementStep } from './input.ts';
 import {
   beginPaying,
@@ -104,14 +104,11 @@ async function step(deps: Assessing, input: SettlementInput): Promise<Settlement
   if (decided.does === 'prepare') return await prepare(the);
   if (decided.does === 'send') return await send(the, decided.id);
   if (decided.does === 'outbid') return await replace(the, decided.id);
-  const doubt = await doubtOf(decided, deps, payout);
+  const { does } = decided;
+  const isEnd = does === 'fail' || does === 'settle';
+  const doubt = isEnd ? await asking(deps, () => doubtOf(deps, payout, does)) : undefined;
   if (doubt) return await wait(the, doubt);
   return await write(the, decided);
-}
-
-async function doubtOf({ does }: LivingStep, deps: Assessing, payout: Payout) {
-  if (does === 'fail') return await asking(deps, () => doubtOfFailure(deps, payout));
-  return does === 'settle' ? await doubtOfSuccess(deps, payout) : undefined;
 }
 
 type Living = {

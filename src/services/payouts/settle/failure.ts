@@ -1,6 +1,6 @@
 import type { Outcomes } from '../../../chains/spending.ts';
 import type { Payout } from '../../../db/entities/index.ts';
-import { firstRow, rows, sql } from '../../../db/sql.ts';
+import { rows, sql } from '../../../db/sql.ts';
 import { waits } from '../../../domain/payouts/facts.ts';
 import type { Assessing, Held } from './outgoing.ts';
 
@@ -8,90 +8,87 @@ const AGREEING = 2;
 const AGAIN_MS = 30_000;
 
 /**
- * Why a payout does not count as failed yet, although blocks that were read twice show it; undefined where it
- * does. Both reads may have come from one endpoint, and deposits that are given back are paid out again: so
- * two endpoints have to know the transaction that failed or took the place, or to have it in no block up to
- * the end of its time, where there are two, and none may say that one of the payout has succeeded.
+ * Why a payout does not count as paid, or as failed, although blocks that were read twice show it; undefined
+ * where it does. Both reads may have come from one endpoint, and neither is taken back: a merchant is told of
+ * the one, and deposits of the other are paid out again. So none of the endpoints may deny what the blocks
+ * show. That it failed two have to say, where there are two: of what failed or took the place, and of what is
+ * in no block up to the end of its time. That it was paid waits for none that does not answer.
  */
-export async function doubtOfFailure(deps: Assessing, { id }: Payout): Promise<Held | undefined> {
+export async function doubtOf(
+  deps: Assessing,
+  { id }: Payout,
+  does: 'settle' | 'fail',
+): Promise<Held | undefined> {
   const { spending } = deps.chain;
   if (!spending) return undefined;
-  const ended = await rows(
-    deps.orm.em.fork(),
-    sql<{ hash: string; isOurs: boolean; isShown: boolean; expiresAt: string | null }>`
-      select hash, true as is_ours, state = 'final' as is_shown, expires_at from sent_transactions
-      where payout_id = ${id} and purpose = 'payout' and hash is not null
-      union
-      select o.hash, false, true, null
-      from sent_transactions o join sent_transactions s on s.payout_id = ${id}
-        and s.purpose = 'payout' and o.network = s.network and o.from_key = s.from_key and o.nonce = s.nonce
-      where o.payout_id is distinct from s.payout_id and o.block_hash is not null
-        and o.verified_at is not null`,
-  );
   const told = await Promise.all(
-    ended.map(async (one) => {
-      const endedAt = one.expiresAt === null ? null : new Date(one.expiresAt);
-      return { ...one, said: await spending.outcomes(one.hash, endedAt, deps.signal) };
+    (await endingsOf(deps, id, does)).map(async (ending) => {
+      const { hash, number, block, expiresAt } = ending;
+      const sought =
+        number === null || block === null
+          ? new Date(expiresAt ?? 0)
+          : { number: Number.parseInt(number, 10), hash: block };
+      const said = await spending.outcomes(hash, sought, deps.signal);
+      return { ...ending, ...judged(ending, does, said), asked: said.asked };
     }),
   );
-  const paid = told.find(({ isOurs, said }) => isOurs && said.succeeded.length > 0);
-  if (paid)
+  const denied = told.find(({ denying }) => denying.length > 0);
+  if (denied)
     return waits(
       'contradiction',
-      `the blocks that were read show that ${paid.hash} failed, lost its place or is in none of them, and ${say(paid.said.succeeded)} that it succeeded: compare it with an explorer, take the endpoint out that is wrong, and let its block be read again with "rescan"`,
+      `the blocks that were read show that ${denied.hash} ${denied.what}, and ${say(denied.denying)} that ${denied.otherwise}: compare it with an explorer, take the endpoint out that is wrong, and let ${denied.number === null ? 'its block' : `block ${denied.number}`} be read again with "rescan"`,
       AGAIN_MS,
     );
-  const unseen = told.find(
-    ({ isShown, expiresAt, said: { absent, asked } }) =>
-      !isShown && expiresAt !== null && absent.length < Math.min(AGREEING, asked.length),
-  );
-  if (unseen)
-    return waits(
-      'on_its_way',
-      `the time of ${unseen.hash} is over, and no block that was read has it; ${once(unseen.said, unseen.said.absent)}`,
-      AGAIN_MS,
-    );
-  const knowing = ({ isOurs, said: { failed, succeeded } }: (typeof told)[number]) =>
-    isOurs ? failed : [...failed, ...succeeded];
-  const alone = told.find(
-    (one) => one.isShown && knowing(one).length < Math.min(AGREEING, one.said.asked.length),
-  );
+  const isAlone = ({ agreeing, asked }: (typeof told)[number]): boolean =>
+    agreeing.length < Math.min(AGREEING, asked.length);
+  const alone = does === 'fail' ? told.find(isAlone) : undefined;
   if (!alone) return undefined;
-  const what = alone.isOurs ? 'failed' : 'took the place of its transaction';
-  return waits(
-    'on_its_way',
-    `blocks show that ${alone.hash} ${what}; ${once(alone.said, knowing(alone))}`,
-    AGAIN_MS,
+  const { hash, what, asked, agreeing } = alone;
+  return waits('on_its_way', `blocks show that ${hash} ${what}; ${once(asked, agreeing)}`, AGAIN_MS);
+}
+
+type Ending = {
+  readonly hash: string;
+  readonly isOurs: boolean;
+  /** Of the final block that holds it; null where none does, and its time is to have ended it. */
+  readonly number: string | null;
+  readonly block: string | null;
+  readonly expiresAt: string | null;
+};
+
+/** What ends it: what has paid it; or all that failed, that took the place of one, or whose time is over. */
+async function endingsOf(deps: Assessing, id: string, does: 'settle' | 'fail'): Promise<readonly Ending[]> {
+  const isEnd =
+    does === 'settle' ? sql`state = 'final' and ok` : sql`(state = 'final' or expires_at is not null)`;
+  return await rows(
+    deps.orm.em.fork(),
+    sql<Ending>`
+      select hash, true as is_ours, block_number::text as number, block_hash as block, expires_at
+      from sent_transactions
+      where payout_id = ${id} and purpose = 'payout' and hash is not null and ${isEnd}
+      union
+      select o.hash, false, o.block_number::text, o.block_hash, null
+      from sent_transactions o join sent_transactions s on s.payout_id = ${id}
+        and s.purpose = 'payout' and o.network = s.network and o.from_key = s.from_key and o.nonce = s.nonce
+      where ${does === 'fail'} and o.payout_id is distinct from s.payout_id and o.block_hash is not null
+        and o.verified_at is not null`,
   );
 }
 
-/**
- * Why a payout does not count as paid yet, although a block that was read twice shows it; undefined where it
- * does. Both reads may have come from one endpoint, and what a merchant was told is not taken back: so none
- * that has read as far may say that the transaction failed or is in no block. One that does not answer is not
- * waited for.
- */
-export async function doubtOfSuccess(deps: Assessing, { id }: Payout): Promise<Held | undefined> {
-  const paid = await firstRow(
-    deps.orm.em.fork(),
-    sql<{ hash: string; block: string }>`select hash, block_number::text as block from sent_transactions
-      where payout_id = ${id} and purpose = 'payout' and state = 'final' and ok limit 1`,
-  );
-  if (!paid) return undefined;
-  const block = Number.parseInt(paid.block, 10);
-  const said = await deps.chain.spending?.outcomes(paid.hash, block, deps.signal);
-  if (!said) return undefined;
-  const denying = [...said.failed, ...said.absent];
-  if (denying.length === 0) return undefined;
-  return waits(
-    'contradiction',
-    `block ${block} shows that ${paid.hash} has paid it, and ${say(denying)} that it failed or is in no block, having read as far: compare it with an explorer, take the endpoint out that is wrong, and let that block be read again with "rescan"`,
-    AGAIN_MS,
-  );
+/** What blocks show of it, and which endpoints say so or otherwise. */
+function judged({ isOurs, block }: Ending, does: 'settle' | 'fail', said: Outcomes) {
+  const { failed, succeeded, held, absent } = said;
+  const otherwise = does === 'settle' ? 'it failed or is in no block' : 'it succeeded';
+  if (does === 'settle')
+    return { what: 'has paid it', otherwise, denying: [...failed, ...absent], agreeing: held };
+  if (!isOurs) return { what: 'took the place of its transaction', otherwise, denying: [], agreeing: held };
+  if (block !== null) return { what: 'failed', otherwise, denying: succeeded, agreeing: failed };
+  const what = 'is in none of them, and its time is over';
+  return { what, otherwise, denying: succeeded, agreeing: absent };
 }
 
 /** What counts once two endpoints say so: which were asked, and which says so. */
-function once({ asked }: Outcomes, saying: readonly string[]): string {
+function once(asked: readonly string[], saying: readonly string[]): string {
   const only = saying.length === 0 ? 'none' : `only ${named(saying)}`;
   return `it counts once two RPC endpoints say so; of ${named(asked)} ${only} does so far: see that they answer`;
 }

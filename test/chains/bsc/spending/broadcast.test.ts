@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Answer, Fault, FaultProxy } from '../../../../dev/support/fault-proxy.ts';
-import { always } from '../../../../dev/support/faults.ts';
+import { always, changed } from '../../../../dev/support/faults.ts';
 import { keyOfHex } from '../../../../src/chains/address-key.ts';
 import type { SpendOrder } from '../../../../src/chains/spending.ts';
 import type { SignedTransfer } from '../../../../src/chains/transfer.ts';
@@ -58,6 +58,37 @@ describe('signed bytes for BNB Chain', function () {
     await the.chain.mine();
     expect((await the.receipt(hash))?.ok).to.equal(true);
     expect(await spending.broadcast(raw, signal), 'after it was mined').to.have.length(2);
+  });
+
+  it('are in a block, or denied, by that block of the chain that an endpoint keeps, whatever its index has', async () => {
+    const { raw, hash } = await signed();
+    const { spending } = the.open({ endpoints: [the.first] });
+    await spending.broadcast(raw, signal);
+    const number = await the.chain.mine();
+    const { hash: block } = (await the.open().reader.header(number, signal)) ?? { hash: '' };
+    const said = async (at = block, fault?: Fault) => {
+      the.first.fault = fault;
+      const { asked: _, ...rest } = await spending.outcomes(hash, { number, hash: at }, signal);
+      return Object.entries(rest).flatMap(([word, by]) => (by.length > 0 ? [word] : []));
+    };
+    expect(await said()).to.deep.equal(['succeeded', 'held']);
+    const failed = (list: object[]) => list.map((one) => ({ ...one, status: '0x0' }));
+    expect(await said(block, changed('eth_getBlockReceipts', failed))).to.deep.equal(['failed', 'held']);
+    const pruned: Fault = ({ method, id }) => {
+      if (method === 'eth_getBlockReceipts') return { json: { id, error: { code: -32_601, message: 'no' } } };
+      return method === 'eth_getTransactionReceipt' ? { json: { id, result: null } } : undefined;
+    };
+    expect(await said(block, pruned), 'a pruned index').to.deep.equal(['held']);
+    expect(await said(`0x${'ee'.repeat(32)}`), 'another block').to.deep.equal(['absent']);
+    const without = changed('eth_getBlockByNumber', (one: object) => ({ ...one, transactions: [] }));
+    expect(await said(block, without), 'the block without it').to.deep.equal(['absent']);
+    expect(
+      await said(
+        block,
+        changed('eth_getBlockByNumber', () => null),
+      ),
+      'no such block',
+    ).to.deep.equal([]);
   });
 
   it('reach one endpoint while another one knows them already, or hangs', async () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { blockOf, GENESIS } from '../endpoints/node.ts';
 import type { Sent } from '../vectors.ts';
 import { API_KEY, answer, SOLID_MS, type SpendingStage, startSpendingStage } from './stage.ts';
 
@@ -55,32 +56,53 @@ describe('what is sent on Tron', () => {
   });
 
   it('has succeeded, failed, or is absent by the word of each endpoint in final blocks', async () => {
-    const outcomes = (changed: Sent, endedAt: Date | null) => {
+    const outcomes = (changed: Sent, endedAt: Date) => {
       the.answers(0, { gettransactioninfobyid: changed });
       return the.spending().outcomes(HASH, endedAt, signal);
     };
     const hosts = the.nodes.map(({ host }) => host);
     const [first, other] = hosts.map((host) => [host]);
-    const none = { failed: [], succeeded: [], absent: [], asked: hosts };
-    expect(await outcomes({}, null)).to.eql(none);
+    const none = { failed: [], succeeded: [], held: [], absent: [], asked: hosts };
     expect(await outcomes({}, NOT_ENDED)).to.eql(none);
     expect(await outcomes({}, ENDED)).to.eql({ ...none, absent: hosts });
     const trx = { id: HASH, blockNumber: 72 };
-    expect(await outcomes(trx, ENDED)).to.eql({ ...none, absent: other, succeeded: first });
+    expect(await outcomes(trx, ENDED)).to.eql({ ...none, absent: other, succeeded: first, held: first });
     const ran = { ...trx, receipt: { result: 'SUCCESS' } };
-    expect(await outcomes(ran, ENDED)).to.eql({ ...none, absent: other, succeeded: first });
+    expect(await outcomes(ran, ENDED)).to.eql({ ...none, absent: other, succeeded: first, held: first });
     for (const failed of [
       { ...trx, receipt: { result: 'OUT_OF_ENERGY' }, result: 'FAILED' },
       { ...trx, receipt: { result: 'REVERT' } },
       { ...trx, result: 'FAILED' },
     ])
-      expect(await outcomes(failed, ENDED)).to.eql({ ...none, absent: other, failed: first });
+      expect(await outcomes(failed, ENDED)).to.eql({ ...none, absent: other, failed: first, held: first });
     // The info of another transaction says nothing of this one.
     expect(await outcomes({ id: 'cd'.repeat(32) }, ENDED)).to.eql({ ...none, absent: other });
     const paths = the.nodes.flatMap(({ asked }) => asked.map(({ url }) => url));
     expect(
       paths.filter((url) => /infobyid|gettransactionbyid/.test(url) && !url.includes('solidity')),
     ).to.eql([]);
+  });
+
+  it('is in a block, or denied, by that block of the chain that an endpoint keeps, whatever its index has', async () => {
+    const whole = answer('wallet_getblockbynum__failures');
+    const [number, id] = [whole.block_header.raw_data.number, whole.blockID];
+    const hashes: Record<string, string> = {};
+    for (const { txID, ret } of whole.transactions) hashes[ret[0].contractRet] ??= txID;
+    const said = async (hash: string, block = id, first: Sent = whole) => {
+      const shows = (answer: Sent) => ({
+        getblockbynum: ({ body }: { body: string }) =>
+          JSON.parse(body).num === number ? answer : blockOf(0, GENESIS),
+      });
+      the.answers(0, shows(first));
+      the.answers(1, shows({}));
+      const { asked: _, ...rest } = await the.spending().outcomes(hash, { number, hash: block }, signal);
+      return Object.entries(rest).flatMap(([word, by]) => (by.length > 0 ? [word] : []));
+    };
+    expect(await said(hashes['SUCCESS'] ?? '')).to.eql(['succeeded', 'held']);
+    expect(await said(hashes['REVERT'] ?? '')).to.eql(['failed', 'held']);
+    expect(await said(HASH), 'the block without it').to.eql(['absent']);
+    expect(await said(hashes['SUCCESS'] ?? '', 'ee'.repeat(32)), 'another block').to.eql(['absent']);
+    expect(await said(hashes['SUCCESS'] ?? '', id, {}), 'no such block (any more)').to.eql([]);
   });
 
   it('counts an endpoint that does not answer as asked', async () => {
