@@ -147,7 +147,7 @@ async function ceiling(url: string, index: AddressSet): Promise<number> {
     const { result } = JSON.parse(block) as { result: { hash: string } };
     samples.push({ block, receipts: await ask('eth_getBlockReceipts', [result.hash]) });
   }
-  const rules = { token: bscToken(USDT), watched: index, unrecognisedLimit: 1_000 };
+  const rules = { token: bscToken(USDT), chainId: 56, watched: index, unrecognisedLimit: 1_000 };
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < CEILING_ROUNDS; round++) {
     const began = performance.now();

@@ -12,7 +12,7 @@ const GOAL_MIB = 64;
 export async function run(): Promise<Row[]> {
   const { set, some, residentMib } = fillSet();
   const samples = Array.from({ length: BLOCKS }, (_, index) => makeSample(1_000 + index, `0x${some}`));
-  const rules = { token: bscToken(USDT), watched: set, unrecognisedLimit: 1_000 };
+  const rules = { token: bscToken(USDT), chainId: 56, watched: set, unrecognisedLimit: 1_000 };
   let found = 0;
   const parse = () => {
     for (const { block, receipts } of samples) {

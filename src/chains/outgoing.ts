@@ -5,7 +5,10 @@ import type { Currency } from '../domain/assets.ts';
 /** Money that one transaction moved out of a wallet of ours; `to` is spelled as `addresses.spell` does. */
 export type Move = { readonly to: string; readonly currency: Currency; readonly units: bigint };
 
-/** A transaction that one of our wallets sent. */
+/**
+ * What the key of one of our wallets has signed: a transaction of that wallet, or where a chain has such, the
+ * leave for another's transaction to run code at its address, which pays no fee and takes a place all the same.
+ */
 export type SentByUs = {
   readonly txHash: string;
   /** Our wallet, spelled as the chain's `addresses.spell` does. */
@@ -21,48 +24,45 @@ export type SentByUs = {
    * wallet moved to itself is left out.
    */
   readonly moves: readonly Move[];
+  /** What of it proves that the wallet's key has signed it, on a chain where that takes a place. */
+  readonly proof?: object | undefined;
 };
 
-/**
- * What left one of our wallets in a transaction which that wallet did not send, summed by transaction, wallet
- * and receiver. Tokens take an allowance for it and coins code that the wallet was given; ours give and have
- * none, so it always means that somebody else used a key. It is no `SentByUs`: it has neither nonce nor fee
- * of the wallet, and can be no payout of ours.
- */
-export type TakenFromUs = Move & { readonly txHash: string; readonly from: string };
+type Left = Move & { readonly txHash: string; readonly from: string };
 
 /** Gathers what left our wallets in one block. */
 export class Outgoing {
   readonly #sent: Omit<SentByUs, 'moves'>[] = [];
-  readonly #left = new Map<string, Map<string, TakenFromUs>>();
+  readonly #left = new Map<string, Map<string, Left>>();
 
   /** Notes a transaction of ours; what it moved is added by {@link left}, in any order. */
   sent(transaction: Omit<SentByUs, 'moves'>): void {
     this.#sent.push(transaction);
   }
 
-  /** Adds a movement of money out of one of our wallets, whoever sent the transaction. */
-  left(part: TakenFromUs): void {
+  /**
+   * Adds a movement of money out of one of our wallets. Of a transaction that is none of its own nothing is
+   * told: an endpoint's word is no proof of it, and what let others take the money (an approval, code at the
+   * address, a permission) was signed by the wallet's key, and is told of.
+   */
+  left(part: Left): void {
     // Anybody can have the token tell of a transfer of nothing out of any address.
     if (part.units === 0n || part.from === part.to) return;
     const wallet = walletIn(part);
-    const parts = this.#left.get(wallet) ?? new Map<string, TakenFromUs>();
+    const parts = this.#left.get(wallet) ?? new Map<string, Left>();
     const key = `${part.to}${part.currency}`;
     const units = (parts.get(key)?.units ?? 0n) + part.units;
     this.#left.set(wallet, parts.set(key, { ...part, units }));
   }
 
   /** What a scanned block says of it, once all of the block was read. */
-  result(): { sent?: SentByUs[]; taken?: TakenFromUs[] } {
-    const left = new Map(this.#left);
+  result(): { sent?: SentByUs[] } {
     const sent = this.#sent.map((transaction): SentByUs => {
-      const parts = left.get(walletIn(transaction))?.values() ?? [];
-      left.delete(walletIn(transaction));
+      const parts = this.#left.get(walletIn(transaction))?.values() ?? [];
       const moves = Array.from(parts, ({ to, currency, units }): Move => ({ to, currency, units }));
       return { ...transaction, moves };
     });
-    const taken = [...left.values()].flatMap((parts) => [...parts.values()]);
-    return { ...(sent.length > 0 ? { sent } : {}), ...(taken.length > 0 ? { taken } : {}) };
+    return sent.length > 0 ? { sent } : {};
   }
 }
 

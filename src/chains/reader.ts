@@ -2,7 +2,7 @@
 // an adapter for another chain implements these and nothing else.
 import type { AssetKind, Currency, Network } from '../domain/assets.ts';
 import type { AddressKey } from './address-key.ts';
-import type { SentByUs, TakenFromUs } from './outgoing.ts';
+import type { SentByUs } from './outgoing.ts';
 import type { ReaderPace } from './pace.ts';
 
 /** A block by height and hash. `timestampMs` is the chain's own clock, in milliseconds since 1970. */
@@ -89,12 +89,10 @@ export type ScannedBlock = BlockRef & {
    * explains a balance. Absent means none.
    */
   readonly own?: readonly Transfer[];
-  /** Every transaction that one of our wallets sent, successful or not. Absent means none. */
+  /** All that keys of our wallets have signed, successful or not. Absent means none. */
   readonly sent?: readonly SentByUs[];
   /** Present where a transaction itself brought coins to a wallet that pays for gas; it proves nothing. */
   readonly fundsGas?: true;
-  /** What others' transactions moved out of our wallets. Absent means none. */
-  readonly taken?: readonly TakenFromUs[];
   /**
    * Present where the endpoint did not show what contracts passed on: amounts of
    * the native coin are then a lower limit, and the absence of a native transfer

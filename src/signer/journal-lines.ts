@@ -107,6 +107,7 @@ export class JournalIndex {
   readonly #byDeposit = new Map<string, SignedLine[]>();
   readonly #topUps = new Map<string, SignedLine[]>();
   readonly #lent = new Map<string, SignedLine[]>();
+  readonly #firstNonce = new Map<string, number>();
   readonly #lastNonce = new Map<string, number>();
   readonly #destinations = new Map<string, DestinationLine>();
   readonly #changed = new Set<string>();
@@ -143,8 +144,10 @@ export class JournalIndex {
     if (line.purpose === 'gas') push(this.#topUps, `${line.network}:${line.to}`, line);
     if (line.purpose === 'payout') this.#topUps.delete(wallet);
     if (line.purpose === 'delegate') push(this.#lent, `${line.network}:${line.to}`, line);
-    if (line.nonce !== null)
+    if (line.nonce !== null) {
+      this.#firstNonce.set(wallet, this.#firstNonce.get(wallet) ?? line.nonce);
       this.#lastNonce.set(wallet, Math.max(line.nonce, this.#lastNonce.get(wallet) ?? 0));
+    }
   }
 
   /** What was signed for a payout, in order. */
@@ -165,6 +168,11 @@ export class JournalIndex {
   /** What an address was lent, taken back or not. */
   lentTo(network: Network, to: AddressKey): readonly SignedLine[] {
     return this.#lent.get(`${network}:${to}`) ?? [];
+  }
+
+  /** The nonce with which the signing for a wallet began. */
+  firstNonce(network: Network, from: AddressKey): number | undefined {
+    return this.#firstNonce.get(`${network}:${from}`);
   }
 
   /** The highest nonce that was signed for a wallet. */

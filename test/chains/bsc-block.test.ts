@@ -27,7 +27,7 @@ function decode(logs: Log[], bloomed = logs) {
   const place = { transactionHash: hash('cc'), blockHash: hash('b1') };
   const placed = logs.map((log, at) => ({ logIndex: `0x${at.toString(16)}`, ...place, ...log }));
   const receipts = [{ ...place, status: '0x1', logs: placed, logsBloom }];
-  const rules = { token: bscToken(USDT), watched, unrecognisedLimit: 10 };
+  const rules = { token: bscToken(USDT), chainId: 56, watched, unrecognisedLimit: 10 };
   return decodeBlock(readBlockRef(sent), readBlockBody(sent), receipts, rules);
 }
 

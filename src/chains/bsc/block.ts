@@ -8,7 +8,7 @@ import type { AddressLookup, BlockRef, NamedTransaction, ScannedBlock } from '..
 import { EndpointFailure } from '../rpc/errors.ts';
 import { isSame, lower, readHash, readQuantity } from '../rpc/hex.ts';
 import { type BloomProbe, bloomMayHold, bloomOf, bloomProbe, EMPTY_BLOOM } from './bloom.ts';
-import { isOurs, noteLeft, noteSent } from './outgoing.ts';
+import { noteLeft, noteSent } from './outgoing.ts';
 import {
   checkReceipt,
   hashOf,
@@ -34,6 +34,7 @@ export function bscToken(contract: string): BscToken {
 
 export type DecodeRules = {
   readonly token: BscToken;
+  readonly chainId: number;
   readonly watched: AddressLookup;
   readonly unrecognisedLimit: number;
   /** What a trace of the same block showed; undefined where there is none. */
@@ -46,9 +47,9 @@ export type DecodeRules = {
  * Finds what a block brought to our addresses. Credited: value above zero, in a successful
  * transaction, from a sender that is not ours; as BNB in the transaction itself or as a
  * Transfer log of exactly the token contract, whoever called it. Other tokens are recorded,
- * never credited. What leaves our wallets is told as well. Throws EndpointFailure when receipts and
- * block do not belong together, when logs are missing, when one that money is read from is shown twice
- * or belongs elsewhere, and when a transaction of ours is not whole.
+ * never credited. What keys of our wallets have signed is told as well. Throws EndpointFailure when receipts
+ * and block do not belong together, when logs are missing, when one that money is read from is shown twice
+ * or belongs elsewhere, and when a transaction of ours is not whole or not signed.
  */
 export function decodeBlock(
   ref: BlockRef,
@@ -75,7 +76,7 @@ export function decodeBlock(
     const receipt = receipts[i] as RpcReceipt;
     checkReceipt(ref, transaction, receipt);
     logCount += receipt.logs.length;
-    if (isOurs(transaction, rules.watched)) noteSent(found.outgoing, transaction, receipt);
+    noteSent(found.outgoing, transaction, receipt, rules);
     if (!hasSucceeded(receipt)) continue;
     if (!isNothing(transaction.value) && transaction.to !== null && rules.watched.isOwn(transaction.to, 2))
       creditNative(found, transaction, rules.watched);

@@ -64,7 +64,7 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
   let finalNumber: number | undefined;
   const scans = createScans({
     rpc,
-    rules: { token, unrecognisedLimit: options.unrecognisedLimit ?? 1_000 },
+    rules: { token, chainId: rpc.chainId, unrecognisedLimit: options.unrecognisedLimit ?? 1_000 },
     receipts: createReceiptReader({ report: options.report }),
     tracer,
     missed,

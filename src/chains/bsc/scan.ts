@@ -15,7 +15,7 @@ import type { Tracer } from './traces/tracer.ts';
 
 export type ScanDeps = {
   readonly rpc: RpcPool;
-  readonly rules: Pick<DecodeRules, 'token' | 'unrecognisedLimit'>;
+  readonly rules: Pick<DecodeRules, 'token' | 'chainId' | 'unrecognisedLimit'>;
   readonly receipts: ReceiptReader;
   /** Undefined where traces are never asked for. */
   readonly tracer: Tracer | undefined;

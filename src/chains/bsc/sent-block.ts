@@ -20,6 +20,7 @@ export type RpcTransaction = {
   input?: string;
   nonce?: unknown;
   type?: unknown;
+  authorizationList?: unknown;
 };
 export type RpcLog = {
   address: string;

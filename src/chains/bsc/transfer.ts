@@ -14,6 +14,7 @@ import {
 } from '../transfer.ts';
 import { BSC_ADDRESSES } from './addresses.ts';
 import type { BscSettings } from './settings.ts';
+import { type Shown, signersOf } from './signed.ts';
 
 /** What a transfer of the coin to an address without code takes. */
 export const LEAST_GAS = 21_000n;
@@ -30,6 +31,7 @@ export function bscTransfers(limits: Limits): Transfers {
   const { chainId } = limits;
   return {
     hasNonce: true,
+    places: (proof, key) => placesIn(proof, chainId, key),
     lends: false,
     token,
     mostTopUp: limits.maxGasLimit * limits.maxGasPriceWei,
@@ -54,6 +56,15 @@ function termsOf(given: unknown, { maxGasLimit, maxGasPriceWei }: Limits): Trans
     price: gasPrice,
     chainNonce: nonce ?? null,
   };
+}
+
+function placesIn(proof: object, chainId: number, of: AddressKey): readonly number[] {
+  try {
+    const { sender, authorisers } = signersOf(proof as Shown, chainId);
+    return [sender, ...authorisers].filter(({ key }) => key === of).map(({ nonce }) => nonce);
+  } catch {
+    return [];
+  }
 }
 
 const isNonce = (value: unknown): value is number =>

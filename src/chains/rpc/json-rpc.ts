@@ -20,7 +20,7 @@ export type RpcSession = Session & {
   takesBatches(): boolean;
 };
 
-export type RpcPool = Pool<RpcSession>;
+export type RpcPool = Pool<RpcSession> & { readonly chainId: number };
 export type RpcPoolOptions = PoolSettings & { readonly chainId: number };
 
 const MAX_BATCH = 50;
@@ -33,7 +33,7 @@ const BATCH_AGAIN_MS = 10 * 60_000;
  * Makes a pool; no connection is made before the first call. Throws a sentence for an unusable list of URLs.
  */
 export function createRpcPool({ chainId, ...settings }: RpcPoolOptions): RpcPool {
-  return createPool({ ...settings, protocol: jsonRpc(chainId) });
+  return Object.assign(createPool({ ...settings, protocol: jsonRpc(chainId) }), { chainId });
 }
 
 function jsonRpc(chainId: number): Protocol<RpcSession> {

@@ -1,11 +1,12 @@
 // What our own wallets sent, as blocks show it. It is bound to its block in the block's own commit, read
-// twice and unbound with its block, exactly as deposits are: no receipt is ever asked for.
+// twice and unbound with its block, exactly as deposits are: no receipt is ever asked for. That the key of the
+// wallet signed it the reader has proven, so whoever else uses a key is known from the first read on, for ever.
 
 import { addressKeyOf, normaliseAddress } from '../../chains/addresses.ts';
 import type { ScannedBlock, Transfer } from '../../chains/reader.ts';
 import type { Em } from '../../db/orm.ts';
 import { literals, rows, run, sql } from '../../db/sql.ts';
-import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
+import type { Network } from '../../domain/assets.ts';
 import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
 import type { Deps } from '../deps.ts';
 
@@ -33,11 +34,11 @@ export async function recordSent(em: Em, deps: Deps, { network, block }: At): Pr
   await run(
     em,
     sql`insert into sent_transactions as s (id, network, hash, state, from_address, from_key, nonce,
-        block_number, block_hash, ok, fee_units, moves, created_at, updated_at)
-      select id, ${network}, hash, 'foreign', from_address, from_key, nonce, ${block.number}::bigint,
-        ${block.hash}::text, ok, fee_units, moves, ${now}::timestamptz, ${now}::timestamptz
+        proof, block_number, block_hash, ok, fee_units, moves, created_at, updated_at)
+      select id, ${network}, hash, 'foreign', from_address, from_key, nonce, proof,
+        ${block.number}::bigint, ${block.hash}::text, ok, fee_units, moves, ${now}::timestamptz, ${now}::timestamptz
       from jsonb_to_recordset(${values}::jsonb) as r (id uuid, hash text, from_address text, from_key text,
-        nonce bigint, ok boolean, fee_units numeric, moves jsonb)
+        nonce bigint, proof jsonb, ok boolean, fee_units numeric, moves jsonb)
       on conflict (network, hash, from_key) do update set updated_at = excluded.updated_at,
         state = case when s.state = 'foreign' then s.state else 'mined' end, refused = null,
         block_number = excluded.block_number, block_hash = excluded.block_hash, ok = excluded.ok,
@@ -63,22 +64,17 @@ export async function recordSent(em: Em, deps: Deps, { network, block }: At): Pr
 }
 
 /** Every use of a wallet of ours that a block shows, as columns. */
-function outgoingOf(network: Network, { sent = [], taken = [] }: ScannedBlock) {
-  const columnsOf = ({ txHash, from, nonce, ok, feeUnits, moves }: SentByUs) => ({
+function outgoingOf(network: Network, { sent = [] }: ScannedBlock) {
+  return sent.map(({ txHash, from, nonce, proof, ok, feeUnits, moves }: SentByUs) => ({
     hash: txHash,
     from_address: normaliseAddress(network, from) ?? from,
     from_key: addressKeyOf(network, from),
     nonce,
+    proof,
     ok,
     fee_units: feeUnits.toString(),
     moves: moves.map(({ to, currency, units }) => ({ to, currency, units: units.toString() })),
-  });
-  const pulled = Map.groupBy(taken, ({ txHash, from }) => `${txHash}:${from}`);
-  const byOthers = Array.from(pulled.values(), (moves) => {
-    const [{ txHash, from } = { txHash: '', from: '' }] = moves;
-    return columnsOf({ txHash, from, nonce: null, ok: true, feeUnits: 0n, moves });
-  });
-  return [...sent.map(columnsOf), ...byOthers];
+  }));
 }
 
 type KnownUse = {
@@ -111,7 +107,7 @@ export async function verifySent(
   deps: Deps,
   { network, block, isRepeated }: At & { readonly isRepeated: boolean },
 ): Promise<void> {
-  // By wallet too: one transaction can take from several, and this read may show less of them than the first.
+  // By wallet too: one transaction can bear the signatures of several.
   const uses = outgoingOf(network, block).map(({ hash, from_key: wallet }) => `${hash}:${wallet}`);
   const now = deps.now();
   const isShown = sql`block_hash = ${block.hash} and hash || ':' || from_key = any(${uses})`;
@@ -124,7 +120,7 @@ export async function verifySent(
           and verified_at is null`,
     );
   const absent = sql`network = ${network} and block_number = ${block.number} and block_hash is not null
-    and not (${isShown}) and not (${mayNotShow(block, network)})`;
+    and not (${isShown})`;
   if (isRepeated)
     for (const { hash } of await rows(
       em,
@@ -158,17 +154,6 @@ type Shown = Pick<Use, 'hash' | 'ok' | 'moves'>;
 const outcomeIn = ({ hash, ok, moves }: Shown, wallet: string): string =>
   JSON.stringify([hash, wallet, ok, moves.map(({ to, currency, units }) => [to, currency, units])]);
 
-/**
- * What code moved out of a wallet in the native coin is shown by traces alone, so a read of the very same
- * block without one does not deny it. Only somebody else's transaction has neither nonce nor fee.
- */
-function mayNotShow(block: ScannedBlock, network: Network): ReturnType<typeof sql> {
-  if (!block.untraced) return sql`false`;
-  const native = JSON.stringify([{ currency: NATIVE_CURRENCY[network] }]);
-  return sql`state = 'foreign' and block_hash = ${block.hash} and nonce is null and fee_units = 0
-    and moves @> ${native}::jsonb`;
-}
-
 /** Unbinds what our wallets sent in blocks above this one, which were replaced. */
 export async function unbindSentAbove(
   em: Em,
@@ -183,20 +168,13 @@ export async function unbindSentAbove(
   );
 }
 
-/**
- * What nobody signed here and one read alone has shown is forgotten with its block: an endpoint can invent
- * it, and a wallet that was really used shows it again. What was read twice or decided stays.
- */
 async function unbind(em: Em, deps: Deps, which: ReturnType<typeof sql>): Promise<void> {
-  const doubtful = sql`state = 'foreign' and verified_at is null and decided_at is null`;
-  // One statement, because every second read of a block asks it.
   await run(
     em,
-    sql`with forgotten as (delete from sent_transactions where ${which} and ${doubtful})
-      update sent_transactions set block_hash = null, block_number = null, verified_at = null, ok = null,
+    sql`update sent_transactions set block_hash = null, block_number = null, verified_at = null, ok = null,
         fee_units = null, moves = null, updated_at = ${deps.now()},
         state = case when state = 'foreign' then state else 'sent' end
-      where ${which} and not (${doubtful})`,
+      where ${which}`,
   );
 }
 

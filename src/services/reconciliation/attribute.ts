@@ -59,7 +59,7 @@ export async function recordShown(
   kept: BalanceDifference,
   block: ScannedBlock,
 ): Promise<void> {
-  if (block.transfers.length > 0 || block.sent || block.taken)
+  if (block.transfers.length > 0 || block.sent)
     tellLate(deps, chain, block, await recordAgain(deps, chain.reader, block));
   const { network } = kept;
   const shown = (block.own ?? []).filter((transfer) => explains(kept, transfer));

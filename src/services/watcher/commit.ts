@@ -106,7 +106,7 @@ async function markAllVerified(em: Em, deps: Deps, { network, blocks, unproven }
   const numbers = new Set(bound.map((row) => Number.parseInt(row.blockNumber, 10)));
   let withdrawn = 0;
   for (const block of blocks)
-    if (numbers.has(block.number) || block.sent || block.taken)
+    if (numbers.has(block.number) || block.sent)
       withdrawn += await markVerified(em, deps, { network, block, unproven });
   return withdrawn;
 }

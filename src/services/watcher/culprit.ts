@@ -111,7 +111,7 @@ async function refusedTransfer(
     .flatMap((block) => block.transfers.map((transfer) => ({ block, transfer })))
     .slice(0, MAX_TRIED);
   for (const { block, transfer } of tried) {
-    const { sent: _sent, taken: _taken, ...received } = block;
+    const { sent: _sent, ...received } = block;
     const alone = { ...received, transfers: [transfer], unrecognised: [], unrecognisedDropped: 0 };
     if (
       await isRefused(deps, (tx) => recordTransfers(tx, deps, { network, block: alone, prices, headNumber }))
@@ -127,10 +127,7 @@ async function refusedSending(
   blocks: readonly ScannedBlock[],
 ): Promise<string | undefined> {
   const tried = blocks
-    .flatMap((block) => [
-      ...(block.sent ?? []).map((one) => ({ one, block: { ...block, sent: [one], taken: [] } })),
-      ...(block.taken ?? []).map((one) => ({ one, block: { ...block, sent: [], taken: [one] } })),
-    ])
+    .flatMap((block) => (block.sent ?? []).map((one) => ({ one, block: { ...block, sent: [one] } })))
     .slice(0, MAX_TRIED);
   for (const { one, block } of tried)
     if (await isRefused(deps, ({ em }) => recordSent(em, deps, { network, block })))

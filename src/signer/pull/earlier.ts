@@ -6,11 +6,6 @@ import { NotSigned } from './refusal.ts';
 
 /** Another attempt in the same place has to pay this much more, in percent, or nodes refuse it. */
 const BUMP_PERCENT = 10n;
-/**
- * How many transactions that are not in the journal may stand before one: a place once taken is never given
- * back, so a false number would keep a wallet from ever sending again. The gas wallet may have served before.
- */
-const MOST_UNKNOWN = { payout: 1_000, gas: 1_000_000, delegate: 0, reclaim: 0 } as const;
 /** The clocks of two machines differ. */
 const AFTER_EXPIRY_MS = 60_000;
 
@@ -104,7 +99,7 @@ export function placeOfTransfer(
   facts: Facts,
   terms: TransferTerms,
 ): number | null {
-  const { asked, outcomes, lastNonce } = facts;
+  const { asked, outcomes } = facts;
   const before = index.ofPayout(asked.purpose, asked.payoutId);
   const strange = before.find(
     ({ network, from, to, currency }) =>
@@ -129,7 +124,7 @@ export function placeOfTransfer(
     return null;
   }
   const open = replaced(asked.purpose, before, outcomes);
-  if (!open) return nextNonce(index, facts, terms, lastNonce);
+  if (!open) return nextNonce(index, facts, terms, transfers);
   const highest = before
     .filter(({ nonce }) => nonce === open.nonce)
     .reduce((most, { price }) => (price !== null && price > most ? price : most), 0n);
@@ -158,20 +153,39 @@ function replaced(
   return isOver ? undefined : last;
 }
 
+/**
+ * The place after those that the journal knows, and after what the wallet's key has signed elsewhere, as far as
+ * that fills one place after the other: what a row or an answer names without that signature moves it by none,
+ * because a place once taken is never given back. Throws where what is signed there could not land.
+ */
 function nextNonce(
   index: JournalIndex,
-  { asked }: Facts,
+  { asked, proofs }: Facts,
   { chainNonce }: TransferTerms,
-  lastNonce: number | null,
+  transfers: Transfers,
 ): number {
-  const own = index.lastNonce(asked.network, asked.fromKey) ?? -1;
-  const last = Math.max(lastNonce ?? -1, own);
-  // What the chain shows counts only for a wallet that was used before this gateway had it.
-  const next = last >= 0 ? last + 1 : (chainNonce ?? 0);
-  if (next - own - 1 > MOST_UNKNOWN[asked.purpose])
+  const { network, fromKey } = asked;
+  const last = index.lastNonce(network, fromKey);
+  // The gas wallet may have served before this gateway had it, in blocks that nobody has read.
+  const begins = asked.purpose === 'payout' ? 0 : chainNonce;
+  if (last === undefined && begins === null)
+    throw new NotSigned(
+      'earlier',
+      'it is the first of its wallet, and RPC endpoints do not agree on how many that has sent: it is asked for again',
+    );
+  const taken = new Set(proofs.flatMap((proof) => transfers.places?.(proof, fromKey) ?? []));
+  let next = last === undefined ? Number(begins) : last + 1;
+  while (taken.has(next) && next < (chainNonce ?? Number.POSITIVE_INFINITY)) next += 1;
+  if (chainNonce !== null && chainNonce > next)
     throw new NotSigned(
       'wallet',
-      `its nonce would be ${next}, and this signer knows the wallet up to ${own}: look the wallet up on the chain, and find out who wrote that number`,
+      `the chain shows ${chainNonce} transactions of it, and this gateway knows of ${next}: look it up in an explorer, and have the blocks of the others read with "rescan", or take the RPC endpoint out that says so`,
+    );
+  const first = index.firstNonce(network, fromKey);
+  if (chainNonce !== null && first !== undefined && chainNonce < first)
+    throw new NotSigned(
+      'wallet',
+      `the chain shows ${chainNonce} transactions of it, and the first of this signer has number ${first}, so none can land: look it up in an explorer, and send those between from the wallet's own phrase, or take the RPC endpoint out that says so`,
     );
   return next;
 }

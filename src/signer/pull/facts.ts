@@ -84,8 +84,8 @@ export type Facts = {
   readonly gasWalletNoted: boolean | undefined;
   /** A transaction of the sender that nobody signed here, and no operator has accepted. */
   readonly foreignHash: string | null;
-  /** The highest nonce of the sender that the database knows. */
-  readonly lastNonce: number | null;
+  /** What is said to prove that the sender's key has taken places by what is in final blocks. */
+  readonly proofs: readonly object[];
   /** By hash, for the hashes that were asked for. */
   readonly outcomes: ReadonlyMap<string, Outcome>;
 };
@@ -135,11 +135,15 @@ export async function lockAsked(em: Em, id: string): Promise<Asked | undefined> 
   return asked && { ...asked, amountUnits: BigInt(asked.units) };
 }
 
-/** Everything about what was locked; `hashes` are those of earlier signatures that it depends on. */
+/**
+ * Everything about what was locked; `hashes` are those of earlier signatures that it depends on, and `place`
+ * is the sender's next one as far as the journal knows.
+ */
 export async function readFacts(
   em: Em,
   asked: Asked,
   hashesOf: (depositIds: readonly string[]) => readonly string[],
+  place: number,
 ): Promise<Facts> {
   const { network } = asked;
   const payout = await payoutOf(em, asked);
@@ -158,13 +162,18 @@ export async function readFacts(
   );
   const sender = await firstRow(
     em,
-    sql<{ noted: boolean | null; foreignHash: string | null; lastNonce: string | null }>`
+    sql<{ noted: boolean | null; foreignHash: string | null }>`
       select (select noted_at is not null from gas_wallets where network = ${network}
           and address_key = ${asked.fromKey}) as noted,
         (select hash from sent_transactions where network = ${network} and from_key = ${asked.fromKey}
-          and state = 'foreign' and decided_at is null limit 1) as foreign_hash,
-        (select max(nonce)::text from sent_transactions where network = ${network}
-          and from_key = ${asked.fromKey}) as last_nonce`,
+          and state = 'foreign' and decided_at is null limit 1) as foreign_hash`,
+  );
+  // One that lets code run at its own address takes the place after its own as well.
+  const claims = await rows(
+    em,
+    sql<{ proof: object }>`select proof from sent_transactions where network = ${network}
+      and from_key = ${asked.fromKey} and state = 'foreign' and proof is not null and block_hash is not null
+      and verified_at is not null and nonce >= ${place - 1}`,
   );
   return {
     asked,
@@ -176,7 +185,7 @@ export async function readFacts(
     isOurs: (key) => ours.some((row) => row.key === key),
     gasWalletNoted: sender?.noted ?? undefined,
     foreignHash: sender?.foreignHash ?? null,
-    lastNonce: sender?.lastNonce == null ? null : Number.parseInt(sender.lastNonce, 10),
+    proofs: claims.map(({ proof }) => proof),
     outcomes: await outcomesOf(em, network, hashesOf(deposits.map(({ id }) => id))),
   };
 }

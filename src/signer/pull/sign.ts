@@ -88,7 +88,8 @@ async function signLocked(the: OpenSigner, em: Em, asked: Asked): Promise<SignRe
     return { kind: 'signed', asked, hash: known.hash, again: true };
   }
   const at = now();
-  const facts = await readFacts(em, asked, (ids) => hashesBefore(journal.index, asked, ids));
+  const place = (journal.index.lastNonce(asked.network, asked.fromKey) ?? -1) + 1;
+  const facts = await readFacts(em, asked, (ids) => hashesBefore(journal.index, asked, ids), place);
   await noteDestination(the, facts, at);
   const { wallet, keys, limits, newDestinationAfterMs } = the;
   const transfers = the.transfers[asked.network];

@@ -1,14 +1,16 @@
 // What our own wallets send on BNB Chain, in blocks of a real node. What left a wallet is counted by its
 // balances, before and after.
 import { expect } from 'chai';
-import { HDNodeWallet, type TransactionLike } from 'ethers';
+import { HDNodeWallet, type TransactionLike, Wallet } from 'ethers';
 import { type Contract, startTestChain, TEST_CHAIN_ID, type TestChain } from '../../../dev/support/chain.ts';
 import { testContracts } from '../../../dev/support/chain-contracts.ts';
 import { type Fault, type FaultProxy, firstOf, startFaultProxy } from '../../../dev/support/fault-proxy.ts';
 import { changed } from '../../../dev/support/faults.ts';
 import { TEST_PHRASE } from '../../../dev/support/test-wallet.ts';
+import { keyOfHex } from '../../../src/chains/address-key.ts';
 import { AddressSet } from '../../../src/chains/address-set.ts';
 import { createBscReader } from '../../../src/chains/bsc/reader.ts';
+import { bscTransfers } from '../../../src/chains/bsc/transfer.ts';
 import type { SentByUs } from '../../../src/chains/outgoing.ts';
 import type { ChainReader, ScannedBlock } from '../../../src/chains/reader.ts';
 import { RpcUnavailable } from '../../../src/chains/rpc/errors.ts';
@@ -19,6 +21,8 @@ const GWEI = 10n ** 9n;
 const shop = `0x${'c0'.repeat(20)}`;
 const other = `0x${'c1'.repeat(20)}`;
 const alice = `0x${'a1'.repeat(20)}`;
+
+const TERMS = { chainId: TEST_CHAIN_ID, usdtContract: shop, maxGasPriceWei: GWEI, maxGasLimit: 100_000n };
 
 type Json = Record<string, unknown>;
 
@@ -60,8 +64,8 @@ describe('what our wallets send on BNB Chain', function () {
     return there(await reader.scan(await chain.mine(), watched, signal));
   }
   async function sentIn(): Promise<SentByUs> {
-    const { sent = [], taken } = await scanned();
-    expect([sent.length, taken]).to.deep.equal([1, undefined]);
+    const { sent = [] } = await scanned();
+    expect(sent).to.have.length(1);
     return there(sent[0]);
   }
   const coinsOf = async (address: string, back = 0): Promise<bigint> => {
@@ -82,13 +86,15 @@ describe('what our wallets send on BNB Chain', function () {
     };
     return String(await chain.anvil.rpc('eth_sendRawTransaction', [await key.signTransaction(whole)]));
   };
+  const calls = (at: number, contract: Contract, method: string, args: unknown[]): Promise<string> =>
+    signed(at, { type: 2, maxFeePerGas: 9n * GWEI, to: contract.address, data: contract.data(method, args) });
   /** What the block before cost the wallet beside what it paid. */
   const costOf = async (address: string, paid: bigint): Promise<bigint> =>
     (await coinsOf(address, 1)) - (await coinsOf(address)) - paid;
 
   it('is told with hash, nonce, fee and receiver, for each type of transaction', async () => {
     const dear = { maxFeePerGas: 9n * GWEI, maxPriorityFeePerGas: 2n * GWEI };
-    const permit = await there(keys[1]).authorize({
+    const permit = await Wallet.createRandom().authorize({
       address: batch.address,
       chainId: TEST_CHAIN_ID,
       nonce: 0,
@@ -104,7 +110,9 @@ describe('what our wallets send on BNB Chain', function () {
       const txHash = await signed(0, { ...type, to: shop, value: 12_345n });
       const found = await sentIn();
       const moves = [{ to: shop, currency: 'BNB', units: 12_345n }];
-      expect(found, `type ${type.type}`).to.deep.equal({
+      const { proof, ...rest } = found;
+      expect(bscTransfers(TERMS).places?.(there(proof), keyOfHex(wallet, 2))).to.deep.equal([nonce]);
+      expect(rest, `type ${type.type}`).to.deep.equal({
         txHash,
         from: wallet,
         nonce,
@@ -121,80 +129,65 @@ describe('what our wallets send on BNB Chain', function () {
     const txHash = await signed(0, { type: 2, maxFeePerGas: 9n * GWEI, to: chain.usdt.address, data });
     const found = await sentIn();
     expect(found).to.deep.include({ txHash, ok: false, moves: [], feeUnits: await costOf(wallet, 0n) });
-    const value = await chain.send({ from: gas, to: chain.usdt.address, valueUnits: 5n });
+    const value = await signed(1, { type: 2, maxFeePerGas: 9n * GWEI, to: chain.usdt.address, value: 5n });
     expect(await sentIn()).to.deep.include({ txHash: value, from: gas, ok: false, moves: [] });
   });
 
   it('is told with its tokens, summed by receiver, and without what it moved to itself', async () => {
-    const txHash = await chain.usdt.call('transfer', [shop, 40n], { from: wallet });
+    const txHash = await calls(0, chain.usdt, 'transfer', [shop, 40n]);
     expect(await sentIn()).to.deep.include({
       txHash,
       moves: [{ to: shop, currency: 'USDT', units: 40n }],
       feeUnits: await costOf(wallet, 0n),
     });
-    await chain.usdt.call('approve', [batch.address, 1_000n], { from: wallet });
+    await calls(0, chain.usdt, 'approve', [batch.address, 1_000n]);
     expect((await sentIn()).moves).to.deep.equal([]);
     const holders = [wallet, wallet, wallet, wallet];
     const to = [shop, other, shop, wallet];
-    await batch.call('pull', [chain.usdt.address, holders, to, [1n, 2n, 30n, 400n]], { from: wallet });
+    await calls(0, batch, 'pull', [chain.usdt.address, holders, to, [1n, 2n, 30n, 400n]]);
     expect((await sentIn()).moves).to.have.deep.members([
       { to: shop, currency: 'USDT', units: 31n },
       { to: other, currency: 'USDT', units: 2n },
     ]);
-    await chain.send({ from: wallet, to: wallet, valueUnits: 9n });
+    await signed(0, { type: 2, maxFeePerGas: 9n * GWEI, to: wallet, value: 9n });
     expect((await sentIn()).moves).to.deep.equal([]);
   });
 
-  it('is told apart where somebody else’s transaction took it', async () => {
-    await chain.usdt.call('approve', [batch.address, 1_000n], { from: wallet });
-    await chain.mine();
-    const args = [chain.usdt.address, [wallet, wallet, wallet], [shop, shop, other], [6n, 7n, 0n]];
-    const txHash = await batch.call('pull', args);
-    const { sent, taken } = await scanned();
-    expect([sent, taken]).to.deep.equal([
-      undefined,
-      [{ txHash, from: wallet, to: shop, currency: 'USDT', units: 13n }],
-    ]);
-    const nobody = [chain.usdt.address, [wallet], [shop], [0n]];
-    await batch.call('pull', nobody);
-    expect((await scanned()).taken, 'anybody can move nothing').to.equal(undefined);
-    await batch.call('pull', [chain.usdt.address, [wallet], [shop], [8n]], { from: gas });
-    const both = await scanned();
-    expect(both.sent?.map(({ from, moves }) => [from, moves])).to.deep.equal([[gas, []]]);
-    expect(both.taken?.map(({ from, units }) => [from, units])).to.deep.equal([[wallet, 8n]]);
+  it('is the approval with which somebody else’s transaction takes its tokens, and not that transaction', async () => {
+    const approved = await calls(0, chain.usdt, 'approve', [batch.address, 1_000n]);
+    expect((await sentIn()).txHash).to.equal(approved);
+    await batch.call('pull', [chain.usdt.address, [wallet, wallet], [shop, other], [6n, 7n]]);
+    expect((await scanned()).sent).to.equal(undefined);
+    await calls(1, batch, 'pull', [chain.usdt.address, [wallet], [shop], [8n]]);
+    expect(await sentIn()).to.deep.include({ from: gas, moves: [] });
   });
 
   /** Code of a contract that runs at the wallet's address (EIP-7702): whoever calls it moves its coins. */
-  it('is told as taken, or as nothing, where a thief runs code at the wallet, which itself sends nothing', async () => {
-    const permit = await there(keys[0]).authorize({
-      address: batch.address,
-      chainId: TEST_CHAIN_ID,
-      nonce: await nonceOf(wallet),
-    });
+  it('is the leave for others to run code at its address, once, and takes a place of the wallet', async () => {
+    const nonce = await nonceOf(wallet);
+    const place = { address: batch.address, chainId: TEST_CHAIN_ID, nonce };
+    const permit = await there(keys[0]).authorize(place);
+    const elsewhere = await there(keys[1]).authorize({ ...place, chainId: 97 });
     const fees = { maxFeePerGas: 9n * GWEI, maxPriorityFeePerGas: GWEI, to: wallet };
     const stolen = (transaction: TransactionLike) => signed(2, { type: 2, ...fees, ...transaction });
-    await stolen({
-      type: 4,
-      authorizationList: [permit],
-      data: batch.data('payCoin', [shop, 5n]),
-    });
-    await scanned();
-    const taken = async (method: string, args: unknown[]) => {
-      const txHash = await stolen({ data: batch.data(method, args) });
-      const block = await scanned();
-      expect([block.sent, block.transfers]).to.deep.equal([undefined, []]);
-      return { ...block, one: { txHash, from: wallet, currency: 'BNB' } };
-    };
-    const away = await taken('payCoins', [
-      [shop, shop, shop],
-      [7n, 0n, 8n],
+    const data = batch.data('payCoin', [shop, 5n]);
+    const txHash = await stolen({ type: 4, authorizationList: [elsewhere, permit, permit], data });
+    const found = await sentIn();
+    const moves = [{ to: shop, currency: 'BNB', units: 5n }];
+    expect(found).to.deep.include({ txHash, from: wallet, nonce, ok: true, feeUnits: 0n, moves });
+    expect(await nonceOf(wallet)).to.equal(nonce + 1);
+    const proof = there(found.proof);
+    const { places } = bscTransfers(TERMS);
+    expect(keys.map(({ address }) => places?.(proof, keyOfHex(address, 2)))).to.deep.equal([
+      [nonce, nonce],
+      [],
+      [(await nonceOf(there(keys[2]).address)) - 1],
     ]);
-    expect(away.taken).to.deep.equal([{ ...away.one, to: shop, units: 15n }]);
-    const paid = await taken('payCoin', [alice, 9n]);
-    expect(paid.own?.map(({ to, amountUnits }) => [to, amountUnits])).to.deep.equal([[alice, 9n]]);
-    expect(paid.taken).to.deep.equal([{ ...paid.one, to: alice, units: 9n }]);
-    for (const fails of ['payCoinAndFail', 'payCoinAndSwallow'])
-      expect((await taken(fails, [shop, 9n])).taken).to.equal(undefined);
+    const elsewhereIs = bscTransfers({ ...TERMS, chainId: 97 }).places;
+    expect(elsewhereIs?.(proof, keyOfHex(wallet, 2))).to.deep.equal([]);
+    await stolen({ data: batch.data('payCoin', [alice, 9n]) });
+    const { sent, own } = await scanned();
+    expect([sent, own?.map(({ to }) => to)]).to.deep.equal([undefined, [alice]]);
   });
 
   const both = (transactions: (one: Json) => Json, receipts: (one: Json) => Json): Fault =>
@@ -216,6 +209,10 @@ describe('what our wallets send on BNB Chain', function () {
     'no gas': receipt({ gasUsed: undefined }),
     'no price': receipt({ effectiveGasPrice: undefined }),
     'a fee beyond all money': receipt({ effectiveGasPrice: `0x${'f'.repeat(64)}` }),
+    'another content than was signed': body({ gas: '0x7a121' }),
+    'the signature of nobody': body({ r: '0x1', s: '0x1' }),
+    'another chain': body({ chainId: '0x61' }),
+    'a type that nobody knows': body({ type: '0x5' }),
     'another sender in its receipt': receipt({ from: other }),
     'no sender in its receipt': receipt({ from: undefined }),
     'the receipt of another block': receipt({ blockHash: `0x${'ee'.repeat(32)}` }),
@@ -232,7 +229,7 @@ describe('what our wallets send on BNB Chain', function () {
     ),
   };
   it('is not taken from an endpoint that shows what cannot be', async () => {
-    const txHash = await chain.send({ from: wallet, to: shop, valueUnits: 4n });
+    const txHash = await signed(0, { type: 2, maxFeePerGas: 9n * GWEI, to: shop, value: 4n });
     const height = await chain.mine();
     for (const [wrong, fault] of Object.entries(WRONG)) {
       proxy.fault = fault;

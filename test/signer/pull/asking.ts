@@ -119,7 +119,11 @@ export function termsOf(network: Network, currency: Currency, change: Row = {}):
   const isNative = assetOf(network, currency).kind === 'native';
   const nowMs = Date.now();
   const terms: Record<Network, Row> = {
-    bsc: { gas_limit: isNative ? '21000' : '60000', gas_price: GAS_PRICE.toString() },
+    bsc: {
+      gas_limit: isNative ? '21000' : '60000',
+      gas_price: GAS_PRICE.toString(),
+      ...(isNative ? { nonce: 0 } : {}),
+    },
     tron: {
       fee_limit: isNative ? '0' : '30000000',
       ref_block_bytes: 'a1b2',

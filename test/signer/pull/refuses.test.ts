@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { HDNodeWallet } from 'ethers';
+import { TEST_PHRASE } from '../../../dev/support/test-wallet.ts';
 import { createCustomer } from '../../../dev/support/use-cases.ts';
-import { DepositAddress } from '../../../src/db/entities/index.ts';
+import { DepositAddress, type Payout } from '../../../src/db/entities/index.ts';
 import { sealDirection } from '../../../src/domain/payouts/direction.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
 import { setPaused } from '../../../src/services/payouts/pauses.ts';
-import { DESTINATIONS } from './asking.ts';
+import { shownBy } from '../../support/shown-transaction.ts';
+import { DESTINATIONS, termsOf } from './asking.ts';
 import { CASES } from './cases.ts';
 import { type SignerStage, startSignerStage } from './stage.ts';
 
@@ -73,19 +76,56 @@ describe('the signer refuses', function () {
 
   it('what a wallet sends that somebody else has used, until an operator accepted it', async () => {
     const payout = await the.planned();
-    const foreign = randomUUID();
-    await the.sql(
-      `insert into sent_transactions (id, network, hash, state, from_address, from_key, nonce, created_at, updated_at)
-       values (?, 'bsc', ?, 'foreign', ?, ?, 4, now(), now())`,
-      [foreign, `0x${'f0'.repeat(32)}`, payout.address, payout.addressKey],
-    );
+    await foreign(payout, 0);
     const id = await the.ask(payout);
-    await the.refused(id, /^wallet: the wallet sent 0xf0f0.*payout accept/);
+    await the.refused(id, /^wallet: the wallet sent [0-9a-f]{32}, .*payout accept/);
     await the.sql(
-      "update sent_transactions set decided_at = now(), decided_by = 'x', decided_reason = 'x' where id = ?",
-      [foreign],
+      "update sent_transactions set decided_at = now(), decided_by = 'x', decided_reason = 'x' where state = 'foreign'",
     );
-    expect(Number((await the.signed(id))['nonce'])).to.equal(5);
+    expect(Number((await the.signed(id))['nonce'])).to.equal(1);
+  });
+
+  /** What somebody sent from the address of a payout, in a final block, as an operator has accepted it or not. */
+  const foreign = async ({ address, addressKey }: Payout, nonce: number, by: string | null = null) => {
+    const transaction = { chainId: 56, nonce, gasLimit: 21_000, gasPrice: 1, to: the.gas.bsc };
+    const [{ index } = { index: 0 }] = await the.sql<{ index: number }>(
+      'select c.wallet_index as index from deposit_addresses a join customers c on c.id = a.customer_id where a.address_key = ?',
+      [addressKey],
+    );
+    const wallet = HDNodeWallet.fromPhrase(TEST_PHRASE, '', `m/44'/60'/0'/0/${index}`);
+    const proof = shownBy(await wallet.signTransaction(transaction));
+    await the.sql(
+      `insert into sent_transactions (id, network, hash, state, from_address, from_key, nonce, proof, block_number,
+         block_hash, verified_at, ok, fee_units, moves, decided_at, decided_by, decided_reason, created_at, updated_at)
+       values (gen_random_uuid(), 'bsc', ?, 'foreign', ?, ?, ?, ?, 1, 'b', now(), true, 0, '[]',
+         case when ? then now() end, ?, ?, now(), now())`,
+      [
+        randomUUID().replaceAll('-', ''),
+        address,
+        addressKey,
+        nonce,
+        JSON.stringify(proof),
+        by !== null,
+        by,
+        by,
+      ],
+    );
+  };
+
+  it('no place of a wallet that a row alone names, and nothing that could not land', async () => {
+    const payout = await the.planned();
+    await foreign(payout, 999, 'x');
+    const terms = termsOf('bsc', 'USDT', { nonce: 3 });
+    const id = await the.ask(payout, { terms });
+    await the.refused(
+      id,
+      /^wallet: the chain shows 3 transactions of it, and this gateway knows of 0: .*"rescan"/,
+    );
+    await the.force('update sent_transactions set terms = ? where id = ?', [
+      JSON.stringify({ ...terms, nonce: 0 }),
+      id,
+    ]);
+    expect(Number((await the.signed(id))['nonce'])).to.equal(0);
   });
 
   it('top-ups from a gas wallet that no watcher has noted, and more than three for an address', async () => {

@@ -175,9 +175,9 @@ class Reading {
     const transfers = this.#found.transfers();
     const own = this.#found.own();
     const outgoing = this.#found.outgoing.result();
-    const { sent = [], taken = [] } = outgoing;
+    const { sent = [] } = outgoing;
     const touching = new Set(this.#naming);
-    for (const { txHash } of [...transfers, ...own, ...sent, ...taken]) touching.add(txHash);
+    for (const { txHash } of [...transfers, ...own, ...sent]) touching.add(txHash);
     if (hasTwice(this.#transactions, this.#begins))
       throw new EndpointFailure(`block ${this.#ref.number} shows a transaction twice`);
     // Whether the node saves them is said nowhere, and behind one address some may and others not.

@@ -1,21 +1,32 @@
 // What one of our own wallets sent, from the transaction and its info. Here every member has to be right: a
-// payout is told by it.
+// payout is told by it. That the wallet's key has signed it is proven, and never believed.
+
+import { keyOfHex } from '../../address-key.ts';
 import type { Outgoing } from '../../outgoing.ts';
 import type { AddressLookup } from '../../reader.ts';
 import { EndpointFailure } from '../../rpc/errors.ts';
+import { keysThatSigned } from '../signature.ts';
 import { hashOf, hasRun, hasSucceeded, malformed, membersOf, type SentTransaction } from './sent-block.ts';
 import { AFTER_41, isPrefixed, readSun, spelledAt } from './sent-values.ts';
 
 /**
- * True for a transaction of one of our wallets, of whatever type. Throws EndpointFailure where the owner has
- * another form than nodes give it: it would never be ours. What a node cannot print shows none, and is none
- * of ours.
+ * True for a transaction of one of our wallets, of whatever type, that its key has signed, be it one of several.
+ * Other keys alone sign for a wallet only by permissions that its own key has given away: that act is told of,
+ * and what they sign is not: anybody could sign the like, and no answer shows who may. Throws EndpointFailure
+ * where nobody has signed, and where the owner has another form than nodes give it: it would never be ours.
+ * What a node cannot print shows none, and is none of ours.
  */
-export function isOurs({ value }: SentTransaction, watched: AddressLookup): boolean {
+export function isOurs(transaction: SentTransaction, watched: AddressLookup): boolean {
+  const { value, signature } = transaction;
   const owner = (value as { readonly owner_address?: unknown } | null | undefined)?.owner_address;
   if (owner === undefined) return false;
   if (!isPrefixed(owner)) throw malformed();
-  return watched.isOwn(owner, AFTER_41);
+  if (!watched.isOwn(owner, AFTER_41)) return false;
+  const id = hashOf(transaction);
+  const signers = keysThatSigned(id, signature);
+  if (signers.length === 0)
+    throw new EndpointFailure(`transaction ${id} in the name of a wallet of ours, which nobody signed`);
+  return signers.includes(keyOfHex(owner, AFTER_41));
 }
 
 /** Notes a transaction of ours, with the TRX that it moved. Throws EndpointFailure where it is not whole. */

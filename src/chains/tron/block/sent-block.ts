@@ -17,6 +17,7 @@ export type SentTransaction = {
   readonly id: string;
   /** `SUCCESS`, another word, or something that is none. */
   readonly contractRet: unknown;
+  readonly signature: unknown;
   readonly type: string;
   readonly value: unknown;
 };
@@ -51,7 +52,7 @@ export function infosOf(ref: BlockRef, infos: unknown, transactions: number): re
  * can add some, and the first one is the block's own. What else is odd in a stranger's is of no concern.
  */
 export function readTransaction(sent: unknown): SentTransaction {
-  const { txID: id, raw_data: raw, ret } = membersOf(sent);
+  const { txID: id, raw_data: raw, ret, signature } = membersOf(sent);
   const contracts = membersOf(raw)['contract'];
   if (typeof id !== 'string' || id.length !== ID_DIGITS) throw malformed();
   if (!Array.isArray(contracts) || contracts.length !== 1) throw malformed();
@@ -61,6 +62,7 @@ export function readTransaction(sent: unknown): SentTransaction {
   return {
     id,
     contractRet: isRecord(result) ? result['contractRet'] : undefined,
+    signature,
     type,
     value: isRecord(parameter) ? parameter['value'] : undefined,
   };

@@ -33,6 +33,8 @@ const schema = defineEntity({
     terms: p.json().nullable(),
     /** The signed bytes: whoever sends it again sends these. */
     raw: p.blob().nullable(),
+    /** Of what we did not sign, what proves that the wallet's key has signed it, where that takes a place. */
+    proof: p.json().$type<object>().nullable(),
     /** When it can land no more, on a chain that has such a time. */
     expiresAt: p.datetime().columnType('timestamptz').nullable(),
     /** Why the signer did not sign it, or why no endpoint takes it. */

@@ -1,5 +1,6 @@
 // What each recorded transaction was to its sender, were that one a wallet of ours.
 import { expect } from 'chai';
+import { N } from 'ethers';
 import type { Move, SentByUs } from '../../../../src/chains/outgoing.ts';
 import { EndpointFailure } from '../../../../src/chains/rpc/errors.ts';
 import { parseTronJson } from '../../../../src/chains/tron/block/exact-json.ts';
@@ -8,7 +9,6 @@ import {
   type Change,
   creating,
   EVERYBODY,
-  logged,
   PEOPLE,
   type Person,
   readWhole,
@@ -17,7 +17,6 @@ import {
   spelled,
   TRANSFER_TOPIC,
   told,
-  word,
 } from '../vectors.ts';
 
 /** By name: sender, end, fee in sun, and what left it. */
@@ -56,6 +55,8 @@ const result =
 /** What an endpoint shows of a transaction of Alice's that is not taken from it. */
 const WRONG: Readonly<Record<string, readonly [name: string, change: Change]>> = {
   'an owner in base58': [LEND, says({ owner_address: spelled('alice') })],
+  'no signature': [AGAIN, (sent) => Object.assign(sent, { signature: [] })],
+  'a signature that is none': [AGAIN, (sent) => Object.assign(sent, { signature: ['00'.repeat(65)] })],
   'less than the fee of its receipt': ['token_transfer_new_holder', told({ fee: 1 })],
   'no fee beside a receipt that has one': ['token_transfer_new_holder', (_, info) => delete info.fee],
   'a failure that ran no code': ['trx_transfer_new_account', result('REVERT')],
@@ -73,8 +74,8 @@ describe('what a wallet of ours sent on Tron', () => {
   for (const [name, line] of Object.entries(SENT))
     it(`is told of ${name}`, () => {
       const sender = line.split(' ')[0] as Person;
-      const { sent, touches, touching, taken } = seenAlone(name, [sender]);
-      expect([sent?.map(lineOf), taken, touches]).to.eql([[line], undefined, true]);
+      const { sent, touches, touching } = seenAlone(name, [sender]);
+      expect([sent?.map(lineOf), touches]).to.eql([[line], true]);
       expect(sent?.map(({ nonce, txHash }) => [nonce, touching.has(txHash)])).to.eql([[null, true]]);
       const others = EVERYBODY.filter((person) => person !== sender);
       expect(seenAlone(name, others).sent, 'to anybody else').to.equal(undefined);
@@ -86,15 +87,23 @@ describe('what a wallet of ours sent on Tron', () => {
     expect(sent?.map(lineOf)).to.eql(['alice ok 1773600 batch TRX 66']);
   });
 
-  it('is told apart where another one’s transaction took it', () => {
-    const taken = (change?: Change) => seenAlone('token_transferFrom_direct', ['alice'], change);
-    const { sent, taken: found, touches, touching } = taken();
-    expect([sent, touches, touching.size]).to.eql([undefined, true, 1]);
-    expect(found?.map(({ from, to, units }) => [nameOf(from), nameOf(to), units])).to.eql([
-      ['alice', 'ivan', 3_000_000n],
-    ]);
-    expect(taken(logged({ data: word('') })).taken, 'anybody can move nothing').to.equal(undefined);
-    expect(taken(logged({ address: PEOPLE.token50 })).taken, 'of another token').to.equal(undefined);
+  it('is the approval by which another one’s transaction takes its tokens, and not that transaction', () => {
+    expect(seenAlone('token_approve', ['alice']).sent?.map(lineOf)).to.eql(['alice ok 2585100']);
+    expect(seenAlone('token_transferFrom_direct', ['alice']).sent).to.equal(undefined);
+  });
+
+  it('is nothing that other keys alone have signed: that takes permissions which its own has given', () => {
+    expect(seenAlone('account_permission_update', ['dave']).sent?.map(lineOf)).to.eql(['dave ok 100398000']);
+    expect(seenAlone('trx_transfer_permission_2', ['dave']).sent).to.equal(undefined);
+  });
+
+  it('is proven by either spelling of the signature, which anybody who passes it on may choose', () => {
+    const rewritten: Change = (sent) => {
+      const [one = ''] = sent.signature as unknown as string[];
+      const s = (N - BigInt(`0x${one.slice(64, 128)}`)).toString(16).padStart(64, '0');
+      Object.assign(sent, { signature: [`${one.slice(0, 64)}${s}${one.endsWith('1b') ? '01' : '00'}`] });
+    };
+    expect(seenAlone(AGAIN, ['alice'], rewritten).sent).to.have.length(1);
   });
 
   it('is exact above 2^53', () => {
