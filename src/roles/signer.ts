@@ -16,6 +16,7 @@ import { readPublicParts } from '../signer/wallet-file.ts';
 import type { Started, Starting } from './role.ts';
 
 const RETRY_MS = 5_000;
+const TELL_MS = 60_000;
 /** One waits for news, one signs, and one says how the signer is. */
 const POOL_SIZE = 3;
 
@@ -47,15 +48,23 @@ async function signWhile(keyed: Keyed, signal: AbortSignal): Promise<void> {
   });
   if (!orm) return;
   try {
-    const problem = 'the gas wallets could not be told to the other roles yet';
-    const told = insisting(log, signal, problem, async () => {
+    const telling = tellGasWallets(keyed, orm, signal);
+    await runSigner(await signerDeps(keyed, orm), signal);
+    await telling;
+  } finally {
+    await orm.close(true);
+  }
+}
+
+/** Over and over: another process, with another wallet file, may have told its own since. */
+async function tellGasWallets({ config, log }: Keyed, orm: Orm, signal: AbortSignal): Promise<void> {
+  const problem = 'the gas wallets could not be told to the other roles yet';
+  while (!signal.aborted) {
+    await insisting(log, signal, problem, async () => {
       const { gas } = await readPublicParts(config.wallet.seedFile);
       await publishGasWallets({ orm, now: () => new Date() }, gas);
     });
-    await runSigner(await signerDeps(keyed, orm), signal);
-    await told;
-  } finally {
-    await orm.close(true);
+    await pause(TELL_MS, signal).catch(() => undefined);
   }
 }
 

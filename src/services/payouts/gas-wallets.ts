@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts';
 /**
  * Tells every process which wallets pay the chains' fees: whoever holds the wallet file does it at its start.
  * One that was told once stays ours. One that is told again changes nothing, but where another one was told
- * since: the wallet file was put back, and its signer signs for no other.
+ * since, or claims to be of a later time: whoever signs tells its own over and over, and signs for no other.
  */
 export async function publishGasWallets(
   deps: Pick<Deps, 'orm' | 'now'>,
@@ -20,9 +20,10 @@ export async function publishGasWallets(
       em,
       sql`insert into gas_wallets (network, address_key, address, created_at)
         values (${network}, ${addressKeyOf(network, address)}, ${address}, ${deps.now()})
-        on conflict (network, address_key) do update set created_at = excluded.created_at
+        on conflict (network, address_key) do update set created_at = greatest(excluded.created_at,
+            (select max(created_at) + interval '1 ms' from gas_wallets other where other.network = excluded.network))
           where exists (select 1 from gas_wallets other where other.network = excluded.network
-            and other.created_at > gas_wallets.created_at)`,
+            and other.address_key <> excluded.address_key and other.created_at >= gas_wallets.created_at)`,
     );
 }
 

@@ -7,6 +7,7 @@ import type { Network } from '../../../src/domain/assets.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import { noteGasLevels, readGasLevels } from '../../../src/services/payouts/gas-levels.ts';
 import { publishGasWallets } from '../../../src/services/payouts/gas-wallets.ts';
+import { gasWalletOf } from '../../../src/services/payouts/settle/coins.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 import { DESTINATION, payOut } from '../../support/payout-rows.ts';
 import { valueIn } from '../../support/repository/prometheus.ts';
@@ -119,5 +120,24 @@ describe('what the wallets that pay for gas hold', function () {
       true,
       `${shown('bsc', GAS)} held 0.02 BNB at 2026-11-20T09:00:00Z: enough for 20 payouts of tokens at what the last ones took`,
     ]);
+  });
+
+  it('are those of the wallet whose signer tells it over and over, whatever was written since', async () => {
+    const [ours, other] = [shown('bsc', GAS), shown('bsc', keyOfHex('9b'.repeat(20)))];
+    const later = () => new Date(deps.now().getTime() + 1_000);
+    await publishGasWallets({ ...deps, now: later }, { bsc: other });
+    expect((await gasWalletOf(em(), 'bsc'))?.address).to.equal(other);
+    await publishGasWallets(deps, { bsc: ours });
+    expect((await gasWalletOf(em(), 'bsc'))?.address).to.equal(ours);
+    await shop.sql(
+      "update gas_wallets set created_at = now() + interval '9 years' where address = ? returning 1",
+      [other],
+    );
+    await publishGasWallets(deps, { bsc: ours });
+    expect((await gasWalletOf(em(), 'bsc'))?.address).to.equal(ours);
+    const told = () => shop.sql('select created_at from gas_wallets where address = ?', [ours]);
+    const before = await told();
+    await publishGasWallets(deps, { bsc: ours });
+    expect(await told(), 'it is told again').to.deep.equal(before);
   });
 });
