@@ -62,6 +62,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'payout pause': [DECIDED, `--merchant ${ID} ${DECIDED}`],
   'payout resume': [DECIDED, `--merchant ${ID} ${DECIDED}`],
   'payout accept': [`--tx ${HASH} --network bsc ${DECIDED}`],
+  'payout deny': [`--tx ${HASH} --network bsc --by "$USER" --reason 'no explorer has it'`],
   'payout adopt': [`--tx ${HASH} --network bsc ${DECIDED}`],
   'payout approve-destination': [`${ID} ${BSC}`],
   'endpoint list': ['', `--merchant ${ID} --disabled`],

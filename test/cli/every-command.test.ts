@@ -94,6 +94,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   'payout retry': { args: ({ payout }) => [payout, ...BY] },
   'payout pause': { args: ({ merchant }, run) => [...(run === 0 ? [] : ['--merchant', merchant]), ...BY] },
   'payout resume': { args: ({ merchant }, run) => [...(run === 0 ? [] : ['--merchant', merchant]), ...BY] },
+  'payout deny': { args: () => ['--tx', `0x${'a'.repeat(64)}`, '--network', 'bsc', ...BY], code: 1 },
   'payout accept': { args: () => ['--tx', `0x${'a'.repeat(64)}`, '--network', 'bsc', ...BY], code: 1 },
   'payout adopt': { args: () => ['--tx', `0x${'a'.repeat(64)}`, '--network', 'bsc', ...BY], code: 1 },
   'payout approve-destination': { args: ({ merchant }) => [merchant, BSC], code: 1 },

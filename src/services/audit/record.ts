@@ -30,6 +30,7 @@ export type ActionName =
   | 'merchant.create'
   | 'merchant.set'
   | 'payout.accept'
+  | 'payout.deny'
   | 'payout.adopt'
   | 'payout.pause'
   | 'payout.resume'

@@ -1,5 +1,6 @@
 import { LockMode } from '@mikro-orm/postgresql';
 import { Refused } from '../../base/errors.ts';
+import type { Spending } from '../../chains/spending.ts';
 import { SentTransaction } from '../../db/entities/index.ts';
 import type { Network } from '../../domain/assets.ts';
 import { isoSeconds } from '../../domain/events.ts';
@@ -22,6 +23,7 @@ export class NotForeign extends Refused {
   override readonly name = 'NotForeign';
 }
 
+const AGREEING = 2;
 const LISTED = 1_000;
 const UNDECIDED = { state: 'foreign', decidedAt: null } as const;
 
@@ -39,7 +41,7 @@ export async function listForeign(deps: Deps, limit = LISTED): Promise<ForeignUs
           transaction_hash: hash,
           since: isoSeconds(createdAt),
           reason: `transaction ${hash} used wallet ${fromAddress} on ${network}, and this gateway did not sign it: somebody else may have its key`,
-          action: `find out who sent it; until then the wallet signs nothing. After a restore of the database run "payout adopt" for it first, which takes up what our own signer signed. Once it is known, run "payout accept --tx ${hash} --network ${network} --by NAME --reason TEXT"`,
+          action: `find out who sent it; until then the wallet signs nothing. After a restore of the database run "payout adopt" for it first, which takes up what our own signer signed. Once it is known, run "payout accept --tx ${hash} --network ${network} --by NAME --reason TEXT"; where no explorer has it, "payout deny" with the same`,
         },
   );
 }
@@ -73,10 +75,7 @@ export async function acceptForeign(
       { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { fromKey: 'asc' } },
     );
     const [first] = found;
-    if (!first)
-      throw new NotForeign(
-        `no wallet of ours is known to have sent ${hash} on ${network} without this gateway; see "deposit stuck"`,
-      );
+    if (!first) throw unknown(network, hash);
     const open = found.filter(({ decidedAt }) => !decidedAt);
     if (open.length === 0)
       throw new NotForeign(
@@ -92,3 +91,49 @@ export async function acceptForeign(
     return { wallets };
   });
 }
+
+/**
+ * Forgets a transaction that we did not sign, because it is in no block: the endpoint that showed it, or whoever
+ * wrote the row, was wrong. Two endpoints have to deny it, where there are two, and none may show it; where
+ * there is one, that and the operator's word are enough. What the blocks that were read have lost is in none.
+ * Throws {@link NotForeign} otherwise.
+ */
+export async function denyForeign(
+  deps: Deps,
+  { spending, signal }: { readonly spending: Spending | undefined; readonly signal: AbortSignal },
+  { network, hash, reason }: Omit<Acceptance, 'by'>,
+): Promise<{ readonly wallets: readonly string[] }> {
+  const which = { network, hash, state: 'foreign' } as const;
+  const known = await deps.orm.em.fork().find(SentTransaction, which);
+  if (known.length === 0) throw unknown(network, hash);
+  const bound = known.find(({ blockHash }) => blockHash != null);
+  const block = { number: bound?.blockNumber ?? 0, hash: bound?.blockHash ?? '' };
+  if (bound) {
+    const { held = [], absent = [], asked = [] } = (await spending?.outcomes(hash, block, signal)) ?? {};
+    const isDenied = held.length === 0 && absent.length >= Math.min(AGREEING, Math.max(asked.length, 1));
+    if (!isDenied)
+      throw new NotForeign(
+        `of the RPC endpoints ${asked.join(', ')} block ${block.number} is shown with ${hash} by ${held.length} and denied by ${absent.length}: where an explorer has it, find out who sent it and run "payout accept"; else see that they answer, take the one out that is wrong, and run this again`,
+      );
+  }
+  return await transact(deps, async ({ em }) => {
+    const found = await em.find(SentTransaction, which, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    if (found.some(({ blockHash }) => blockHash != null && blockHash !== block.hash))
+      throw new NotForeign(`another block shows ${hash} by now: run this again`);
+    em.remove(found);
+    await em.flush();
+    const wallets = found.map(({ fromAddress }) => fromAddress);
+    await recordAction(em, deps, {
+      action: 'payout.deny',
+      subject: hash,
+      after: { network, wallets },
+      reason,
+    });
+    return { wallets };
+  });
+}
+
+const unknown = (network: Network, hash: string): NotForeign =>
+  new NotForeign(
+    `no wallet of ours is known to have sent ${hash} on ${network} without this gateway; see "deposit stuck"`,
+  );

@@ -73,7 +73,7 @@ export function requireUndisturbed({ foreignHash, pausedAt }: Facts): void {
   if (foreignHash !== null)
     throw new NotSigned(
       'wallet',
-      `the wallet sent ${foreignHash}, which nobody signed here: see "deposit stuck", and decide with "payout accept"`,
+      `the wallet sent ${foreignHash}, which nobody signed here: see "deposit stuck", and decide with "payout accept" or "payout deny"`,
     );
   if (pausedAt !== null)
     throw new NotSigned(

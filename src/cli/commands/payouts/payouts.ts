@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { group } from '../../run.ts';
-import { addAcceptCommand } from './accept.ts';
+import { addAcceptCommands } from './accept.ts';
 import { addAdoptCommand } from './adopt.ts';
 import { addApproveDestinationCommand } from './approve-destination.ts';
 import { addPauseCommands } from './pause.ts';
@@ -13,7 +13,7 @@ export function addPayoutCommands(program: Command): void {
   addPayoutReads(payout);
   addRetryCommand(payout);
   addPauseCommands(payout);
-  addAcceptCommand(payout);
+  addAcceptCommands(payout);
   addAdoptCommand(payout);
   addApproveDestinationCommand(payout);
 }

@@ -88,7 +88,7 @@ async function planned(
   if (foreign)
     return waits(
       'foreign_use',
-      `${address} sent ${foreign.hash}, which this gateway did not sign, or has forgotten: see "deposit stuck", and decide with "payout adopt" or "payout accept"`,
+      `${address} sent ${foreign.hash}, which this gateway did not sign, or has forgotten: see "deposit stuck", and decide with "payout adopt", "payout accept" or "payout deny"`,
       FOREIGN_MS,
     );
   const paused = await pauseAfterFailures(em, deps, { network, addressKey, currency });

@@ -29,6 +29,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'merchant.create': 'opened this merchant’s account',
   'merchant.set': 'changed what is set for the merchant',
   'payout.accept': 'accepted transactions that this gateway had not sent',
+  'payout.deny': 'denied transactions that are in no block',
   'payout.adopt': 'took up a payout that was found on the chain',
   'payout.pause': 'paused payouts',
   'payout.resume': 'let payouts go on',

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { Wallet } from 'ethers';
+import { HDNodeWallet, Wallet } from 'ethers';
 import { eventually } from '../../../../dev/support/eventually.ts';
 import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts';
 import { updateMerchant } from '../../../../src/services/merchants/merchants.ts';
-import { acceptForeign } from '../../../../src/services/payouts/foreign.ts';
+import { acceptForeign, denyForeign } from '../../../../src/services/payouts/foreign.ts';
 import { setPaused } from '../../../../src/services/payouts/pauses.ts';
-import { ownKey } from '../../watcher/test-watcher.ts';
+import { OWN_PHRASE, ownKey } from '../../watcher/test-watcher.ts';
 import { shown } from '../stage.ts';
 import { GWEI, MERCHANTS, type SettleStage, startSettleStage, USDT } from './stage.ts';
 import { isPaying, isSent, says } from './steps.ts';
@@ -153,15 +153,54 @@ describe('paying out on BNB Chain', function () {
 
   it('has no gas wallet that somebody else has used, until an operator has accepted that', async () => {
     const key = await the.paid(['USDT', 5n * USDT]);
-    const from = `0x${the.gas}`;
-    await the.chain.anvil.rpc('anvil_impersonateAccount', [from]);
-    const hash = await the.chain.send({ from, to: `0x${'ee'.repeat(20)}`, valueUnits: 10n ** 15n });
+    const nonce = Number(await the.chain.anvil.rpc('eth_getTransactionCount', [`0x${the.gas}`, 'latest']));
+    const spends = { chainId: 56, nonce, gasPrice: 5n * GWEI, gasLimit: 21_000n };
+    const raw = await HDNodeWallet.fromPhrase(OWN_PHRASE, '', "m/44'/60'/2'/0/0").signTransaction({
+      ...spends,
+      to: `0x${'ee'.repeat(20)}`,
+      value: 10n ** 15n,
+    });
+    const hash = String(await the.chain.anvil.rpc('eth_sendRawTransaction', [raw]));
     await the.finish();
     await the.settle(key, says('which nobody signed here'));
     expect(await the.ways(key)).to.deep.equal(['gas asked']);
+    expect(await denied(hash)).to.match(/is shown with 0x.* by 1 and denied by 0: .*"payout accept"/);
     await goesOn(key, 'refused', () =>
       acceptForeign(the.deps, { network: 'bsc', hash, by: 'Ann', reason: 'it was me' }),
     );
+  });
+
+  const denied = (hash: string): Promise<unknown> => {
+    const { spending } = the.watchedChain;
+    const actor = { kind: 'operator', name: 'Ann', from: null } as const;
+    const { signal } = new AbortController();
+    const what = { network: 'bsc', hash, reason: 'no explorer has it' } as const;
+    return denyForeign({ ...the.deps, actor }, { spending, signal }, what).catch(
+      (error: Error) => error.message,
+    );
+  };
+
+  it('goes on where somebody wrote what a wallet never sent, once endpoints and an operator deny it', async () => {
+    const key = await the.paid(['USDT', 5n * USDT]);
+    const hash = `0x${'f0'.repeat(32)}`;
+    await the.rows(
+      `insert into sent_transactions (id, network, hash, state, from_address, from_key, nonce, block_number,
+         block_hash, ok, fee_units, moves, created_at, updated_at)
+       values (gen_random_uuid(), 'bsc', ?, 'foreign', ?, ?, 900000, 1, 'x', true, 1, '[]', now(), now()) returning id`,
+      [hash, the.signer.gas.bsc, the.gas],
+    );
+    await the.settle(key, says('which nobody signed here'));
+    the.proxy.fault = () => 'reset';
+    expect(await denied(hash)).to.match(/denied by 0: .* see that they answer/);
+    the.proxy.fault = undefined;
+    await goesOn(key, 'refused', async () =>
+      expect(await denied(hash)).to.deep.equal({ wallets: [the.signer.gas.bsc] }),
+    );
+    expect(await denied(hash)).to.match(/^no wallet of ours is known to have sent/);
+    const actions = "select subject, by_name, reason from operator_actions where action = 'payout.deny'";
+    expect(await the.rows(actions)).to.deep.equal([
+      { subject: hash, by_name: 'Ann', reason: 'no explorer has it' },
+    ]);
   });
 
   it('touches no address that sent what nobody signed here', async () => {
