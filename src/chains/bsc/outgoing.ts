@@ -86,7 +86,8 @@ function feeOf({ type }: RpcTransaction, receipt: RpcReceipt): bigint {
 
 /** Notes a Transfer log of the token out of our wallet. Throws EndpointFailure for one in another form. */
 export function noteLeft(outgoing: Outgoing, txHash: string, { topics, data }: RpcLog): void {
-  if (topics.length !== 3 || data.length !== 66) throw incomplete(txHash);
+  if (topics.length !== 3 || data.length !== 66)
+    throw new EndpointFailure(`transaction ${txHash} of ours with a transfer in another form`);
   const [from, to] = topics.slice(1).map((topic) => addressIn(`0x${topic.slice(TOPIC_ADDRESS)}`));
   if (from !== undefined && to !== undefined)
     outgoing.left({ txHash, from, to, currency: 'USDT', units: unitsIn(data) });
@@ -106,8 +107,4 @@ function addressIn(value: unknown): string {
 
 function unsigned(txHash: string): EndpointFailure {
   return new EndpointFailure(`transaction ${txHash} of ours, which its wallet's key did not sign`);
-}
-
-function incomplete(txHash: string): EndpointFailure {
-  return new EndpointFailure(`transaction ${txHash} of ours without its nonce, or with another sender`);
 }

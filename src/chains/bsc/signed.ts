@@ -22,6 +22,11 @@ const TYPES: readonly (readonly string[])[] = [
 ];
 const AUTHORISATION = ['chainId', 'address', 'nonce'];
 const SIGNATURE = ['yParity', 'r', 's'];
+/** What an authorisation and an entry of an access list hold. */
+const [ALLOWED, LISTED] = [
+  [...AUTHORISATION, ...SIGNATURE],
+  ['address', 'storageKeys'],
+];
 /** Without EIP-155 a signature is for every chain. */
 const NAMES_CHAIN = 35n;
 
@@ -32,23 +37,22 @@ const NAMES_CHAIN = 35n;
 export function signersOf(shown: Shown, chainId: number) {
   const type = Number(shown['type'] ?? 0);
   const names = TYPES[type] ?? [];
+  const content = pick(names, shown);
+  const signed = pick(type === 0 ? ['v', 'r', 's'] : SIGNATURE, shown);
   const v = type === 0 ? quantity(shown['v']) : 0n;
   const chain = type === 0 ? (v - NAMES_CHAIN) / 2n : quantity(shown['chainId']);
   const isForAll = type === 0 && v < NAMES_CHAIN;
   if (!isForAll && chain !== BigInt(chainId)) throw new Error('a transaction of another chain');
-  const items = names.map((name) => itemOf(name, shown));
   const written = (more: Item[]): string => {
-    const list = encodeRlp([...items, ...more]);
+    const list = encodeRlp([...itemsOf(content), ...more]);
     return type === 0 ? list : concat([toBeHex(type), list]);
   };
   const digest = keccak256(written(type === 0 && !isForAll ? [item(chain), '0x', '0x'] : []));
-  const signature = type === 0 ? ['v', 'r', 's'] : SIGNATURE;
-  const proof = Object.fromEntries(['type', 'v', ...names, ...signature].map((name) => [name, shown[name]]));
   return {
-    hash: keccak256(written(signature.map((name) => itemOf(name, shown)))),
+    hash: keccak256(written(itemsOf(signed))),
     sender: signerOf(digest, type === 0 ? { ...shown, yParity: (v + 1n) % 2n } : shown),
     authorisers: authorisersOf(shown, chainId),
-    proof,
+    proof: { type, ...content, ...signed },
   };
 }
 
@@ -57,7 +61,7 @@ export function authorisersOf({ authorizationList: list }: Shown, chainId: numbe
   return (Array.isArray(list) ? (list as Shown[]) : []).flatMap((one) => {
     try {
       const chain = quantity(one['chainId']);
-      const content = concat(['0x05', encodeRlp(AUTHORISATION.map((name) => itemOf(name, one)))]);
+      const content = concat(['0x05', encodeRlp(itemsOf(pick(AUTHORISATION, one)))]);
       return chain === 0n || chain === BigInt(chainId) ? [signerOf(keccak256(content), one)] : [];
     } catch {
       return [];
@@ -66,26 +70,29 @@ export function authorisersOf({ authorizationList: list }: Shown, chainId: numbe
 }
 
 function signerOf(digest: string, shown: Shown): Signer {
-  const [parity = 2n, r = 0n, s = 0n] = SIGNATURE.map((name) => quantity(memberOf(name, shown)));
+  const [parity = 2n, r = 0n, s = 0n] = Object.values(pick(SIGNATURE, shown)).map(quantity);
   const nonce = Number(quantity(shown['nonce']));
   if (parity > 1n || !Number.isSafeInteger(nonce)) throw new Error('a signature that no block carries out');
   const signature = { r: toBeHex(r, 32), s: toBeHex(s, 32), yParity: Number(parity) as 0 | 1 };
   return { key: keyOfHex(recoverAddress(digest, signature), 2), nonce };
 }
 
-/** Old nodes call it by its former name. */
-const memberOf = (name: string, shown: Shown): unknown =>
-  name === 'yParity' ? (shown[name] ?? shown['v']) : shown[name];
-
-function itemOf(name: string, shown: Shown): Item {
-  const value = memberOf(name, shown);
-  if (name === 'to') return (value as string | null) ?? '0x';
-  if (name === 'input' || name === 'address' || name === 'blobVersionedHashes') return value as Item;
-  if (name === 'accessList')
-    return (value as Shown[]).map((one) => [one['address'], one['storageKeys']] as Item);
-  if (name !== 'authorizationList') return item(quantity(value));
-  return (value as Shown[]).map((one) => [...AUTHORISATION, ...SIGNATURE].map((each) => itemOf(each, one)));
+/** These members, and of what they list the known ones too; old nodes call the parity by its former name. */
+function pick(names: readonly string[], shown: Shown): Shown {
+  const known = (value: unknown): unknown => {
+    if (!Array.isArray(value)) return value;
+    return value.map((one) => (typeof one === 'string' ? one : pick('r' in one ? ALLOWED : LISTED, one)));
+  };
+  const named = (name: string): unknown => (name === 'yParity' ? (shown[name] ?? shown['v']) : shown[name]);
+  return Object.fromEntries(names.map((name) => [name, known(named(name))]));
 }
+
+const itemsOf = (shown: object): Item[] =>
+  Object.entries(shown).map(([name, value]): Item => {
+    if (Array.isArray(value)) return value.map((one) => (typeof one === 'string' ? one : itemsOf(one)));
+    if (name === 'to') return value ?? '0x';
+    return name === 'input' || name === 'address' ? value : item(quantity(value));
+  });
 
 const quantity = (value: unknown): bigint => BigInt(value as string | bigint);
 const item = (units: bigint): string => (units === 0n ? '0x' : toBeHex(units));

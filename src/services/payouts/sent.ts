@@ -41,6 +41,7 @@ export async function recordSent(em: Em, deps: Deps, { network, block }: At): Pr
         nonce bigint, proof jsonb, ok boolean, fee_units numeric, moves jsonb)
       on conflict (network, hash, from_key) do update set updated_at = excluded.updated_at,
         state = case when s.state = 'foreign' then s.state else 'mined' end, refused = null,
+        proof = case when s.state = 'foreign' then excluded.proof end,
         block_number = excluded.block_number, block_hash = excluded.block_hash, ok = excluded.ok,
         fee_units = excluded.fee_units, moves = excluded.moves
       where s.verified_at is null`,

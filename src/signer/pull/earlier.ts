@@ -156,7 +156,8 @@ function replaced(
 /**
  * The place after those that the journal knows, and after what the wallet's key has signed elsewhere, as far as
  * that fills one place after the other: what a row or an answer names without that signature moves it by none,
- * because a place once taken is never given back. Throws where what is signed there could not land.
+ * because a place once taken is never given back. Throws where what is signed there could not land, so that it
+ * is asked for again with what the chain counts by then.
  */
 function nextNonce(
   index: JournalIndex,
@@ -167,25 +168,25 @@ function nextNonce(
   const { network, fromKey } = asked;
   const last = index.lastNonce(network, fromKey);
   // The gas wallet may have served before this gateway had it, in blocks that nobody has read.
-  const begins = asked.purpose === 'payout' ? 0 : chainNonce;
-  if (last === undefined && begins === null)
+  let next = last === undefined ? (asked.purpose === 'payout' ? 0 : chainNonce) : last + 1;
+  if (next === null)
     throw new NotSigned(
-      'earlier',
-      'it is the first of its wallet, and RPC endpoints do not agree on how many that has sent: it is asked for again',
+      'terms',
+      'it is the first of its wallet, and RPC endpoints do not agree on how many that has sent: it is asked for again, so see that they are right',
     );
   const taken = new Set(proofs.flatMap((proof) => transfers.places?.(proof, fromKey) ?? []));
-  let next = last === undefined ? Number(begins) : last + 1;
   while (taken.has(next) && next < (chainNonce ?? Number.POSITIVE_INFINITY)) next += 1;
-  if (chainNonce !== null && chainNonce > next)
+  if (chainNonce === null) return next;
+  if (chainNonce > next)
     throw new NotSigned(
-      'wallet',
-      `the chain shows ${chainNonce} transactions of it, and this gateway knows of ${next}: look it up in an explorer, and have the blocks of the others read with "rescan", or take the RPC endpoint out that says so`,
+      'terms',
+      `the chain shows ${chainNonce} transactions of the wallet, and this gateway knows of ${next}: look it up in an explorer, and have the blocks of the others read with "rescan", or take the RPC endpoint out that says so`,
     );
   const first = index.firstNonce(network, fromKey);
-  if (chainNonce !== null && first !== undefined && chainNonce < first)
+  if (first !== undefined && chainNonce < first)
     throw new NotSigned(
-      'wallet',
-      `the chain shows ${chainNonce} transactions of it, and the first of this signer has number ${first}, so none can land: look it up in an explorer, and send those between from the wallet's own phrase, or take the RPC endpoint out that says so`,
+      'terms',
+      `the chain shows ${chainNonce} transactions of the wallet, and the first of this signer has number ${first}, so none can land: look it up in an explorer, and send those between from the wallet's own phrase, or take the RPC endpoint out that says so`,
     );
   return next;
 }

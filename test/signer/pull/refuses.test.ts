@@ -119,7 +119,7 @@ describe('the signer refuses', function () {
     const id = await the.ask(payout, { terms });
     await the.refused(
       id,
-      /^wallet: the chain shows 3 transactions of it, and this gateway knows of 0: .*"rescan"/,
+      /^terms: the chain shows 3 transactions of the wallet, and this gateway knows of 0: .*"rescan"/,
     );
     await the.force('update sent_transactions set terms = ? where id = ?', [
       JSON.stringify({ ...terms, nonce: 0 }),
