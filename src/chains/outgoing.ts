@@ -7,7 +7,8 @@ export type Move = { readonly to: string; readonly currency: Currency; readonly 
 
 /**
  * What the key of one of our wallets has signed: a transaction of that wallet, or where a chain has such, the
- * leave for another's transaction to run code at its address, which pays no fee and takes a place all the same.
+ * leave for another's transaction to run code at its address, which pays no fee and takes a place all the
+ * same.
  */
 export type SentByUs = {
   readonly txHash: string;

@@ -51,8 +51,8 @@ export class WrongTerms extends Error {
 export type Transfers = {
   readonly hasNonce: boolean;
   /**
-   * The places among its transactions that a wallet's key has taken by what a proof (`SentByUs`) holds; none where
-   * the key has not signed that for this chain. Absent on a chain without places.
+   * The places among its transactions that a wallet's key has taken by what a proof (`SentByUs`) holds; none
+   * where the key has not signed that for this chain. Absent on a chain without places.
    */
   readonly places?: ((proof: object, key: AddressKey) => readonly number[]) | undefined;
   /** Whether what a stake gives can be lent on this chain. */

@@ -107,7 +107,6 @@ export class JournalIndex {
   readonly #byDeposit = new Map<string, SignedLine[]>();
   readonly #topUps = new Map<string, SignedLine[]>();
   readonly #lent = new Map<string, SignedLine[]>();
-  readonly #firstNonce = new Map<string, number>();
   readonly #lastNonce = new Map<string, number>();
   readonly #destinations = new Map<string, DestinationLine>();
   readonly #changed = new Set<string>();
@@ -144,10 +143,8 @@ export class JournalIndex {
     if (line.purpose === 'gas') push(this.#topUps, `${line.network}:${line.to}`, line);
     if (line.purpose === 'payout') this.#topUps.delete(wallet);
     if (line.purpose === 'delegate') push(this.#lent, `${line.network}:${line.to}`, line);
-    if (line.nonce !== null) {
-      this.#firstNonce.set(wallet, this.#firstNonce.get(wallet) ?? line.nonce);
+    if (line.nonce !== null)
       this.#lastNonce.set(wallet, Math.max(line.nonce, this.#lastNonce.get(wallet) ?? 0));
-    }
   }
 
   /** What was signed for a payout, in order. */
@@ -170,9 +167,9 @@ export class JournalIndex {
     return this.#lent.get(`${network}:${to}`) ?? [];
   }
 
-  /** The nonce with which the signing for a wallet began. */
-  firstNonce(network: Network, from: AddressKey): number | undefined {
-    return this.#firstNonce.get(`${network}:${from}`);
+  /** Whether a wallet has signed something in this place. */
+  holds(network: Network, from: AddressKey, nonce: number): boolean {
+    return this.signed.some((one) => one.nonce === nonce && one.from === from && one.network === network);
   }
 
   /** The highest nonce that was signed for a wallet. */

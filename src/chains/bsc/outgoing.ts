@@ -33,9 +33,9 @@ function isOurs({ from }: RpcTransaction, watched: AddressLookup): boolean {
 }
 
 /**
- * Notes a transaction of ours, with its value, and each wallet of ours that lets others run code at its address
- * by a transaction of whomever: the chain carries that out whether it succeeds or not. Throws EndpointFailure
- * where one is not whole, or not what the key of the wallet has signed for this chain.
+ * Notes a transaction of ours, with its value, and each wallet of ours that lets others run code at its
+ * address by a transaction of whomever: the chain carries that out whether it succeeds or not. Throws
+ * EndpointFailure where one is not whole, or not what the key of the wallet has signed for this chain.
  */
 export function noteSent(
   outgoing: Outgoing,

@@ -1,6 +1,6 @@
-// Who has signed a transaction of BNB Chain, as a node shows it. No library's transaction is made of it: those
-// take less than blocks may hold, as an authorisation that is nonsense, and one of ours that nobody could read
-// would stop the reading of the chain.
+// Who has signed a transaction of BNB Chain, as a node shows it. No library's transaction is made of it:
+// those take less than blocks may hold, as an authorisation that is nonsense, and one of ours that nobody
+// could read would stop the reading of the chain.
 import { concat, encodeRlp, keccak256, recoverAddress, toBeHex } from 'ethers';
 import { type AddressKey, keyOfHex } from '../address-key.ts';
 
@@ -31,8 +31,9 @@ const [ALLOWED, LISTED] = [
 const NAMES_CHAIN = 35n;
 
 /**
- * Who has signed a transaction for this chain: the sender, and whoever lets others run code at his address by it
- * (EIP-7702); with its hash, and what of it proves that. Throws for one of another chain, or of no known type.
+ * Who has signed a transaction for this chain: the sender, and whoever lets others run code at his address by
+ * it (EIP-7702); with its hash, and what of it proves that. Throws for one of another chain, or of no known
+ * type.
  */
 export function signersOf(shown: Shown, chainId: number) {
   const type = Number(shown['type'] ?? 0);

@@ -6,9 +6,9 @@ const TEXT = /^([0-9a-f]{64})([0-9a-f]{64})([0-9a-f]{2})/i;
 const FIRST_PARITY = 27;
 
 /**
- * The keys that have signed an id, of signatures as nodes show them; what is none is left out. They are read as
- * nodes read them: whoever passes a transaction on may write the other of the two values that are as good, or
- * the last byte without its 27, and the chain takes that under the same id.
+ * The keys that have signed an id, of signatures as nodes show them; what is none is left out. They are read
+ * as nodes read them: whoever passes a transaction on may write the other of the two values that are as good,
+ * or the last byte without its 27, and the chain takes that under the same id.
  */
 export function keysThatSigned(id: string, signatures: unknown): readonly AddressKey[] {
   return (Array.isArray(signatures) ? signatures : []).flatMap((text) => {

@@ -93,10 +93,10 @@ export async function acceptForeign(
 }
 
 /**
- * Forgets a transaction that we did not sign, because it is in no block: the endpoint that showed it, or whoever
- * wrote the row, was wrong. Two endpoints have to deny it, where there are two, and none may show it; where
- * there is one, that and the operator's word are enough. What the blocks that were read have lost is in none.
- * Throws {@link NotForeign} otherwise.
+ * Forgets a transaction that we did not sign, because it is in no block: the endpoint that showed it, or
+ * whoever wrote the row, was wrong. Two endpoints have to deny it, where there are two, and none may show it;
+ * where there is one, that and the operator's word are enough. What the blocks that were read have lost is in
+ * none. Throws {@link NotForeign} otherwise.
  */
 export async function denyForeign(
   deps: Deps,

@@ -1,6 +1,7 @@
 // What our own wallets sent, as blocks show it. It is bound to its block in the block's own commit, read
-// twice and unbound with its block, exactly as deposits are: no receipt is ever asked for. That the key of the
-// wallet signed it the reader has proven, so whoever else uses a key is known from the first read on, for ever.
+// twice and unbound with its block, exactly as deposits are: no receipt is ever asked for. That the key of
+// the wallet signed it the reader has proven, so whoever else uses a key is known from the first read on, for
+// ever.
 
 import { addressKeyOf, normaliseAddress } from '../../chains/addresses.ts';
 import type { ScannedBlock, Transfer } from '../../chains/reader.ts';

@@ -154,10 +154,10 @@ function replaced(
 }
 
 /**
- * The place after those that the journal knows, and after what the wallet's key has signed elsewhere, as far as
- * that fills one place after the other: what a row or an answer names without that signature moves it by none,
- * because a place once taken is never given back. Throws where what is signed there could not land, so that it
- * is asked for again with what the chain counts by then.
+ * The place after those that the journal knows, and after what the wallet's key has signed elsewhere, as far
+ * as that fills one place after the other: what a row or an answer names without that signature moves it by
+ * none, because a place once taken is never given back. Throws where what is signed there could not land, so
+ * that it is asked for again with what the chain counts by then.
  */
 function nextNonce(
   index: JournalIndex,
@@ -182,11 +182,10 @@ function nextNonce(
       'terms',
       `the chain shows ${chainNonce} transactions of the wallet, and this gateway knows of ${next}: look it up in an explorer, and have the blocks of the others read with "rescan", or take the RPC endpoint out that says so`,
     );
-  const first = index.firstNonce(network, fromKey);
-  if (first !== undefined && chainNonce < first)
+  if (chainNonce < next && !index.holds(network, fromKey, chainNonce))
     throw new NotSigned(
       'terms',
-      `the chain shows ${chainNonce} transactions of the wallet, and the first of this signer has number ${first}, so none can land: look it up in an explorer, and send those between from the wallet's own phrase, or take the RPC endpoint out that says so`,
+      `the chain shows ${chainNonce} transactions of the wallet, and this signer has signed none with number ${chainNonce}, so none after it can land: look it up in an explorer, and send those between from the wallet's own phrase, or take the RPC endpoint out that says so`,
     );
   return next;
 }

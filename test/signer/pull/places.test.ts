@@ -73,7 +73,7 @@ describe('the next place of a wallet', () => {
     'begins at the chain’s count for a gas wallet': [7, { purpose: 'gas', chain: 7 }],
     'waits where endpoints do not agree on that': [/^it is the first of its wallet/, { purpose: 'gas' }],
     'is none where nothing could land': [
-      /number 7, so none can land/,
+      /none with number 2, so none after it can land/,
       { purpose: 'gas', journal: [7], chain: 2 },
     ],
   };

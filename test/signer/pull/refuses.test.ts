@@ -85,7 +85,7 @@ describe('the signer refuses', function () {
     expect(Number((await the.signed(id))['nonce'])).to.equal(1);
   });
 
-  /** What somebody sent from the address of a payout, in a final block, as an operator has accepted it or not. */
+  /** What somebody sent from the address of a payout, in a final block; `by` whom it was accepted. */
   const foreign = async ({ address, addressKey }: Payout, nonce: number, by: string | null = null) => {
     const transaction = { chainId: 56, nonce, gasLimit: 21_000, gasPrice: 1, to: the.gas.bsc };
     const [{ index } = { index: 0 }] = await the.sql<{ index: number }>(

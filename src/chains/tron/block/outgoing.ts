@@ -10,11 +10,11 @@ import { hashOf, hasRun, hasSucceeded, malformed, membersOf, type SentTransactio
 import { AFTER_41, isPrefixed, readSun, spelledAt } from './sent-values.ts';
 
 /**
- * True for a transaction of one of our wallets, of whatever type, that its key has signed, be it one of several.
- * Other keys alone sign for a wallet only by permissions that its own key has given away: that act is told of,
- * and what they sign is not: anybody could sign the like, and no answer shows who may. Throws EndpointFailure
- * where nobody has signed, and where the owner has another form than nodes give it: it would never be ours.
- * What a node cannot print shows none, and is none of ours.
+ * True for a transaction of one of our wallets, of whatever type, that its key has signed, be it one of
+ * several. Other keys alone sign for a wallet only by permissions that its own key has given away: that act
+ * is told of, and what they sign is not: anybody could sign the like, and no answer shows who may. Throws
+ * EndpointFailure where nobody has signed, and where the owner has another form than nodes give it: it would
+ * never be ours. What a node cannot print shows none, and is none of ours.
  */
 export function isOurs(transaction: SentTransaction, watched: AddressLookup): boolean {
   const { value, signature } = transaction;
