@@ -16,7 +16,7 @@ alter table sent_transactions
     this.addSql(
       "create index sent_transactions_lent_index on sent_transactions (network, to_key) where purpose = 'delegate' and reclaimed_at is null and state in ('signed', 'sent', 'mined', 'final')",
     );
-    this.addSql(GUARD_SENT);
+    this.addSql(guardSentTerms() + KEEP_SENT);
   }
 
   override down(): void {
@@ -28,9 +28,9 @@ alter table sent_transactions
 
 /**
  * As before; what is lent goes to the address of a payout that is not over, and is taken back from there, to
- * the unit, whenever.
+ * the unit, whenever. `unless`: what else may be signed although not all deposits of its payout are in a block.
  */
-const GUARD_SENT = `
+export const guardSentTerms = (unless = ''): string => `
 create or replace function guard_sent_terms() returns trigger language plpgsql as $$
 declare
   payout payouts%rowtype;
@@ -71,12 +71,15 @@ begin
   end if;
   if new.purpose = 'payout' and new.raw is not null and (tg_op = 'INSERT' or old.raw is null) and exists (
       select 1 from deposits where payout_id = new.payout_id
-        and (status <> 'completed' or block_hash is null or verified_at is null)) then
+        and (status <> 'completed' or block_hash is null or verified_at is null))${unless} then
     raise exception 'a payout is signed while all its deposits are in a block and read twice'
       using errcode = 'integrity_constraint_violation';
   end if;
   return new;
 end $$;
+`;
+
+const KEEP_SENT = `
 create or replace function keep_sent_transaction() returns trigger language plpgsql as $$
 begin
   if (new.network, new.from_key, new.created_at) is distinct from (old.network, old.from_key, old.created_at)

@@ -1,5 +1,5 @@
 // What the next step of a payout is decided from.
-import type { SentState } from '../settlement.ts';
+import type { PayoutState, SentState } from '../settlement.ts';
 import type { SentPurpose } from './purpose.ts';
 
 /** Why a payout waits, as rows, metrics and operators name it. */
@@ -52,7 +52,7 @@ export type SentFacts = {
 };
 
 export type LivingFacts = {
-  readonly state: 'planned' | 'paying';
+  readonly state: PayoutState;
   readonly sent: readonly SentFacts[];
   /** Why nothing may be signed for it any more: the merchant's withdraw address is another one by now. */
   readonly obsolete: string | null;

@@ -3,6 +3,7 @@
 import type { SentState } from '../settlement.ts';
 import { isGivenUp, sentenceOf, signerSays } from './asked.ts';
 import { ageOf, canLand, type LivingFacts, type SentFacts, type Wait, waits } from './facts.ts';
+import { movesMoney } from './purpose.ts';
 
 export type LivingStep =
   | Wait
@@ -30,7 +31,7 @@ const LET_BE_PART = 3;
 const LONG_WAIT_MS = 60_000;
 
 /**
- * The next step of a payout that is planned or pays. Only transactions that blocks show end it: it settles
+ * The next step of a payout that is planned or pays, or is over and was taken out of its block. Only transactions that blocks show end it: it settles
  * when one succeeded in a final block, and fails when none is left that could. What was asked for is given up
  * only after the signer has refused it, and cancelled only when nothing is asked for or signed.
  */
@@ -38,8 +39,20 @@ export function decideLiving(facts: LivingFacts): LivingStep {
   const payouts = facts.sent.filter(({ purpose, state }) => purpose === 'payout' && state !== 'dead');
   const signed = payouts.filter(({ state }) => state !== 'asked');
   if (facts.state === 'paying') return decidePaying(facts, payouts, signed);
+  if (facts.state !== 'planned') return decideOver(facts);
   if (signed.length > 0) return { does: 'pay' };
   return decidePlanned(facts, payouts);
+}
+
+/** The block that ended it was replaced: what is signed is sent until another one has it. */
+function decideOver(facts: LivingFacts): LivingStep {
+  const loose = facts.sent.filter((one) => movesMoney(one.purpose) && isSent(one) && canLand(one));
+  const wait = waits(
+    'on_its_way',
+    `it is ${facts.state}, and the block that ended it was replaced: its bytes are sent again until another one has them, and nothing else is paid out of the address; see that the RPC endpoints answer ("doctor")`,
+    facts.resendMs / LET_BE_PART,
+  );
+  return firstDue(newestOfEach(loose), facts) ?? wait;
 }
 
 function decidePaying(
@@ -79,80 +92,76 @@ function keepSending(
   open: readonly SentFacts[],
   asked: SentFacts | undefined,
 ): LivingStep {
-  const { now, resendMs, blockLookMs, signer, sent } = facts;
-  const newest = newestOf(open);
   // What prepared it, whose final block was replaced after all: without that nothing can land.
-  const before = sent.filter((one) => prepares(one) && isSent(one) && canLand(one));
-  for (const one of [...newestOfEach(before), newest]) {
-    const due = dueToSend(one, now, resendMs);
-    if (due) return due;
-  }
+  const before = facts.sent.filter((one) => prepares(one) && isSent(one) && canLand(one));
+  const due = firstDue([...newestOfEach(before), newestOf(open)], facts);
+  if (due) return due;
   if (asked) {
     if (isGivenUp(asked, facts)) return { does: 'give_up', id: asked.id, reason: sentenceOf(asked) };
-    const { code, reason } = signerSays(asked, signer, now);
+    const { code, reason } = signerSays(asked, facts.signer, facts.now);
     return waits(
       code,
       `${reason}; the transaction before it is sent again until a block has it`,
-      blockLookMs,
+      facts.blockLookMs,
     );
   }
-  if (isToOutbid(newest, facts)) return outbids(facts, newest, 'its transaction was sent');
-  return waits(
-    'on_its_way',
-    `its transaction was sent, and no block has it yet${whyNot(newest)}`,
-    blockLookMs,
-  );
+  return outbids(facts, newestOf(open), 'its transaction was sent', 'it');
 }
 
 function decidePlanned(facts: LivingFacts, payouts: readonly SentFacts[]): LivingStep {
   const { obsolete, paused } = facts;
   const before = facts.sent.filter((one) => prepares(one) && !isOver(one.state));
+  const open = before.filter((one) => one.state !== 'asked' && canLand(one));
+  const isMined = open.some(({ state }) => state === 'mined');
+  // A signed top-up has a place in the gas wallet's order: it is sent whatever becomes of the payout.
+  const due = isMined ? undefined : firstDue(newestOfEach(open), facts);
+  if (due) return due;
   for (const asked of [...payouts, ...before].filter(({ state }) => state === 'asked')) {
     const given = obsolete !== null && asked.refused !== null;
     if (given || isGivenUp(asked, facts))
       return { does: 'give_up', id: asked.id, reason: obsolete ?? sentenceOf(asked) };
     return { does: 'wait', ...signerSays(asked, facts.signer, facts.now) };
   }
-  const open = before.filter(canLand);
-  if (open.length > 0) return decidePreparing(facts, open);
+  if (open.length > 0) {
+    const newest = newestOf(open);
+    const what = newest.purpose === 'gas' ? 'the coins for its fee' : 'the bytes that lend it energy';
+    if (!isMined) return outbids(facts, newest, `${what} were sent`, 'them');
+    return waits('on_its_way', `${what} are in a block that is not final yet`, facts.blockLookMs);
+  }
   if (obsolete !== null) return { does: 'cancel', reason: obsolete };
   if (paused !== null) return waits('paused', paused, LONG_WAIT_MS);
   return { does: 'prepare' };
-}
-
-/** A signed top-up has a place in the gas wallet's order: it is sent whatever becomes of the payout. */
-function decidePreparing(facts: LivingFacts, open: readonly SentFacts[]): LivingStep {
-  const { now, resendMs, blockLookMs } = facts;
-  const newest = newestOf(open);
-  const what = newest.purpose === 'gas' ? 'the coins for its fee' : 'the bytes that lend it energy';
-  if (open.some(({ state }) => state === 'mined'))
-    return waits('on_its_way', `${what} are in a block that is not final yet`, blockLookMs);
-  for (const one of newestOfEach(open)) {
-    const due = dueToSend(one, now, resendMs);
-    if (due) return due;
-  }
-  const sent = `${what} were sent`;
-  if (isToOutbid(newest, facts)) return outbids(facts, newest, sent);
-  return waits('on_its_way', `${sent}, and no block has them yet${whyNot(newest)}`, blockLookMs);
 }
 
 /** What endpoints said to it, where none of them takes it. */
 const whyNot = (newest: SentFacts): string =>
   newest.refused === null ? '' : `: no RPC endpoint takes it (${sentenceOf(newest)})`;
 
-function isToOutbid({ signedAt, sentAt }: SentFacts, { now, resendMs, outbidMs }: LivingFacts): boolean {
-  return ageOf(signedAt, now) >= outbidMs && ageOf(sentAt, now) >= resendMs / LET_BE_PART;
+/**
+ * A better price for what no block takes: what is signed may land at any time, so nobody gains by it, and
+ * what stands behind it in the wallet's order waits for it. So neither a pause nor anything else of its
+ * payout keeps it back.
+ */
+function outbids(
+  { now, resendMs, outbidMs, blockLookMs }: LivingFacts,
+  newest: SentFacts,
+  what: string,
+  them: 'it' | 'them',
+): LivingStep {
+  const { id, signedAt, sentAt } = newest;
+  if (ageOf(signedAt, now) >= outbidMs && ageOf(sentAt, now) >= resendMs / LET_BE_PART)
+    return { does: 'outbid', id };
+  return waits('on_its_way', `${what}, and no block has ${them} yet${whyNot(newest)}`, blockLookMs);
 }
 
-/** A higher price is another signature: while payouts are paused only what is signed is sent on. */
-function outbids({ paused, blockLookMs }: LivingFacts, newest: SentFacts, what: string): LivingStep {
-  if (paused === null) return { does: 'outbid', id: newest.id };
-  return waits('paused', `${what}, and no block has it yet; for a higher price: ${paused}`, blockLookMs);
+/** The first of these that is to be sent now. */
+function firstDue(bytes: readonly SentFacts[], { now, resendMs }: LivingFacts): ReturnType<typeof dueToSend> {
+  return bytes.map((one) => dueToSend(one, now, resendMs)).find((due) => due !== undefined);
 }
 
 /** That it is to be sent, for the first time or again; at once where a wrong clock says that it was. */
 export function dueToSend(
-  { id, sentAt }: SentFacts,
+  { id, sentAt }: Pick<SentFacts, 'id' | 'sentAt'>,
   now: Date,
   resendMs: number,
 ): (LivingStep & { readonly does: 'send' }) | undefined {

@@ -129,7 +129,7 @@ function whatHolds(
 ): Pick<StuckPayout, 'reason' | 'action' | 'needs'> {
   const { code, payoutId, address } = row;
   const why = row.reason ?? 'nobody looks after this payout, which is under way';
-  const reason = row.isOver ? `the payout is over, and what it was lent is not back: ${why}` : why;
+  const reason = row.isOver ? `the payout is over: ${why}` : why;
   const { needs } = waitView({ ...row, reason });
   const action = needs
     ? `send at least ${needs.amount} ${needs.currency} to ${needs.address}; it goes on by itself then`

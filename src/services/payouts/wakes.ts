@@ -52,14 +52,28 @@ export async function wakeForBlocks(
 ): Promise<void> {
   const numbers = blocks.filter(({ sent }) => sent !== undefined).map(({ number }) => number);
   if (numbers.length === 0) return;
+  await wakeOfSent(
+    tx,
+    sql`s.network = ${network} and s.block_number = any(${numbers}::bigint[])
+      and (p.state in ${literals(LIVING_PAYOUTS)} or s.purpose = 'reclaim')`,
+  );
+}
+
+/**
+ * Tells the actors of addresses of which blocks above this one hold transactions, in the caller's transaction,
+ * which takes these blocks away: what was signed is sent until another block has it, whatever its payout is.
+ */
+export async function wakeForReplaced(tx: Tx, network: Network, blockNumber: number): Promise<void> {
+  await wakeOfSent(tx, sql`s.network = ${network} and s.block_number > ${blockNumber}`);
+}
+
+/** Which transactions `s` of payouts `p`, in blocks. */
+async function wakeOfSent(tx: Tx, which: ReturnType<typeof sql>): Promise<void> {
   const places = await rows(
     tx.em,
     sql<SettlementPlace>`select distinct p.network, p.address_key, p.address, p.merchant_id
       from sent_transactions s join payouts p on p.id = s.payout_id
-      where s.network = ${network} and s.block_number = any(${numbers}::bigint[])
-        and s.block_hash is not null and (p.state in ${literals(LIVING_PAYOUTS)} or s.purpose = 'reclaim')
-        and not p.simulated
-      order by p.address_key`,
+      where ${which} and s.block_hash is not null and not p.simulated order by p.address_key`,
   );
   for (const place of places) await tx.enqueue(...settlementWake(place));
 }

@@ -72,7 +72,8 @@ export function livingPage(network: Network, after: AddressKey): Statement<Place
 
 /**
  * Addresses that were lent energy which is not known to be with its lender again, or not any more because
- * what took it back has lost its final block, behind `after`.
+ * what took it back has lost its final block, and those with signed bytes in no block, whatever their payout
+ * is, behind `after`.
  */
 export function lentPage(network: Network, after: AddressKey): Statement<Place> {
   return sql`
@@ -86,9 +87,12 @@ export function lentPage(network: Network, after: AddressKey): Statement<Place> 
         join sent_transactions lent on lent.payout_id = back.payout_id and lent.purpose = 'delegate'
         where back.network = ${network} and back.to_key > ${after} and back.purpose = 'reclaim'
           and back.state in ('asked', 'signed', 'sent')
+      union all
+      select payout_id, state, ok from sent_transactions
+        where network = ${network} and state in ('signed', 'sent')
     ) s join payouts p on p.id = s.payout_id
     where s.state in ('signed', 'sent', 'mined', 'final') and s.ok is distinct from false
-    order by p.address_key limit ${PAGE}`;
+      and p.address_key > ${after} order by p.address_key limit ${PAGE}`;
 }
 
 /**

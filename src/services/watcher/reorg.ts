@@ -4,6 +4,7 @@ import { rows, sql } from '../../db/sql.ts';
 import { withdrawReplaced } from '../deposits/held.ts';
 import type { Deps } from '../deps.ts';
 import { unbindSentAbove } from '../payouts/sent.ts';
+import { wakeForReplaced } from '../payouts/wakes.ts';
 import { transact } from '../transact.ts';
 import { forgetAbove } from '../uncredited/unrecognised.ts';
 import { belowBrokenFinality, FinalityContradiction } from './anchor.ts';
@@ -153,6 +154,7 @@ async function goBack(deps: Deps, cursor: ChainCursor, ancestor: Place, headNumb
         from locked where d.id = locked.id
         returning d.id, d.status`,
     );
+    await wakeForReplaced(tx, cursor.network, ancestor.number);
     await unbindSentAbove(tx.em, deps, cursor.network, ancestor.number);
     const forgotten = await forgetAbove(tx.em, cursor.network, ancestor.number);
     await withdrawReplaced(

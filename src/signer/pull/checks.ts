@@ -2,21 +2,39 @@
 // because somebody wrote it into the row.
 import type { AddressKey } from '../../chains/address-key.ts';
 import { addressKeyOf } from '../../chains/addresses.ts';
-import { assetOf } from '../../domain/assets.ts';
+import { assetOf, NATIVE_CURRENCY } from '../../domain/assets.ts';
 import type { DepositState } from '../../domain/deposit.ts';
 import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
-import type { SignedLine } from '../journal-lines.ts';
 import { type Bench, type Order, termsOf } from './bench.ts';
 import { provenDestination, provenOrigin, requireOldEnough } from './directions.ts';
-import { isLost, placeOfTransfer, requireUnpaid } from './earlier.ts';
+import { isLost, placeOfTransfer, replaced, requireUnpaid } from './earlier.ts';
 import { contractKey, type DepositFacts, type Facts } from './facts.ts';
 import { lend, requireFromGasWallet, requireUndisturbed, takeBack } from './lending.ts';
-import { type Moved, requireRoom } from './limits.ts';
+import { type Moved, requireRoom, sumOf } from './limits.ts';
 import { NotSigned } from './refusal.ts';
 
-/** More are a sign that something else is wrong. */
-const MOST_TOP_UPS = 3;
+/** What an address is given without paying anything out, in transfers at their dearest. */
+const MOST_GIVEN = 2n;
 const COMPLETED: DepositState = 'completed';
+
+/**
+ * The same transfer in the place of one that the journal holds, for a higher price; undefined where a row asks
+ * for something else. What is signed may land at any time, so this gives nobody anything, and all that stands
+ * behind it in the wallet's order waits for it: it is held to what it may cost and to the transfer before it,
+ * and to nothing that is said of its payout, its destination or a limit. Throws {@link NotSigned}.
+ */
+export function replacement(bench: Bench, facts: Facts): Order | undefined {
+  const { network, purpose, payoutId, fromKey, toKey, currency, amountUnits } = facts.asked;
+  if (!bench.transfers.hasNonce) return undefined;
+  const open = replaced(purpose, bench.index.ofPayout(purpose, payoutId), facts.outcomes);
+  if (open?.network !== network || open.from !== fromKey || open.to !== toKey) return undefined;
+  // A payout of coins pays the difference of the price out of what it moves.
+  const isCoins = purpose === 'payout' && currency === NATIVE_CURRENCY[network];
+  const most = isCoins ? termsOf(bench, facts, 'native').mostUnits : 0n;
+  if (amountUnits > open.amount + most || amountUnits < open.amount - most) return undefined;
+  if (purpose === 'gas') return topUp(bench, facts);
+  return { ...payout(bench, facts, open.to, requireOwner(bench, facts)), depositIds: open.deposits };
+}
 
 /**
  * The transfer that a row asks for, when everything about it is right. Throws {@link NotSigned} for the first
@@ -35,6 +53,7 @@ export function decide(bench: Bench, facts: Facts): Order {
   requireUnpaid(bench, facts);
   requireUndisturbed(facts);
   const order = orderOf(bench, facts, { destination: destination.address, index });
+  if (facts.asked.purpose === 'gas') requireSpent(bench, facts, order);
   requireRoom(bench.limits, bench.index, movedBy(facts), order.transfer.nonce, bench.now);
   return order;
 }
@@ -156,16 +175,9 @@ function payout(bench: Bench, facts: Facts, destination: AddressKey, index: numb
 }
 
 function topUp(bench: Bench, facts: Facts): Order {
-  const { asked, payout: row, gasWalletNoted } = facts;
-  const { transfers, index, now } = bench;
-  if (assetOf(row.network, row.currency).kind === 'native')
-    throw new NotSigned('payout', 'a payout of the coin pays its own fee and needs no top-up: cancel it');
+  const { asked } = facts;
+  const { transfers } = bench;
   requireFromGasWallet(bench, facts, 'a top-up goes');
-  if (gasWalletNoted !== true)
-    throw new NotSigned(
-      'wallet',
-      'no watcher counts the gas wallet as ours yet, and would take a top-up for a deposit: see that a worker runs and watches the chain',
-    );
   if (asked.amountUnits <= 0n || asked.amountUnits > transfers.mostTopUp)
     throw new NotSigned(
       'terms',
@@ -173,15 +185,6 @@ function topUp(bench: Bench, facts: Facts): Order {
     );
   const terms = termsOf(bench, facts, 'native');
   const nonce = placeOfTransfer(bench, facts, terms);
-  const given = index
-    .topUps(row.network, row.addressKey)
-    .filter((line) => !isLost(line, facts.outcomes.get(line.hash), now));
-  const before = given.filter((line) => line.nonce === null || line.nonce !== nonce);
-  if (placesOf(before) >= MOST_TOP_UPS)
-    throw new NotSigned(
-      'payout',
-      `the address was given coins ${MOST_TOP_UPS} times and has paid nothing out since: find out where they went, then cancel the payout`,
-    );
   const { fromKey: from, toKey: to, amountUnits: units } = asked;
   return {
     transfer: { from, to, kind: 'native', units, nonce },
@@ -191,5 +194,23 @@ function topUp(bench: Bench, facts: Facts): Order {
   };
 }
 
-const placesOf = (lines: readonly SignedLine[]): number =>
-  new Set(lines.map(({ payout_id, nonce, attempt }) => nonce ?? `${payout_id}:${attempt}`)).size;
+/** Throws {@link NotSigned} where an address is given more and more, and pays nothing out with it. */
+function requireSpent({ index, transfers, now }: Bench, facts: Facts, { transfer }: Order): void {
+  const { asked, gasWalletNoted, outcomes } = facts;
+  if (gasWalletNoted !== true)
+    throw new NotSigned(
+      'wallet',
+      'no watcher counts the gas wallet as ours yet, and would take a top-up for a deposit: see that a worker runs and watches the chain',
+    );
+  const given = index
+    .topUps(asked.network, asked.toKey)
+    .filter((line) => !isLost(line, outcomes.get(line.hash), now));
+  const { payoutId: payout_id, purpose, attempt, amountUnits: amount } = asked;
+  const sum = sumOf([...given, { payout_id, purpose, attempt, amount, nonce: transfer.nonce }]);
+  const most = MOST_GIVEN * transfers.mostTopUp;
+  if (sum <= most) return;
+  throw new NotSigned(
+    'payout',
+    `with it the address would have been given ${sum} units and have paid nothing out since, and it is given ${most} at most: find out where they went, or raise what a transfer may cost`,
+  );
+}

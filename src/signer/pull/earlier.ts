@@ -141,7 +141,7 @@ export function placeOfTransfer(
  * The attempt whose place is taken again. All attempts of a payout share one, so that one of them lands at
  * most; a top-up replaces the one before only while that may still land.
  */
-function replaced(
+export function replaced(
   purpose: SignedLine['purpose'],
   before: readonly SignedLine[],
   outcomes: Facts['outcomes'],

@@ -59,7 +59,8 @@ export function requireRoom(
 
 type Counted = Pick<SignedLine, 'payout_id' | 'purpose' | 'attempt' | 'nonce' | 'amount'>;
 
-function sumOf(lines: readonly Counted[]): bigint {
+/** What lines move together; attempts in one place count once, with the largest of them. */
+export function sumOf(lines: readonly Counted[]): bigint {
   const largest = new Map<string, bigint>();
   for (const { payout_id, purpose, attempt, nonce, amount } of lines) {
     const place = `${payout_id}:${purpose}:${nonce ?? `attempt ${attempt}`}`;

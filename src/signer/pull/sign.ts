@@ -8,7 +8,7 @@ import type { Journal } from '../journal.ts';
 import type { SignedLine } from '../journal-lines.ts';
 import type { OpenWallet } from '../wallet-file.ts';
 import type { Order } from './bench.ts';
-import { decide } from './checks.ts';
+import { decide, replacement } from './checks.ts';
 import { newDestination } from './directions.ts';
 import { calledForeign, hashesBefore } from './earlier.ts';
 import { type Asked, type Facts, isCalledForeign, lockAsked, readFacts } from './facts.ts';
@@ -90,14 +90,14 @@ async function signLocked(the: OpenSigner, em: Em, asked: Asked): Promise<SignRe
   const at = now();
   const place = (journal.index.lastNonce(asked.network, asked.fromKey) ?? -1) + 1;
   const facts = await readFacts(em, asked, (ids) => hashesBefore(journal.index, asked, ids), place);
-  await noteDestination(the, facts, at);
   const { wallet, keys, limits, newDestinationAfterMs } = the;
   const transfers = the.transfers[asked.network];
   const judge = { keys, begunAt: journal.index.begunAt };
-  const order = decide(
-    { index: journal.index, wallet, transfers, judge, limits, newDestinationAfterMs, now: at },
-    facts,
-  );
+  const { index } = journal;
+  const bench = { index, wallet, transfers, judge, limits, newDestinationAfterMs, now: at };
+  const again = replacement(bench, facts);
+  if (!again) await noteDestination(the, facts, at);
+  const order = again ?? decide(bench, facts);
   // What stands refused is given up by whoever asked, and bytes that are in the journal alone would keep the
   // wallet's next places waiting for ever: so the refusal is gone, committed, before anything is signed.
   const cleared = await run(

@@ -156,6 +156,16 @@ describe('the next step of a payout', () => {
       'send',
     ],
     [
+      'goes on sending a top-up while a better one is asked for',
+      facts('planned', [gas('sent', { sentAt: ago(90_000) }), gas('asked', { attempt: 2 })]),
+      'send',
+    ],
+    [
+      'outbids a top-up of a payout that is to be cancelled',
+      facts('planned', [gas('sent', { signedAt: ago(61_000), sentAt: ago(5_000) })], { obsolete: 'x' }),
+      'outbid',
+    ],
+    [
       'does not outbid what is in a block',
       facts('paying', [sent('mined', { signedAt: ago(600_000) })]),
       'on_its_way',

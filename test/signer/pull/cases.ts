@@ -82,7 +82,6 @@ export const CASES: readonly Refusal[] = [
   ['terms for another chain', terms({ chain_id: 97 }), /^terms: its terms say what nobody knows/],
   ['no terms', changed({ terms: null }), /^terms: it was asked for without terms/],
   ['terms of a hostile kind', terms({ gas_price: '１０' }), /^terms: the gas price .* is not a whole number/],
-  ['a top-up for a coin', asking(gas(), BNB), /^payout: a payout of the coin pays its own fee/],
   [
     'a top-up of too much',
     asking(gas({ units: MUCH })),

@@ -128,28 +128,37 @@ describe('the signer refuses', function () {
     expect(Number((await the.signed(id))['nonce'])).to.equal(0);
   });
 
-  it('top-ups from a gas wallet that no watcher has noted, and more than three for an address', async () => {
-    const place = await the.place('tron');
-    await the.deposit(place, 'USDT', 10n ** 18n);
-    const first = await the.plan(place, 'USDT');
+  it('top-ups from a gas wallet that no watcher has noted', async () => {
     await the.sql('update gas_wallets set noted_at = null');
-    const id = await the.ask(first, { purpose: 'gas' });
+    const id = await the.ask(await the.planned('tron'), { purpose: 'gas' });
     await the.refused(id, /^wallet: no watcher counts the gas wallet/);
     await the.sql('update gas_wallets set noted_at = now()');
     await the.signed(id);
-    const landed = `update sent_transactions set state = 'final', ok = true, fee_units = 0, block_number = 1,
-      block_hash = 'b', moves = '[]' where state = 'signed'`;
-    await the.force(landed);
-    await the.signed(await the.ask(first, { purpose: 'gas', attempt: 2 }));
-    await the.force(landed);
+  });
+
+  it('more coins for an address than two payouts cost, however often, while it pays nothing out', async () => {
+    const place = await the.place('bsc');
+    await the.deposit(place, 'BNB', 10n ** 18n);
+    let [payout, attempt] = [await the.plan(place, 'BNB'), 0];
+    const given = async (units: bigint) => {
+      attempt += 1;
+      return await the.ask(payout, { purpose: 'gas', attempt, units });
+    };
+    for (const milli of [1n, 2n, 3n, 4n, 990n, 1_000n]) {
+      await the.signed(await given(milli * 10n ** 12n));
+      await the.force(`update sent_transactions set state = 'final', ok = true, fee_units = 0, block_number = 1,
+        block_hash = 'b', moves = '[]', verified_at = now() where state = 'signed'`);
+    }
     // Whatever payouts they are for.
-    await the.force('update deposits set payout_id = null where payout_id = ?', [first.id]);
-    await the.force("update payouts set state = 'cancelled', reason = 'x' where id = ?", [first.id]);
-    const second = await the.plan(place, 'USDT');
-    await the.signed(await the.ask(second, { purpose: 'gas' }));
-    await the.force(landed);
-    const fourth = await the.ask(second, { purpose: 'gas', attempt: 2 });
-    await the.refused(fourth, /^payout: the address was given coins 3 times and has paid nothing out/);
+    await the.force('update deposits set payout_id = null where payout_id = ?', [payout.id]);
+    await the.force("update payouts set state = 'cancelled', reason = 'x' where id = ?", [payout.id]);
+    [payout, attempt] = [await the.plan(place, 'BNB'), 0];
+    const more = await given(1n);
+    await the.refused(more, /^payout: with it the address would have been given 2000000000000001 units/);
+    await the.sql("update sent_transactions set state = 'dead' where id = ?", [more]);
+    await the.signed(await the.ask(payout));
+    await the.force("update sent_transactions set state = 'dead' where state = 'signed'");
+    await the.signed(await given(1n));
   });
 
   for (const whose of ['all', 'one'] as const)

@@ -26,6 +26,7 @@ import {
   holdStep,
   livingFacts,
   livingPayout,
+  looseOf,
   Outdated,
   type Pace,
 } from './living.ts';
@@ -93,13 +94,23 @@ export async function advanceSettlement(
 
 async function step(deps: Assessing, input: SettlementInput): Promise<SettlementStep> {
   const em = deps.orm.em.fork();
-  const payout = await livingPayout(em, input);
-  if (!payout) return await takeBack(deps, input, () => begin(deps, input));
+  const [living, over] = [await livingPayout(em, input), await looseOf(em, input)];
+  const loose = over && (await nextOf(deps, input, over));
+  // What is signed later by the same wallet can land only behind it.
+  if (loose?.decided.does === 'send') return await take(loose);
+  if (living) return await take(await nextOf(deps, input, living));
+  return await takeBack(deps, input, () => (loose ? take(loose) : begin(deps, input)));
+}
+
+async function nextOf(deps: Assessing, input: SettlementInput, payout: Payout): Promise<Living> {
   const { resendMs = 0, outbidMs = 0, finalLookMs: blockLookMs = 0 } = deps.chain.spending ?? {};
   const pace = { resendMs, outbidMs, blockLookMs };
-  const facts = await livingFacts(em, deps, payout, pace);
-  const decided = decideLiving(facts);
-  const the: Living = { deps, input, payout, decided, rows: facts.sent.length, pace };
+  const facts = await livingFacts(deps.orm.em.fork(), deps, payout, pace);
+  return { deps, input, payout, decided: decideLiving(facts), rows: facts.sent.length, pace };
+}
+
+async function take(the: Living): Promise<SettlementStep> {
+  const { deps, payout, decided } = the;
   if (decided.does === 'wait') return await wait(the, decided);
   if (decided.does === 'prepare') return await prepare(the);
   if (decided.does === 'send') return await send(the, decided.id);

@@ -5,10 +5,11 @@ import { addressKeyOf } from '../../../chains/addresses.ts';
 import type { SentMove } from '../../../db/entities/chain/sent-transaction.ts';
 import { Payout } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
-import { firstRow, rows, run, sql } from '../../../db/sql.ts';
+import { firstRow, literals, rows, run, sql } from '../../../db/sql.ts';
 import type { Currency, Network } from '../../../domain/assets.ts';
 import type { LivingFacts, SentFacts } from '../../../domain/payouts/facts.ts';
 import { describePause } from '../../../domain/payouts/pause.ts';
+import { MONEY_PURPOSES } from '../../../domain/payouts/purpose.ts';
 import { decideLiving, type LivingStep } from '../../../domain/payouts/step.ts';
 import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
 import type { Deps, TxDeps } from '../../deps.ts';
@@ -23,6 +24,22 @@ export async function livingPayout(
 ): Promise<Payout | null> {
   const state = { $in: [...LIVING_PAYOUTS] };
   return await em.findOne(Payout, { network, addressKey, state, simulated: false });
+}
+
+/** One that is over, of which signed bytes are in no block and may land: the block that ended it was replaced. */
+export async function looseOf(
+  em: Em,
+  { network, addressKey }: Pick<SettlementInput, 'network' | 'addressKey'>,
+): Promise<Payout | null> {
+  const found = await firstRow(
+    em,
+    sql<{ id: string }>`select p.id from payouts p join sent_transactions s on s.payout_id = p.id
+      where p.network = ${network} and p.address_key = ${addressKey} and not p.simulated
+        and not p.state in ${literals(LIVING_PAYOUTS)} and s.purpose in ${literals(MONEY_PURPOSES)}
+        and s.state in ('signed', 'sent') and not ${PLACE_TAKEN} and not ${EXPIRED}
+      order by s.nonce, p.id limit 1`,
+  );
+  return found ? await em.findOneOrFail(Payout, found.id) : null;
 }
 
 export type Pace = Pick<LivingFacts, 'resendMs' | 'outbidMs' | 'blockLookMs'>;
@@ -43,7 +60,6 @@ const EXPIRED = sql<boolean>`(s.block_hash is null and s.expires_at is not null 
 export async function livingFacts(em: Em, deps: TxDeps, payout: Payout, pace: Pace): Promise<LivingFacts> {
   const { id, merchantId, network, destination, state } = payout;
   const pause = await readPause(em, merchantId);
-  if (state !== 'planned' && state !== 'paying') throw new Error(`payout ${id} is ${state}`);
   const sent = await sentFor(em, network, id);
   const withdraw = await firstRow(
     em,
@@ -154,7 +170,7 @@ export async function holdStep(
   const facts = await livingFacts(em, deps, payout, decided.pace);
   const now = decideLiving(facts);
   // What a higher price takes may be found out so slowly that the old bytes are to be sent again by then.
-  const late = decided.step.does === 'outbid' && now.does === 'send' && facts.paused === null;
+  const late = decided.step.does === 'outbid' && now.does === 'send';
   // The same step over again is another one: what it took was found out before the last one was made.
   const same =
     facts.sent.length === decided.rows &&

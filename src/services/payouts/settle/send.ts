@@ -4,15 +4,15 @@ import { BY_ENDPOINTS, isTaken } from '../../../domain/payouts/taken.ts';
 import { fitted } from '../../../domain/text.ts';
 import type { Deps } from '../../deps.ts';
 
-/** How many earlier ones are sent along. */
+/** How many earlier ones are sent along: the lowest, for which all others wait. */
 const MOST_BEFORE = 20;
 /** What the column holds. */
 const MAX_REFUSED = 500;
 
 /**
  * Sends signed bytes to every endpoint, those that it has to follow first: a wallet's transactions land in
- * their order, so an earlier one that no node has keeps all later ones waiting: a top-up, or a payout that
- * was settled by a block which was replaced after all. Those that were sent a moment ago are on their way.
+ * their order, so an earlier one that no node has keeps all later ones waiting, whatever became of its
+ * payout. Of the attempts in one place the newest goes. Those that were sent a moment ago are on their way.
  * What endpoints say is logged and proves nothing; where none takes it, it is kept as the reason why no block
  * has it. That one was sent is written just before, because it may be in a block a moment later, and of no
  * other: who is killed then has called nothing sent that waited.
@@ -31,17 +31,18 @@ export async function sendSigned(
   const due = await rows(
     em,
     sql<{ id: string; raw: Buffer; hash: string; network: string }>`
-      select s.id, s.raw, s.hash, s.network from sent_transactions s
-      join sent_transactions last on last.id = ${id}
-      where s.network = last.network and s.from_key = last.from_key and s.raw is not null
-        and s.state in ('signed', 'sent')
-        and (s.id = last.id or (s.nonce < last.nonce and (s.sent_at is null
-            or s.sent_at <= ${before} or s.sent_at >= ${after})
-          and (s.purpose = 'gas' or exists (
-            select 1 from payouts p where p.id = s.payout_id and p.state = 'settled'))))
-      order by s.nonce desc nulls first, s.attempt desc limit ${MOST_BEFORE}`,
+      select id, raw, hash, network from (
+        (select distinct on (s.nonce) s.* from sent_transactions s
+          join sent_transactions last on last.id = ${id}
+          where s.network = last.network and s.from_key = last.from_key and s.nonce < last.nonce
+            and (s.sent_at is null or s.sent_at <= ${before} or s.sent_at >= ${after})
+            and s.state in ('signed', 'sent') and s.raw is not null
+          order by s.nonce, s.attempt desc limit ${MOST_BEFORE})
+        union all
+        select * from sent_transactions where id = ${id} and state in ('signed', 'sent') and raw is not null
+      ) due order by nonce`,
   );
-  for (const { id: next, raw, hash, network } of due.toReversed()) {
+  for (const { id: next, raw, hash, network } of due) {
     await run(
       em,
       sql`update sent_transactions set state = 'sent', sent_at = ${deps.now()}, updated_at = ${deps.now()}
