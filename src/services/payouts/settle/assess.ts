@@ -20,8 +20,8 @@ const NO_ANSWER: readonly string[] = ['RpcUnavailable', 'BudgetSpent'];
 /**
  * What has to be signed next for a payout of this money, or why it waits: the address must hold what the
  * ledger says, the transfer must succeed when it is tried, and cost no more than the settings allow. Coins
- * for the fee of a token come from the gas wallet, and never from coins that belong to deposits. Where no
- * endpoint gives a whole answer it waits as well, so that a person is told of it if that lasts.
+ * for the fee of a token, and those that failed transactions have burnt, come from the gas wallet, and never
+ * from coins that belong to deposits. Where no endpoint gives a whole answer it waits as well, so that a person is told of it if that lasts.
  */
 export async function assess(deps: Assessing, money: Outgoing): Promise<Ready | Held> {
   try {
@@ -50,6 +50,12 @@ async function askedAbout(deps: Assessing, money: Outgoing, isToken: boolean): P
   if (!there) return notKept(money.network);
   const short = shortOf(money, there);
   if (short) return short;
+  // Coins of ours that somebody else took pay for nothing.
+  const lostUnits = there.expectedCoinUnits - there.coinUnits;
+  const freeUnits = (await freeCoins(deps.orm.em.fork(), money)) - (lostUnits > 0n ? lostUnits : 0n);
+  // What transactions that failed have burnt of the deposits: coins are tried only where all of them are there.
+  if (!isToken && freeUnits < 0n)
+    return await assessTopUp(deps, money, { missing: -freeUnits, mostUnits: 0n });
   const order: SpendOrder = {
     from: money.addressKey,
     to: addressKeyOf(money.network, money.destination),
@@ -61,10 +67,6 @@ async function askedAbout(deps: Assessing, money: Outgoing, isToken: boolean): P
   if (quote.kind === 'refused') return refusedBy(quote);
   const { units, terms, mostUnits } = quote;
   if (!isToken) return (await tooDear(deps, money, mostUnits)) ?? { does: 'pay_out', units, terms };
-  const em = deps.orm.em.fork();
-  // Coins of ours that somebody else took pay for nothing.
-  const lostUnits = there.expectedCoinUnits - there.coinUnits;
-  const freeUnits = (await freeCoins(em, money)) - (lostUnits > 0n ? lostUnits : 0n);
   const lent = await assessLoan(deps, money, { terms, freeUnits });
   if (lent) return lent;
   const missing = mostUnits - freeUnits;
@@ -90,18 +92,15 @@ async function knownBefore(deps: Assessing, money: Outgoing): Promise<Held | und
 
 /** Nothing is paid out of an address that holds less than the ledger says: somebody else's money would go. */
 function shortOf(money: Outgoing, there: MoneyThere): Held | undefined {
-  const isCoin = assetOf(money.network, money.currency).kind === 'native';
-  const { heldUnits, expectedUnits } = isCoin
-    ? { heldUnits: there.coinUnits, expectedUnits: there.expectedCoinUnits }
-    : { heldUnits: there.tokenUnits, expectedUnits: there.expectedTokenUnits };
-  const isShort = heldUnits < expectedUnits || heldUnits < money.grossUnits;
-  if (!isShort) return undefined;
-  const least = heldUnits < expectedUnits ? expectedUnits : money.grossUnits;
-  const { decimals } = assetOf(money.network, money.currency);
-  const [held, wanted] = [heldUnits, least].map((units) => formatUnits(units, decimals));
+  const { kind, decimals } = assetOf(money.network, money.currency);
+  const [held, wanted] =
+    kind === 'native'
+      ? [there.coinUnits, there.expectedCoinUnits]
+      : [there.tokenUnits, there.expectedTokenUnits];
+  if (held >= wanted) return undefined;
   return waits(
     'address_short',
-    `${money.address} holds ${held} ${money.currency} at block ${there.blockNumber}, and the ledger has ${wanted} there: run "reconcile", and find out where the rest went`,
+    `${money.address} holds ${formatUnits(held, decimals)} ${money.currency} at block ${there.blockNumber}, and the ledger has ${formatUnits(wanted, decimals)} there: run "reconcile", and find out where the rest went`,
     SLOW_MS,
   );
 }

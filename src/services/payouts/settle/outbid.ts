@@ -1,16 +1,17 @@
 import { type Payout, SentTransaction } from '../../../db/entities/index.ts';
 import { assetOf } from '../../../domain/assets.ts';
-import { waits } from '../../../domain/payouts/facts.ts';
+import { type WaitCode, waits } from '../../../domain/payouts/facts.ts';
 import { freeCoins } from './coins.ts';
 import type { Assessing, Held, Ready } from './outgoing.ts';
 import { ANY_COINS } from './quoted.ts';
+import { tooDear } from './too-dear.ts';
 
 const AGAIN_MS = 30_000;
 
 /**
  * The same transfer for a price that nodes take in the place of an earlier attempt; a payout of coins pays
- * the difference out of what it moves. A wait where that price is more than is allowed: the attempts that
- * were signed are sent on meanwhile. Throws where no endpoint answers.
+ * the difference out of what it moves. A wait where that price is more than is allowed, or more of them than
+ * SETTLE_MAX_FEE_PERCENT: the attempts that were signed are sent on meanwhile. Throws where no endpoint answers.
  */
 export async function outbid(deps: Assessing, payout: Payout, sentId: string): Promise<Ready | Held> {
   const em = deps.orm.em.fork();
@@ -29,18 +30,14 @@ export async function outbid(deps: Assessing, payout: Payout, sentId: string): P
     { above: terms as Readonly<Record<string, string | number>> },
     deps.signal,
   );
+  const keeps = (why: string, code: WaitCode = 'on_its_way'): Held =>
+    waits(code, `no block has its transaction yet, and it cannot be replaced: ${why}`, AGAIN_MS);
   if (quote.kind === 'refused')
-    return waits(
-      quote.code === 'gas_price' ? 'on_its_way' : 'refuses',
-      `no block has its transaction yet, and it cannot be replaced: ${quote.reason}`,
-      AGAIN_MS,
-    );
+    return keeps(quote.reason, quote.code === 'gas_price' ? 'on_its_way' : 'refuses');
   if (!isCoin && (await freeCoins(em, payout)) < quote.mostUnits)
-    return waits(
-      'on_its_way',
-      'no block has its transaction yet, and the address has too few coins for a higher price',
-      AGAIN_MS,
-    );
+    return keeps('the address has too few coins for a higher price');
+  const dear = purpose === 'payout' && isCoin ? await tooDear(deps, payout, quote.mostUnits) : undefined;
+  if (dear) return keeps(dear.reason);
   if (purpose === 'payout') return { does: 'pay_out', units: quote.units, terms: quote.terms };
   const from = { address: fromAddress, addressKey: fromKey };
   return { does: 'top_up', from, units: amountUnits, terms: quote.terms };

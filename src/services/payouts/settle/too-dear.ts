@@ -13,7 +13,7 @@ const PRICE_AGE_MS = 60 * MINUTE_MS;
 /** Why a cost is not to be paid for this money at present; undefined where it is. */
 export async function tooDear(
   deps: Assessing,
-  money: Outgoing,
+  money: Pick<Outgoing, 'network' | 'currency' | 'grossUnits'>,
   costUnits: bigint,
 ): Promise<Held | undefined> {
   const { network, currency, grossUnits } = money;

@@ -1,4 +1,4 @@
-// Coins from the gas wallet for the fee of a token's transfer.
+// Coins from the gas wallet that an address lacks for a payout.
 
 import { firstRow, sql } from '../../../db/sql.ts';
 import { assetOf, NATIVE_CURRENCY, type Network } from '../../../domain/assets.ts';
@@ -31,7 +31,10 @@ export async function lackingOf(deps: Assessing, network: Network): Promise<Held
   return rose ? undefined : wait;
 }
 
-/** Coins that an address lacks for its fee, from the gas wallet; or why they are not sent. */
+/**
+ * Coins that an address lacks, from the gas wallet, or why they are not sent: of a fee, which may rise until it
+ * is paid, somewhat more than that. `mostUnits` is what the payout itself costs at most.
+ */
 export async function assessTopUp(
   deps: Assessing,
   money: Outgoing,
@@ -43,8 +46,9 @@ export async function assessTopUp(
   const order = { from: from.addressKey, to: money.addressKey, kind: 'native', units: ANY_COINS } as const;
   const quote = await quoted(deps, order, true);
   if (quote.kind === 'refused') return refusedBy(quote);
+  const isFee = assetOf(money.network, money.currency).kind === 'token';
   const { topUpMarginPercent = 0n } = deps.chain.spending ?? {};
-  const units = missing + (missing * topUpMarginPercent) / 100n;
+  const units = missing + (isFee ? (missing * topUpMarginPercent) / 100n : 0n);
   const dear = await tooDear(deps, money, mostUnits + quote.mostUnits);
   if (dear) return dear;
   const lacking = await lacksCoins(deps, money, from, { units, feeUnits: quote.mostUnits });
