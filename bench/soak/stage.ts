@@ -87,6 +87,7 @@ function gatewayEnv(input: GatewayPlace): NodeJS.ProcessEnv {
     DUST_FLOOR: FIGURES.map(({ name, dustFloor }) => `${name}=${dustFloor}`).join(','),
     SETTLE_MIN: FIGURES.map(({ name, settleMin }) => `${name}=${settleMin}`).join(','),
     SETTLE_MAX_FEE_PERCENT: '100',
+    SETTLE_EVERY: '0',
     PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1',
     WALLET_XPUB_BSC: xpub(60, 0),
     WALLET_XPUB_TRON: xpub(195, 0),

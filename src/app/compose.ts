@@ -221,6 +221,7 @@ export function settingsOf(config: Config): ServiceSettings {
         .filter(({ paysOut }) => paysOut)
         .map(({ network }) => network),
       minUnits: thresholds(config.settlement.minUnits),
+      everyMs: config.settlement.everyMs,
       maxFeeBasisPoints: config.settlement.maxFeeBasisPoints,
     },
     sessions: config.sessions,

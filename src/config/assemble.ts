@@ -62,6 +62,7 @@ export function assemble(values: Values, warnings: readonly string[]) {
     },
     settlement: {
       minUnits: values.SETTLE_MIN,
+      everyMs: values.SETTLE_EVERY,
       /** Hundredths of a percent. */
       maxFeeBasisPoints: values.SETTLE_MAX_FEE_PERCENT,
       withdrawChangeDelayMs: values.WITHDRAW_CHANGE_DELAY,

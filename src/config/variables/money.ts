@@ -49,6 +49,14 @@ export const MONEY_VARIABLES = {
     example: 'USDT.bsc=1,BNB=0.002,USDT.tron=20,TRX=20',
     about: 'What an address has to hold of an asset in completed deposits before it is paid out.',
   }),
+  SETTLE_EVERY: variable({
+    group: 'money',
+    parser: parse.durationOrNone('1s', '7d'),
+    default: '10m',
+    example: '10m',
+    about:
+      'An asset of an address is paid out at most once in this time: who pays small sums to an address of its own again and again would use up the gas wallet. A hundred times SETTLE_MIN and more goes at once; 0: everything does.',
+  }),
   SETTLE_MAX_FEE_PERCENT: variable({
     group: 'money',
     parser: parse.decimal(2, '0.01', '100'),

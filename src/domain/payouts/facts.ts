@@ -8,6 +8,7 @@ export const WAIT_CODES = [
   'no_destination',
   'paused',
   'below_minimum',
+  'paid_lately',
   'chain_behind',
   'no_price',
   'fee_too_high',

@@ -8,7 +8,7 @@ import { transact } from '../../transact.ts';
 import { readPause } from '../pauses.ts';
 import { MAX_COVERED, planPayout } from '../plan.ts';
 import { assess } from './assess.ts';
-import { pauseAfterFailures } from './failed-before.ts';
+import { pauseAfterFailures, pauseAfterPayout } from './failed-before.ts';
 import type { SettlementInput, SettlementStep } from './input.ts';
 import { Outdated } from './living.ts';
 import type { Assessing, Held, Outgoing } from './outgoing.ts';
@@ -25,6 +25,8 @@ type Payable = {
 /** These change only when a deposit, the merchant or the settings do: nobody has to look again before. */
 const TOLD: readonly Held['code'][] = ['below_minimum', 'no_destination', 'paused'];
 const FOREIGN_MS = 60_000;
+/** So many times the least that is paid out goes at once. */
+const LARGE = 100n;
 
 /**
  * Plans a payout of the first asset that may be paid out now. Where none may, says why, with what stands in
@@ -91,7 +93,11 @@ async function planned(
       `${address} sent ${foreign.hash}, which this gateway did not sign, or has forgotten: see "deposit stuck", and decide with "payout adopt", "payout accept" or "payout deny"`,
       FOREIGN_MS,
     );
-  const paused = await pauseAfterFailures(em, deps, { network, addressKey, currency });
+  const place = { network, addressKey, currency };
+  const isLarge = least !== undefined && units >= LARGE * least;
+  const paused =
+    (await pauseAfterFailures(em, deps, place)) ??
+    (isLarge ? undefined : await pauseAfterPayout(em, deps, place));
   if (paused) return paused;
   const destination = withdraw.address;
   const money: Outgoing = {

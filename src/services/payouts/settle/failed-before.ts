@@ -1,4 +1,4 @@
-// What payouts that failed say of the next one.
+// What the payouts before say of the next one.
 import type { Em } from '../../../db/orm.ts';
 import { firstRow, sql } from '../../../db/sql.ts';
 import { assetOf } from '../../../domain/assets.ts';
@@ -67,15 +67,51 @@ export async function pauseAfterFailures(
 ): Promise<Wait | undefined> {
   const { count, last } = await failuresInARow(em, place);
   if (count < 2 || last === null) return undefined;
-  const retried = await retriedAt(em, place);
-  if (retried !== null && retried > last) return undefined;
   const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(count - 2, MOST_DOUBLED));
-  const leftMs = last.getTime() + pauseMs - deps.now().getTime();
-  if (leftMs <= 0) return undefined;
-  const again = new Date(last.getTime() + pauseMs).toISOString();
-  return waits(
-    'failed_again',
-    `${count} payouts of it have failed one after the other: see "payout list" for why; the next one is planned at ${again}`,
-    Math.min(leftMs, LONGEST_LOOK_MS),
+  const pause = await pauseSince(em, deps, place, { last, pauseMs });
+  return (
+    pause &&
+    waits(
+      'failed_again',
+      `${count} payouts of it have failed one after the other: see "payout list" for why; the next one is planned at ${pause.again}`,
+      pause.delayMs,
+    )
   );
+}
+
+/**
+ * Why no other payout is planned yet after one that was settled: whoever pays small sums to an address of its
+ * own again and again, each with what the one before brought, would use up the gas wallet of all.
+ */
+export async function pauseAfterPayout(
+  em: Em,
+  deps: Pick<Deps, 'now' | 'settings'>,
+  place: PayoutPlace,
+): Promise<Wait | undefined> {
+  const { network, addressKey, currency } = place;
+  const { everyMs: pauseMs = 0 } = deps.settings.payouts;
+  const paid = await firstRow(
+    em,
+    sql<{ at: string }>`select settled_at as at from payouts where network = ${network} and not simulated
+      and address_key = ${addressKey} and currency = ${currency} and state = 'settled'
+      order by settled_at desc limit 1`,
+  );
+  const pause = paid && (await pauseSince(em, deps, place, { last: new Date(paid.at), pauseMs }));
+  return (
+    pause &&
+    waits('paid_lately', `it was paid out once in SETTLE_EVERY; again at ${pause.again}`, pause.delayMs)
+  );
+}
+
+async function pauseSince(
+  em: Em,
+  { now }: Pick<Deps, 'now'>,
+  place: PayoutPlace,
+  { last, pauseMs }: { readonly last: Date; readonly pauseMs: number },
+): Promise<{ readonly again: string; readonly delayMs: number } | undefined> {
+  const again = new Date(last.getTime() + pauseMs);
+  const leftMs = again.getTime() - now().getTime();
+  const retried = await retriedAt(em, place);
+  if (leftMs <= 0 || (retried !== null && retried > last)) return undefined;
+  return { again: again.toISOString(), delayMs: Math.min(leftMs, LONGEST_LOOK_MS) };
 }

@@ -23,6 +23,10 @@ const WAITS: Readonly<Record<WaitCode, Told>> = {
   no_destination: ['you', 'No withdraw address is set for this network. Set one, and it is paid out.'],
   paused: ['operator', 'Payouts are paused by the operator of the gateway.'],
   below_minimum: ['nobody', 'The address holds less than the smallest payout. It waits for more deposits.'],
+  paid_lately: [
+    'nobody',
+    'The address was paid out a moment ago. The next payment follows in a few minutes.',
+  ],
   chain_behind: ['nobody', 'The gateway is catching up with the chain.'],
   no_price: [
     'nobody',

@@ -111,6 +111,24 @@ describe('paying out on BNB Chain', function () {
     expect(payout).to.include({ state: 'settled', fee_units: fees.toString() });
   });
 
+  it('pays an address that was paid out a moment ago later, and what is a hundred times the least at once', async () => {
+    const key = await the.paid(['USDT', 5n * USDT]);
+    await the.settle(key);
+    Object.assign(the.deps.settings.payouts, { everyMs: 600_000 });
+    await the.pay(key, ['USDT', 5n * USDT]);
+    await waits(key, 'wait', 'paid_lately');
+    await the.pay(key, ['USDT', 495n * USDT]);
+    await the.settle(key);
+    await the.pay(key, ['USDT', 5n * USDT]);
+    await waits(key, 'wait', 'paid_lately');
+    the.clock.aheadMs += 600_000;
+    await the.rows('update signer_state set seen_at = ?', [the.deps.now()]);
+    await the.settle(key);
+    const paid = (await the.payouts(key)).map(({ gross_units: units }) => BigInt(String(units)) / USDT);
+    expect(paid).to.deep.equal([5n, 500n, 5n]);
+    Object.assign(the.deps.settings.payouts, { everyMs: 0 });
+  });
+
   it('pays coins out to the unit, less their own fee, and takes no gas for tokens from them', async () => {
     const key = await the.paid(['BNB', 10n ** 17n], ['BNB', 3n], ['USDT', 5n * USDT]);
     await the.settle(key, (step) => step.kind === 'went' && step.state === 'settled');
