@@ -20,10 +20,8 @@ export type Transfer = {
 export type TransferTerms = {
   /** In the chain's own one form: it is what was asked for, less everything that nobody knows. */
   readonly given: Readonly<Record<string, string | number>>;
-  /** The most that it can cost, in base units of the network's coin. */
+  /** The most that it can cost, in base units of the coin, and that one of the coin keeps back for its fee. */
   readonly mostUnits: bigint;
-  /** What a transfer of the coin keeps back of the sum that it pays out, for its own fee. */
-  readonly keptBack: { readonly least: bigint; readonly most: bigint };
   /** When it can land no more; null on a chain where it can always. */
   readonly expiresAt: Date | null;
   /** The price of its computing, which another attempt in the same place has to exceed; null without such. */

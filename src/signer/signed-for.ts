@@ -94,7 +94,7 @@ const kindOf = ({ purpose, network, currency }: SignedLine): TransferKind =>
 
 function keptBackBy(transfers: Transfers, { hash, at }: SignedLine, given: unknown) {
   try {
-    return transfers.terms(given, 'native', new Date(at)).keptBack;
+    return { least: 0n, most: transfers.terms(given, 'native', new Date(at)).mostUnits };
   } catch (error) {
     if (!(error instanceof WrongTerms)) throw error;
     throw new OperatorError(

@@ -47,11 +47,9 @@ function termsOf(given: unknown, { maxGasLimit, maxGasPriceWei }: Limits): Trans
   const gasPrice = wholeUnits('the gas price in wei', gas_price, 1n, maxGasPriceWei);
   if (nonce !== undefined && !isNonce(nonce))
     throw new WrongTerms('its nonce is no number of a transaction: cancel it, and let it be asked for again');
-  const costs = gasLimit * gasPrice;
   return {
     given: { gas_limit: gasLimit.toString(), gas_price: gasPrice.toString() },
-    mostUnits: costs,
-    keptBack: { least: costs, most: costs },
+    mostUnits: gasLimit * gasPrice,
     expiresAt: null,
     price: gasPrice,
     chainNonce: nonce ?? null,

@@ -166,6 +166,12 @@ describe('the next step of a payout', () => {
       'outbid',
     ],
     [
+      'sends what lost the block that settled its payout',
+      facts('settled', [gas('final'), sent('sent', { sentAt: ago(16_000) })]),
+      'send',
+    ],
+    ['and nothing more before its time', facts('settled', [sent('sent')]), 'on_its_way'],
+    [
       'does not outbid what is in a block',
       facts('paying', [sent('mined', { signedAt: ago(600_000) })]),
       'on_its_way',

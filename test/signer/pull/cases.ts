@@ -75,7 +75,7 @@ export const CASES: readonly Refusal[] = [
   ['less than the deposits of a token', units(-1n), /^payout: it would keep 1 units/],
   ['more than the deposits of a token', units(1n), /^payout: it would keep -1 units/],
   ['a coin that keeps back too much', units(-21_000n * GAS_PRICE - 1n, BNB), /^payout: .* 21000000000001 /],
-  ['a coin that leaves nothing for its fee', units(0n, BNB), /^payout: it would keep 0 units/],
+  ['a coin that moves more than there is', units(1n, BNB), /^payout: it would keep -1 units/],
   ['TRX that keeps back too much', units(-3_000_001n, COIN), /^payout: it would keep 3000001 units/],
   ['a price above the cap', terms({ gas_price: '5000000001' }), /^terms: .* 5000000001, .* 1 to 5000000000/],
   ['more gas than the cap', terms({ gas_limit: '9000000' }), /^terms: the gas limit is 9000000/],

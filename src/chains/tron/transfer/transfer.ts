@@ -76,7 +76,6 @@ function termsOf(given: unknown, mostFeeLimit: bigint, now: Date): TransferTerms
       expiration,
     },
     mostUnits: feeLimit + MOST_KEPT_BACK,
-    keptBack: { least: 0n, most: MOST_KEPT_BACK },
     expiresAt: new Date(expiration),
     price: null,
     chainNonce: null,

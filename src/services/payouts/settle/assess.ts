@@ -5,7 +5,7 @@ import { assetOf } from '../../../domain/assets.ts';
 import { formatUnits } from '../../../domain/money.ts';
 import { waits } from '../../../domain/payouts/facts.ts';
 import { asking } from './asking.ts';
-import { freeCoins, type MoneyThere, moneyThere } from './coins.ts';
+import { coinsBeside, type MoneyThere, moneyThere } from './coins.ts';
 import { hasFailedOfLate } from './failed-before.ts';
 import { assessLoan, ownLoan } from './loan.ts';
 import type { Assessing, Held, Outgoing, Ready } from './outgoing.ts';
@@ -52,7 +52,8 @@ async function askedAbout(deps: Assessing, money: Outgoing, isToken: boolean): P
   if (short) return short;
   // Coins of ours that somebody else took pay for nothing.
   const lostUnits = there.expectedCoinUnits - there.coinUnits;
-  const freeUnits = (await freeCoins(deps.orm.em.fork(), money)) - (lostUnits > 0n ? lostUnits : 0n);
+  const beside = await coinsBeside(deps.orm.em.fork(), money);
+  const freeUnits = beside.freeUnits - (lostUnits > 0n ? lostUnits : 0n);
   // What transactions that failed have burnt of the deposits: coins are tried only where all of them are there.
   if (!isToken && freeUnits < 0n)
     return await assessTopUp(deps, money, { missing: -freeUnits, mostUnits: 0n });
@@ -60,18 +61,19 @@ async function askedAbout(deps: Assessing, money: Outgoing, isToken: boolean): P
     from: money.addressKey,
     to: addressKeyOf(money.network, money.destination),
     kind: isToken ? 'token' : 'native',
-    units: money.grossUnits,
+    units: money.grossUnits + (isToken ? 0n : beside.reserveUnits),
   };
   const careful = await hasFailedOfLate(deps.orm.em.fork(), deps, money);
   const quote = await quoted(deps, order, careful);
   if (quote.kind === 'refused') return refusedBy(quote);
-  const { units, terms, mostUnits } = quote;
+  const { terms, mostUnits } = quote;
+  const units = quote.units < money.grossUnits ? quote.units : money.grossUnits;
   if (!isToken) return (await tooDear(deps, money, mostUnits)) ?? { does: 'pay_out', units, terms };
   const lent = await assessLoan(deps, money, { terms, freeUnits });
   if (lent) return lent;
   const missing = mostUnits - freeUnits;
   if (missing > 0n) return await assessTopUp(deps, money, { missing, mostUnits });
-  return (await tooDear(deps, money, mostUnits)) ?? { does: 'pay_out', units: money.grossUnits, terms };
+  return (await tooDear(deps, money, mostUnits)) ?? { does: 'pay_out', units, terms };
 }
 
 /**
@@ -87,7 +89,7 @@ async function knownBefore(deps: Assessing, money: Outgoing): Promise<Held | und
   const lacking = await lackingOf(deps, money.network);
   // What is lent already pays for it, and would be given back for nothing.
   if (!lacking || (await ownLoan(deps, money)).landedAt) return undefined;
-  return (await freeCoins(deps.orm.em.fork(), money)) > 0n ? undefined : lacking;
+  return (await coinsBeside(deps.orm.em.fork(), money)).freeUnits > 0n ? undefined : lacking;
 }
 
 /** Nothing is paid out of an address that holds less than the ledger says: somebody else's money would go. */

@@ -114,29 +114,37 @@ async function seenOn(deps: Asking, network: Network, addressKey: AddressKey): P
   return current.to > scannedNumber ? undefined : { held, from: current.from, to: current.to };
 }
 
-/**
- * The coins on an address that belong to no deposit: what final top-ups brought there and payouts of coins
- * kept back, less every fee that was paid from there. Below zero where a fee was paid out of deposits.
- */
-export async function freeCoins(
+/** Coins on an address that belong to no deposit, by our own transactions. */
+export type CoinsBeside = {
+  /** For fees: what top-ups brought, less every fee. Below zero where one was paid out of deposits. */
+  readonly freeUnits: bigint;
+  /** What payouts of coins kept back for their fee, and the chain did not take: the next one keeps less. */
+  readonly reserveUnits: bigint;
+};
+
+/** See {@link CoinsBeside}; what top-ups brought and payouts kept back counts once it is final. */
+export async function coinsBeside(
   em: Em,
   { network, addressKey }: { readonly network: Network; readonly addressKey: AddressKey },
-): Promise<bigint> {
+): Promise<CoinsBeside> {
+  const ofCoins = sql`s.purpose is not distinct from 'payout' and s.ok and s.state = 'final'
+    and s.currency = ${NATIVE_CURRENCY[network]}`;
   const row = await firstRow(
     em,
-    sql<{ units: string }>`select coalesce(sum(units), 0)::text as units from (
-      select amount_units as units from sent_transactions
+    sql<{ free: string; reserve: string }>`
+      select coalesce(sum(units) filter (where not kept), 0)::text as free,
+        coalesce(sum(units) filter (where kept), 0)::text as reserve from (
+      select amount_units as units, false as kept from sent_transactions
       where network = ${network} and to_key = ${addressKey} and purpose = 'gas' and state = 'final' and ok
       union all
-      select -fee_units from sent_transactions
-      where network = ${network} and from_key = ${addressKey} and block_hash is not null
+      select -s.fee_units, ${ofCoins} from sent_transactions s
+      where s.network = ${network} and s.from_key = ${addressKey} and s.block_hash is not null
       union all
-      select p.gross_units - s.amount_units from sent_transactions s join payouts p on p.id = s.payout_id
-      where s.network = ${network} and s.from_key = ${addressKey} and s.purpose = 'payout' and s.ok
-        and s.state = 'final' and s.currency = ${NATIVE_CURRENCY[network]}
+      select p.gross_units - s.amount_units, true from sent_transactions s join payouts p on p.id = s.payout_id
+      where s.network = ${network} and s.from_key = ${addressKey} and ${ofCoins}
     ) parts`,
   );
-  return BigInt(row?.units ?? '0');
+  return { freeUnits: BigInt(row?.free ?? '0'), reserveUnits: BigInt(row?.reserve ?? '0') };
 }
 
 /**

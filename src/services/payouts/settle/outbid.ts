@@ -1,7 +1,7 @@
 import { type Payout, SentTransaction } from '../../../db/entities/index.ts';
 import { assetOf } from '../../../domain/assets.ts';
 import { type WaitCode, waits } from '../../../domain/payouts/facts.ts';
-import { freeCoins } from './coins.ts';
+import { coinsBeside } from './coins.ts';
 import type { Assessing, Held, Ready } from './outgoing.ts';
 import { ANY_COINS } from './quoted.ts';
 import { tooDear } from './too-dear.ts';
@@ -20,12 +20,13 @@ export async function outbid(deps: Assessing, payout: Payout, sentId: string): P
   if (!deps.chain.spending || toKey == null || amountUnits == null)
     throw new Error(`${sentId} cannot be outbid`);
   const isCoin = purpose === 'gas' || assetOf(payout.network, payout.currency).kind === 'native';
+  const { freeUnits, reserveUnits } = await coinsBeside(em, payout);
   const quote = await deps.chain.spending.quote(
     {
       from: fromKey,
       to: toKey,
       kind: isCoin ? 'native' : 'token',
-      units: purpose === 'payout' ? payout.grossUnits : ANY_COINS,
+      units: purpose === 'payout' ? payout.grossUnits + (isCoin ? reserveUnits : 0n) : ANY_COINS,
     },
     { above: terms as Readonly<Record<string, string | number>> },
     deps.signal,
@@ -34,11 +35,12 @@ export async function outbid(deps: Assessing, payout: Payout, sentId: string): P
     waits(code, `no block has its transaction yet, and it cannot be replaced: ${why}`, AGAIN_MS);
   if (quote.kind === 'refused')
     return keeps(quote.reason, quote.code === 'gas_price' ? 'on_its_way' : 'refuses');
-  if (!isCoin && (await freeCoins(em, payout)) < quote.mostUnits)
+  if (!isCoin && freeUnits < quote.mostUnits)
     return keeps('the address has too few coins for a higher price');
   const dear = purpose === 'payout' && isCoin ? await tooDear(deps, payout, quote.mostUnits) : undefined;
   if (dear) return keeps(dear.reason);
-  if (purpose === 'payout') return { does: 'pay_out', units: quote.units, terms: quote.terms };
+  const units = quote.units < payout.grossUnits ? quote.units : payout.grossUnits;
+  if (purpose === 'payout') return { does: 'pay_out', units, terms: quote.terms };
   const from = { address: fromAddress, addressKey: fromKey };
   return { does: 'top_up', from, units: amountUnits, terms: quote.terms };
 }

@@ -53,6 +53,26 @@ describe('a payout of BNB', function () {
       await the.agrees();
     });
 
+  it('to a contract gives back with the next one what it kept for its fee and did not use', async () => {
+    await codeIs(WRITES);
+    const key = await the.paid(['BNB', UNITS]);
+    await the.settle(key);
+    const reserve = await the.coinsOf(key);
+    expect(reserve > 0n, String(reserve)).to.equal(true);
+    await the.pay(key, ['BNB', UNITS]);
+    await the.settle(key);
+    const [told, taken] = [await the.payouts(key), await the.sent(key)].map((rows) =>
+      rows.map(({ fee_units: fee }) => BigInt(String(fee))),
+    );
+    const terms = (await the.sent(key)).map((row) => row['terms'] as Record<string, string>).at(-1);
+    const costs = BigInt(terms?.['gas_limit'] ?? 0) * BigInt(terms?.['gas_price'] ?? 0);
+    expect(told?.[1]).to.equal(costs - reserve);
+    const sum = (units: readonly bigint[] = []) => units.reduce((total, one) => total + one, 0n);
+    expect(sum(told) - sum(taken)).to.equal(await the.coinsOf(key));
+    await codeIs('0x');
+    await the.agrees();
+  });
+
   it('is not replaced by one that costs more of it than it may, and what is signed is sent on', async () => {
     const price = (gwei: bigint, takes: boolean) =>
       the.everywhere(({ method, id }) => {
