@@ -115,7 +115,7 @@ async function seenOn(deps: Asking, network: Network, addressKey: AddressKey): P
 }
 
 /** Coins on an address that belong to no deposit, by our own transactions. */
-export type CoinsBeside = {
+type CoinsBeside = {
   /** For fees: what top-ups brought, less every fee. Below zero where one was paid out of deposits. */
   readonly freeUnits: bigint;
   /** What payouts of coins kept back for their fee, and the chain did not take: the next one keeps less. */

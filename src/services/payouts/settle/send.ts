@@ -32,12 +32,13 @@ export async function sendSigned(
     em,
     sql<{ id: string; raw: Buffer; hash: string; network: string }>`
       select id, raw, hash, network from (
-        (select distinct on (s.nonce) s.* from sent_transactions s
-          join sent_transactions last on last.id = ${id}
-          where s.network = last.network and s.from_key = last.from_key and s.nonce < last.nonce
-            and (s.sent_at is null or s.sent_at <= ${before} or s.sent_at >= ${after})
-            and s.state in ('signed', 'sent') and s.raw is not null
-          order by s.nonce, s.attempt desc limit ${MOST_BEFORE})
+        (select * from (
+            select distinct on (s.nonce) s.* from sent_transactions s
+            join sent_transactions last on last.id = ${id}
+            where s.network = last.network and s.from_key = last.from_key and s.nonce < last.nonce
+              and s.state in ('signed', 'sent') and s.raw is not null order by s.nonce, s.attempt desc) newest
+          where sent_at is null or sent_at <= ${before} or sent_at >= ${after}
+          order by nonce limit ${MOST_BEFORE})
         union all
         select * from sent_transactions where id = ${id} and state in ('signed', 'sent') and raw is not null
       ) due order by nonce`,

@@ -3,8 +3,10 @@ import { Transaction } from 'ethers';
 import { eventually } from '../../../../dev/support/eventually.ts';
 import { createCustomer } from '../../../../dev/support/use-cases.ts';
 import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts';
+import { rows } from '../../../../src/db/sql.ts';
 import { createMerchant, updateMerchant } from '../../../../src/services/merchants/merchants.ts';
 import { setPaused } from '../../../../src/services/payouts/pauses.ts';
+import { lentPage } from '../../../../src/services/repair/settlements.ts';
 import { stallingBsc } from '../../../actors/support/stalling.ts';
 import { shown } from '../stage.ts';
 import { GWEI, MERCHANTS, type SettleStage, startFundedStage, USDT } from './stage.ts';
@@ -91,6 +93,8 @@ describe('the places of a wallet on BNB Chain', function () {
     expect(
       await the.rows('select 1 from outbox where workflow_id = ?', [`settlement:bsc:${key}`]),
     ).to.have.length(1);
+    const repaired = await rows(the.deps.orm.em.fork(), lentPage('bsc', '' as AddressKey));
+    expect(repaired.map(({ addressKey }) => addressKey)).to.deep.equal([key]);
     expect(await paid()).to.equal(0n);
     await later(16_000);
     await the.settle(key, isSent);
