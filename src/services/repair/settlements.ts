@@ -8,6 +8,7 @@ import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
 import type { Deps } from '../deps.ts';
 import { type SettlementPlace, settlementWake } from '../payouts/actor-message.ts';
 import { isPausedSql } from '../payouts/pauses.ts';
+import { IS_LOOSE } from '../payouts/settle/living.ts';
 import { lookAgain, type RepairRun, startMissing, throwFailed, wholeRun } from './actors.ts';
 
 const PAGE = 500;
@@ -88,8 +89,7 @@ export function lentPage(network: Network, after: AddressKey): Statement<Place> 
         where back.network = ${network} and back.to_key > ${after} and back.purpose = 'reclaim'
           and back.state in ('asked', 'signed', 'sent')
       union all
-      select payout_id, state, ok from sent_transactions
-        where network = ${network} and state in ('signed', 'sent')
+      select s.payout_id, s.state, s.ok from sent_transactions s where s.network = ${network} and ${IS_LOOSE}
     ) s join payouts p on p.id = s.payout_id
     where s.state in ('signed', 'sent', 'mined', 'final') and s.ok is distinct from false
       and p.address_key > ${after} order by p.address_key limit ${PAGE}`;

@@ -36,7 +36,7 @@ export async function looseOf(
     sql<{ id: string }>`select p.id from payouts p join sent_transactions s on s.payout_id = p.id
       where p.network = ${network} and p.address_key = ${addressKey} and not p.simulated
         and not p.state in ${literals(LIVING_PAYOUTS)} and s.purpose in ${literals(MONEY_PURPOSES)}
-        and s.state in ('signed', 'sent') and not ${PLACE_TAKEN} and not ${EXPIRED}
+        and ${IS_LOOSE}
       order by s.nonce, p.id limit 1`,
   );
   return found ? await em.findOneOrFail(Payout, found.id) : null;
@@ -55,6 +55,9 @@ const PLACE_TAKEN = sql<boolean>`exists (select 1 from sent_transactions o where
 const EXPIRED = sql<boolean>`(s.block_hash is null and s.expires_at is not null and exists (
   select 1 from chain_cursors c join chain_blocks b on b.network = c.network and b.number = c.verified_number
   where c.network = s.network and b.mined_at >= s.expires_at))`;
+
+/** Of a transaction `s`: it is signed and in no block, and may land. */
+export const IS_LOOSE = sql<boolean>`(s.state in ('signed', 'sent') and not ${PLACE_TAKEN} and not ${EXPIRED})`;
 
 /** What decides its next step. */
 export async function livingFacts(em: Em, deps: TxDeps, payout: Payout, pace: Pace): Promise<LivingFacts> {
