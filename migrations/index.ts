@@ -56,8 +56,8 @@ import { Migration20261127000072_late_payments } from './Migration20261127000072
 import { Migration20261128000090_links_of_failed_deposits } from './Migration20261128000090_links_of_failed_deposits.ts';
 import { Migration20261128000091_key_actions } from './Migration20261128000091_key_actions.ts';
 import { Migration20261128000092_page_tokens } from './Migration20261128000092_page_tokens.ts';
-import { Migration20261128000095_proof } from './Migration20261128000095_proof.ts';
 import { Migration20261128000093_replacements } from './Migration20261128000093_replacements.ts';
+import { Migration20261128000095_proof } from './Migration20261128000095_proof.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
 export const MIGRATIONS = [
@@ -125,6 +125,6 @@ export const MIGRATIONS = [
   },
   { name: 'Migration20261128000091_key_actions', class: Migration20261128000091_key_actions },
   { name: 'Migration20261128000092_page_tokens', class: Migration20261128000092_page_tokens },
-  { name: 'Migration20261128000095_proof', class: Migration20261128000095_proof },
   { name: 'Migration20261128000093_replacements', class: Migration20261128000093_replacements },
+  { name: 'Migration20261128000095_proof', class: Migration20261128000095_proof },
 ];
