@@ -138,6 +138,11 @@ const BENCHES: Readonly<Record<string, { about: string; load: () => Promise<{ ru
       '10,000 completed deposits on addresses that hold less than the least payout (BENCH_UNSETTLED, about 20 minutes)',
     load: () => import('./payouts/waiting.ts'),
   },
+  journal: {
+    about:
+      "opening the signer's journal against hashing it, its memory, and the limits of one signature (BENCH_LINES, 2,000,000 take 2 GB of disk; some seconds)",
+    load: () => import('./payouts/journal.ts'),
+  },
   memory: {
     about: 'memory of the API over 200,000 requests (BENCH_REQUESTS)',
     load: () => import('./deposits/memory.ts'),

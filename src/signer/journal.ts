@@ -1,19 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { chmod, type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Lock, tryLock } from '../base/data-dir.ts';
 import { OperatorError } from '../base/errors.ts';
 import { reasonOf } from '../base/reason.ts';
-import {
-  hashOfLine,
-  type JournalEntry,
-  JournalIndex,
-  type JournalLine,
-  lineText,
-  NO_LINE,
-  type Place,
-  parseLine,
-} from './journal-lines.ts';
+import { JournalIndex } from './journal-index.ts';
+import { type JournalEntry, type JournalLine, lineText, parseLine } from './journal-lines.ts';
+import { scanSigned } from './journal-scan.ts';
+import { syncFolder } from './private-file.ts';
 
 /** Another process writes to the journal. */
 export class JournalHeld extends OperatorError {
@@ -24,7 +19,6 @@ export class JournalBroken extends OperatorError {
   override readonly name = 'JournalBroken';
 }
 
-const READ_BYTES = 1 << 20;
 const LINE_END = 0x0a;
 /** Far above a line with ten thousand deposits. */
 const MAX_LINE_BYTES = 1 << 22;
@@ -36,8 +30,6 @@ const MAX_LINE_BYTES = 1 << 22;
 export type Journal = {
   readonly file: string;
   readonly index: JournalIndex;
-  /** Whether opening it made it. */
-  readonly isNew: boolean;
   /** Bytes of an unfinished last line that opening it took away; 0 where the end was whole. */
   readonly repairedBytes: number;
   /** How many lines it has. */
@@ -49,8 +41,6 @@ export type Journal = {
    * nobody knows how much of the line is there: it has to be opened again.
    */
   append(entry: JournalEntry, at: Date): Promise<JournalLine>;
-  /** The bytes that were signed under a hash. Throws where there are none. */
-  raw(hash: string): Promise<Buffer>;
   close(): Promise<void>;
 };
 
@@ -84,14 +74,14 @@ async function opened({ file, now }: { file: string; now: Date }): Promise<Journ
   try {
     await chmod(`${file}.lock`, 0o600);
     handle = await open(file, 'a+', 0o600);
-    const read = await readLines(file, handle);
+    const index = await readLines(file, handle, handle.fd);
     const { size } = await handle.stat();
-    if (size > read.end) await handle.truncate(read.end);
+    if (size > index.end) await handle.truncate(index.end);
     // A signer that was killed has written its last line, and perhaps not through to the disk.
     await handle.sync();
     await syncFolder(dirname(file));
-    const journal = journalOver({ file, handle, lock, ...read, repairedBytes: size - read.end });
-    if (journal.isNew) await journal.append({ kind: 'begun', journal: randomUUID() }, now);
+    const journal = journalOver({ file, handle, lock, index, repairedBytes: size - index.end });
+    if (index.length === 0) await journal.append({ kind: 'begun', journal: randomUUID() }, now);
     return journal;
   } catch (error) {
     await handle?.close();
@@ -100,14 +90,11 @@ async function opened({ file, now }: { file: string; now: Date }): Promise<Journ
   }
 }
 
-/** A journal, or a copy of it, that is only looked at. */
-export type JournalCopy = Pick<Journal, 'file' | 'index' | 'raw'>;
-
 /**
  * Looks into the journal, or into a copy of it, while its signer may be writing to it: a last line without
  * its end is left out. Throws {@link JournalBroken}.
  */
-export async function readingJournal<T>(file: string, work: (copy: JournalCopy) => Promise<T>): Promise<T> {
+export async function readJournal(file: string): Promise<JournalIndex> {
   const handle = await open(file, 'r').catch((error: unknown) => {
     throw new JournalBroken(
       `The signer's journal ${file} cannot be read (${reasonOf(error)})`,
@@ -116,8 +103,7 @@ export async function readingJournal<T>(file: string, work: (copy: JournalCopy) 
     );
   });
   try {
-    const { index } = await readLines(file, handle);
-    return await work({ file, index, raw: (hash) => rawOf({ file, handle, index }, hash) });
+    return await readLines(file, handle);
   } finally {
     await handle.close();
   }
@@ -128,21 +114,19 @@ type Opened = {
   readonly handle: FileHandle;
   readonly lock: Lock;
   readonly index: JournalIndex;
-  readonly end: number;
   readonly repairedBytes: number;
 };
 
-function journalOver({ file, handle, lock, index, end, repairedBytes }: Opened): Journal {
-  let size = end;
+function journalOver({ file, handle, lock, index, repairedBytes }: Opened): Journal {
   let failed: unknown;
   let last: Promise<unknown> = Promise.resolve();
-  const head = (): string => index.hashes.at(-1) ?? NO_LINE;
   const write = async (entry: JournalEntry, at: Date): Promise<JournalLine> => {
     if (failed !== undefined) throw unwritten(file, failed);
-    const text = lineText(entry, { n: index.hashes.length + 1, at, previous: head() });
-    const line = parseLine(text);
-    if (!line) throw new Error('a line that could not be read again is not written');
+    const text = lineText(entry, { n: index.length + 1, at, previous: index.head });
     const bytes = Buffer.from(`${text}\n`, 'utf8');
+    const line = parseLine(text);
+    const isRead = line && (line.kind !== 'signed' || scanSigned(bytes, 0, bytes.length - 1));
+    if (!isRead) throw new Error('a line that could not be read again is not written');
     if (bytes.length > MAX_LINE_BYTES) throw new Error('a line that long is not written');
     try {
       const { bytesWritten } = await handle.write(bytes);
@@ -152,23 +136,20 @@ function journalOver({ file, handle, lock, index, end, repairedBytes }: Opened):
       failed = error;
       throw unwritten(file, error);
     }
-    index.add(line, hashOfLine(text), { at: size, length: bytes.length - 1 });
-    size += bytes.length;
+    if (!index.add(bytes, 0, bytes.length - 1)) throw broken(file, index.length + 1);
     return line;
   };
   return {
     file,
     index,
     repairedBytes,
-    isNew: index.hashes.length === 0,
-    length: () => index.hashes.length,
-    head,
+    length: () => index.length,
+    head: () => index.head,
     append: (entry, at) => {
       const written = last.then(() => write(entry, at));
       last = written.catch(() => undefined);
       return written;
     },
-    raw: (hash) => rawOf({ file, handle, index }, hash),
     close: async () => {
       await last;
       await handle.close();
@@ -177,53 +158,40 @@ function journalOver({ file, handle, lock, index, end, repairedBytes }: Opened):
   };
 }
 
-async function rawOf(
-  { file, handle, index }: Pick<Opened, 'file' | 'handle' | 'index'>,
-  hash: string,
-): Promise<Buffer> {
-  const place = index.placeOf(hash);
-  const line = place && parseLine((await readPlace(handle, place)).toString('utf8'));
-  if (line?.kind !== 'signed' || line.hash !== hash)
-    throw new JournalBroken(
-      `The journal ${file} has no bytes for ${hash}`,
-      'Restore it from its backup, and stop whatever else writes to it',
-    );
-  return Buffer.from(line.raw, 'hex');
-}
-
-async function readPlace(handle: FileHandle, { at, length }: Place): Promise<Buffer> {
-  const buffer = Buffer.alloc(length);
-  await handle.read(buffer, 0, length, at);
-  return buffer;
-}
-
-/** Reads all whole lines and proves that each follows the one before. `end` is where they end. */
-async function readLines(file: string, handle: FileHandle): Promise<{ index: JournalIndex; end: number }> {
-  const index = new JournalIndex();
-  let end = 0;
-  let rest: Buffer = Buffer.alloc(0);
-  for (let at = 0; ; ) {
-    const buffer = Buffer.alloc(READ_BYTES);
-    const { bytesRead } = await handle.read(buffer, 0, READ_BYTES, at);
-    if (bytesRead === 0) return { index, end };
-    at += bytesRead;
-    rest = Buffer.concat([rest, buffer.subarray(0, bytesRead)]);
-    for (let to = rest.indexOf(LINE_END); to >= 0; to = rest.indexOf(LINE_END)) {
-      takeLine(file, index, rest.subarray(0, to), { at: end, length: to });
-      end += to + 1;
-      rest = rest.subarray(to + 1);
+/**
+ * Reads all whole lines and proves that each follows the one before. Lines are read again from an open file,
+ * or else by its name.
+ */
+async function readLines(file: string, handle: FileHandle, fd?: number): Promise<JournalIndex> {
+  const index = new JournalIndex({
+    read: (at, length) => readAt(fd ?? file, at, length),
+    broken: (n) => broken(file, n),
+  });
+  const buffer = Buffer.allocUnsafe(MAX_LINE_BYTES);
+  for (let held = 0; ; ) {
+    const { bytesRead } = await handle.read(buffer, held, buffer.length - held, index.end + held);
+    if (bytesRead === 0) return index;
+    held += bytesRead;
+    const bytes = buffer.subarray(0, held);
+    let from = 0;
+    for (let to = bytes.indexOf(LINE_END); to >= 0; to = bytes.indexOf(LINE_END, from)) {
+      if (!index.add(bytes, from, to)) throw broken(file, index.length + 1);
+      from = to + 1;
     }
-    if (rest.length > MAX_LINE_BYTES) throw broken(file, index.hashes.length + 1);
+    buffer.copyWithin(0, from, held);
+    held -= from;
+    if (held === buffer.length) throw broken(file, index.length + 1);
   }
 }
 
-function takeLine(file: string, index: JournalIndex, bytes: Buffer, place: Place): void {
-  const text = bytes.toString('utf8');
-  const line = parseLine(text);
-  const n = index.hashes.length + 1;
-  const follows = line?.n === n && line.previous === (index.hashes.at(-1) ?? NO_LINE);
-  if (!line || !follows || (line.kind === 'begun') !== (n === 1)) throw broken(file, n);
-  index.add(line, hashOfLine(text), place);
+function readAt(file: string | number, at: number, length: number): Buffer {
+  const fd = typeof file === 'number' ? file : openSync(file, 'r');
+  try {
+    const buffer = Buffer.allocUnsafe(length);
+    return buffer.subarray(0, readSync(fd, buffer, 0, length, at));
+  } finally {
+    if (fd !== file) closeSync(fd);
+  }
 }
 
 function unwritten(file: string, cause: unknown): JournalBroken {
@@ -239,13 +207,4 @@ function broken(file: string, n: number): JournalBroken {
     `Line ${n} of the signer's journal ${file} is not what was written there`,
     'Restore the journal from its backup, the newest one; without it nothing is signed, because nobody knows what was',
   );
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

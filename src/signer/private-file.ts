@@ -73,7 +73,8 @@ export async function fileExists(file: string): Promise<boolean> {
   );
 }
 
-async function syncFolder(folder: string): Promise<void> {
+/** Makes what was created in a folder, or renamed there, last. */
+export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
     await handle.sync();

@@ -4,8 +4,9 @@ import type { AddressKey } from '../chains/address-key.ts';
 import { type TransferKind, type Transfers, WrongTerms } from '../chains/transfer.ts';
 import { assetOf, type Network } from '../domain/assets.ts';
 import { movesMoney } from '../domain/payouts/purpose.ts';
-import { JournalBroken, type JournalCopy, readingJournal } from './journal.ts';
-import type { JournalIndex, SignedLine } from './journal-lines.ts';
+import { JournalBroken, readJournal } from './journal.ts';
+import type { JournalIndex } from './journal-index.ts';
+import type { SignedLine } from './journal-lines.ts';
 
 type Asked = {
   /** The journal, or a copy of it. */
@@ -22,36 +23,30 @@ type Asked = {
  * journal does not know the hash. Throws {@link JournalBroken}, also for bytes that differ from their line.
  */
 export async function readSignedFor({ file, network, hash, transfers }: Asked) {
-  return await readingJournal(file, async (copy) => {
-    const { index } = copy;
-    const line = index.signed.find((one) => one.network === network && one.hash === hash);
-    if (!line) return undefined;
-    const addressKey = line.purpose === 'payout' ? line.from : line.to;
-    const payouts = index.ofPayout('payout', line.payout_id);
-    const given = givenTo(index, network, addressKey, line.payout_id);
-    return {
-      journal: { id: index.id, hashes: [...index.hashes] },
-      network,
-      addressKey,
-      payouts: await Promise.all(payouts.map((one) => whole(copy, transfers, one))),
-      given: await Promise.all(given.map((one) => whole(copy, transfers, one))),
-    };
-  });
+  const index = await readJournal(file);
+  const line = index.ofHash(hash);
+  if (line?.network !== network) return undefined;
+  const addressKey = line.purpose === 'payout' ? line.from : line.to;
+  const payouts = index.ofPayout('payout', line.payout_id);
+  const given = givenTo(index, network, addressKey, line.payout_id);
+  return {
+    journal: { id: index.id, hashOf: (n: number) => index.hashOf(n) },
+    network,
+    addressKey,
+    payouts: payouts.map((one) => whole(file, transfers, one)),
+    given: given.map((one) => whole(file, transfers, one)),
+  };
 }
 
 function givenTo(index: JournalIndex, network: Network, to: AddressKey, payoutId: string) {
-  return index.signed.filter(
-    (one) =>
-      one.purpose !== 'payout' &&
-      one.network === network &&
-      one.to === to &&
-      (one.payout_id === payoutId || index.ofPayout('payout', one.payout_id).length === 0),
-  );
+  return index
+    .given(network, to)
+    .filter((one) => one.payout_id === payoutId || index.ofPayout('payout', one.payout_id).length === 0);
 }
 
 /** A line with its bytes, which say the same: who signed them, to whom, how much, in which place. */
-async function whole(copy: JournalCopy, transfers: Transfers, line: SignedLine) {
-  const raw = await copy.raw(line.hash);
+function whole(file: string, transfers: Transfers, line: SignedLine) {
+  const raw = Buffer.from(line.raw, 'hex');
   const said = saidBy(transfers, raw);
   const { kind } = assetOf(line.network, line.currency);
   const { transfer } = said ?? {};
@@ -64,7 +59,7 @@ async function whole(copy: JournalCopy, transfers: Transfers, line: SignedLine) 
     transfer.nonce === line.nonce;
   if (!same)
     throw new JournalBroken(
-      `Line ${line.n} of ${copy.file} and the bytes in it say different things, or are of another chain or token than is configured here`,
+      `Line ${line.n} of ${file} and the bytes in it say different things, or are of another chain or token than is configured here`,
       'Compare the chain id and the token with those of the signer; else restore the journal from its backup',
     );
   return {

@@ -5,8 +5,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { tempDir } from '../../dev/support/parts.ts';
 import { keyOfHex } from '../../src/chains/address-key.ts';
+import { SENT_PURPOSES } from '../../src/domain/payouts/purpose.ts';
 import { type Journal, JournalBroken, JournalHeld, openJournal } from '../../src/signer/journal.ts';
-import type { JournalEntry } from '../../src/signer/journal-lines.ts';
+import { hashOfLine, type JournalEntry, parseLine } from '../../src/signer/journal-lines.ts';
+import { scanSigned, tailAt, tailOf } from '../../src/signer/journal-scan.ts';
 
 const NOW = new Date('2026-11-24T12:00:00.000Z');
 const FROM = keyOfHex('aa'.repeat(20));
@@ -63,6 +65,11 @@ describe("the signer's journal", () => {
       fc.record({
         amount: fc.bigInt(0n, 2n ** 200n).map(String),
         raw: fc.uint8Array({ minLength: 1, maxLength: 90 }),
+        purpose: fc.constantFrom(...SENT_PURPOSES),
+        deposits: fc.array(fc.uuid({ version: [4, 7] }), { minLength: 1, maxLength: 4 }),
+        nonce: fc.option(fc.nat()),
+        price: fc.option(fc.bigInt(0n, 2n ** 90n).map(String)),
+        expires_at: fc.option(fc.constant('2028-02-29T23:59:59.999Z')),
       }),
       fc.constant('open' as const),
     );
@@ -79,19 +86,24 @@ describe("the signer's journal", () => {
             expect([journal.index.id, journal.head(), journal.length()]).to.deep.equal([id, head, length]);
             expect(journal.repairedBytes).to.equal(0);
           } else {
-            const entry = signed({ amount: one.amount, raw: Buffer.from(one.raw).toString('hex') });
+            const entry = signed({ ...one, raw: Buffer.from(one.raw).toString('hex') });
             await journal.append(entry, NOW);
             wrote.push(entry);
           }
         }
         for (const entry of wrote) {
-          expect((await journal.raw(entry.hash)).toString('hex')).to.equal(entry.raw);
-          expect(journal.index.ofDeposit(entry.deposits[0] ?? '')[0]?.amount).to.equal(BigInt(entry.amount));
-          expect(journal.index.ofPayout('payout', entry.payout_id).map(({ hash }) => hash)).to.deep.equal([
-            entry.hash,
-          ]);
+          expect(journal.index.ofHash(entry.hash)?.raw).to.equal(entry.raw);
+          expect(journal.index.ofDeposit(entry.deposits.at(-1) ?? '')[0]?.amount).to.equal(
+            BigInt(entry.amount),
+          );
+          const ofPayout = journal.index.ofPayout(entry.purpose, entry.payout_id);
+          expect(ofPayout.map(({ hash }) => hash)).to.deep.equal([entry.hash]);
         }
-        expect(journal.index.signed).to.have.length(wrote.length);
+        expect(journal.length()).to.equal(1 + wrote.length);
+        const nonces = wrote.map(({ nonce }) => nonce).filter((nonce) => nonce !== null);
+        expect(journal.index.lastNonce('bsc', FROM) ?? -1).to.equal(Math.max(-1, ...nonces));
+        for (const nonce of [...nonces, 99])
+          expect(journal.index.holds('bsc', FROM, nonce)).to.equal(nonces.includes(nonce));
         await journal.close();
       }),
       { numRuns: 25 },
@@ -114,12 +126,12 @@ describe("the signer's journal", () => {
       const journal = await open();
       expect(journal.repairedBytes, `${size}`).to.equal(size - whole);
       expect(statSync(file).size).to.equal(whole);
-      expect(journal.index.signed.map(({ hash }) => hash)).to.deep.equal([kept.hash]);
+      expect([journal.length(), journal.index.ofHash(kept.hash)?.n]).to.deep.equal([2, 2]);
       const next = signed();
       await journal.append(next, NOW);
       await journal.close();
       const again = await open();
-      expect(again.index.signed.map(({ hash }) => hash)).to.deep.equal([kept.hash, next.hash]);
+      expect([again.length(), again.index.ofHash(next.hash)?.n]).to.deep.equal([3, 3]);
       await again.close();
     }
   });
@@ -147,6 +159,65 @@ describe("the signer's journal", () => {
     }
     writeFileSync(file, lines.join('\n'));
     expect((await open()).length()).to.equal(5);
+  });
+
+  it('tells keys apart that end alike, and reads nothing that is another line by now', async () => {
+    const journal = await open();
+    const id = randomUUID();
+    const [first = '', other = ''] = ['a', 'b'].map((letter) => `${letter}${id.slice(1)}`);
+    const alike = { deposits: [first], from: `${'cc'.repeat(16)}${'aa'.repeat(4)}`, nonce: 5 };
+    const one = signed(alike);
+    await journal.append(one, NOW);
+    const two = signed({ payout_id: other, deposits: [first, other], nonce: 3 });
+    await journal.append(two, NOW);
+    const three = signed({ purpose: 'gas', deposits: [], from: 'dd'.repeat(20), to: FROM, nonce: 9 });
+    await journal.append(three, NOW);
+    const { index } = journal;
+    const hashesOf = (lines: readonly { hash: string }[]) => lines.map(({ hash }) => hash);
+    expect(hashesOf(index.ofDeposit(first))).to.deep.equal([one.hash, two.hash]);
+    expect(hashesOf(index.ofDeposit(other))).to.deep.equal([two.hash]);
+    expect(hashesOf(index.ofDeposit(`c${id.slice(1)}`))).to.deep.equal([]);
+    expect(hashesOf(index.ofPayout('payout', other))).to.deep.equal([two.hash]);
+    expect(index.lastNonce('bsc', FROM)).to.equal(3);
+    expect(hashesOf(index.topUps('bsc', FROM))).to.deep.equal([three.hash]);
+    const lines = readFileSync(file, 'utf8').split('\n');
+    expect([0, 1, 2, 3, 4].map((n) => index.hashOf(n + 1) ?? null)).to.deep.equal([
+      ...lines.slice(0, 4).map(hashOfLine),
+      null,
+    ]);
+    await journal.close();
+    const again = await open();
+    writeFileSync(file, lines.join('\n').replaceAll('"attempt":1', '"attempt":2'));
+    for (const read of [() => again.index.ofDeposit(first), () => again.index.ofHash(three.hash)])
+      expect(read).to.throw(JournalBroken, /^Line \d of .* is not what was written there/);
+  });
+
+  it('takes no bytes for a line that a parser of their text would not, or would read otherwise', async () => {
+    const journal = await open();
+    for (const line of [
+      signed(),
+      signed({ price: null, nonce: null, expires_at: '2026-12-31T23:59:59.999Z' }),
+    ])
+      await journal.append(line, NOW);
+    const lines = readFileSync(file, 'utf8').split('\n').slice(1, 3);
+    const changes = ['', '0', '1', '3', '9', 'f', 'g', '"', ',', '-', '\u0001', '7"'];
+    const changed = lines.flatMap((line) =>
+      changes.flatMap((by) => Array.from(line, (_, at) => `${line.slice(0, at)}${by}${line.slice(at + 1)}`)),
+    );
+    for (const text of [...lines, ...changed]) {
+      const bytes = Buffer.from(`${text}\n`);
+      const scanned = scanSigned(bytes, 0, bytes.length - 1);
+      if (!scanned && !lines.includes(text)) continue;
+      const line = parseLine(text);
+      if (line?.kind !== 'signed' || !scanned) expect.fail(`only one of the two takes ${text}`);
+      const { n, at, purpose, nonce, deposits } = line;
+      const counted = { n, atMs: new Date(at).getTime(), purpose, nonce, depositCount: deposits.length };
+      expect(scanned).to.include(counted);
+      const ends = [scanned.hash, scanned.payout, scanned.deposit, scanned.from, scanned.to];
+      expect(ends.map((end) => tailAt(bytes, end))).to.deep.equal(
+        [line.hash, line.payout_id, deposits.at(-1) ?? '', line.from, line.to].map(tailOf),
+      );
+    }
   });
 
   it('is held by one process at a time, and free again when that one ends', async () => {

@@ -1,6 +1,6 @@
 import type { Transfer, Transfers, TransferTerms } from '../../chains/transfer.ts';
 import { WrongTerms } from '../../chains/transfer.ts';
-import type { JournalIndex } from '../journal-lines.ts';
+import type { JournalIndex } from '../journal-index.ts';
 import type { OpenWallet } from '../wallet-file.ts';
 import type { SealJudge } from './directions.ts';
 import type { Facts } from './facts.ts';

@@ -3,7 +3,7 @@
 import type { AddressKey } from '../../chains/address-key.ts';
 import { addressKeyOf } from '../../chains/addresses.ts';
 import { type Direction, readSeal, type SealKey, type SealOrigin } from '../../domain/payouts/direction.ts';
-import type { JournalIndex } from '../journal-lines.ts';
+import type { JournalIndex } from '../journal-index.ts';
 import type { DestinationRow, Facts } from './facts.ts';
 import { NotSigned, Sealed } from './refusal.ts';
 

@@ -1,6 +1,7 @@
 // What was signed before, and what it leaves to be signed.
 import type { Transfers, TransferTerms } from '../../chains/transfer.ts';
-import type { JournalIndex, SignedLine } from '../journal-lines.ts';
+import type { JournalIndex } from '../journal-index.ts';
+import type { SignedLine } from '../journal-lines.ts';
 import type { Asked, Facts, Outcome } from './facts.ts';
 import { NotSigned } from './refusal.ts';
 

@@ -1,5 +1,6 @@
-import { movesMoney } from '../../domain/payouts/purpose.ts';
-import type { JournalIndex, SignedLine } from '../journal-lines.ts';
+import type { JournalIndex } from '../journal-index.ts';
+import type { SignedLine } from '../journal-lines.ts';
+import { placeName } from '../moved.ts';
 import type { Asked } from './facts.ts';
 import { NotSigned } from './refusal.ts';
 
@@ -20,7 +21,7 @@ export type Moved = Pick<Asked, 'network' | 'currency' | 'payoutId' | 'purpose' 
  */
 export function requireRoom(
   limits: SignLimits,
-  index: JournalIndex,
+  { moved }: Pick<JournalIndex, 'moved'>,
   asked: Moved,
   nonce: number | null,
   now: Date,
@@ -29,29 +30,22 @@ export function requireRoom(
     { name: 'SIGN_MAX_PER_HOUR', ms: HOUR_MS, most: limits.perHour(asked) },
     { name: 'SIGN_MAX_PER_DAY', ms: 24 * HOUR_MS, most: limits.perDay(asked) },
   ];
+  const { payoutId: payout_id, purpose, attempt, amountUnits: amount } = asked;
+  const own = placeName({ payout_id, purpose, attempt, nonce });
   for (const { name, ms, most } of windows) {
     if (most === undefined) continue;
-    const wanted = {
-      payout_id: asked.payoutId,
-      purpose: asked.purpose,
-      attempt: asked.attempt,
-      nonce,
-      amount: asked.amountUnits,
-    };
     const since = now.getTime() - ms;
-    const within = index.signed.filter(
-      (line) =>
-        movesMoney(line.purpose) &&
-        line.network === asked.network &&
-        line.currency === asked.currency &&
-        new Date(line.at).getTime() > since,
-    );
-    const sum = sumOf([...within, wanted]);
+    let sum = amount;
+    for (const [place, one] of moved.of(asked, now)) {
+      if (one.at <= since) continue;
+      if (place !== own) sum += one.amount;
+      else if (one.amount > amount) sum += one.amount - amount;
+    }
     if (sum > most)
       throw new NotSigned(
         'limit',
-        asked.amountUnits > most
-          ? `${asked.amountUnits} units of ${asked.currency} are more than ${name} allows at all (${most}): raise it if that is right`
+        amount > most
+          ? `${amount} units of ${asked.currency} are more than ${name} allows at all (${most}): raise it if that is right`
           : `with it ${sum} units of ${asked.currency} would be signed away within ${ms / HOUR_MS} h, and ${name} allows ${most}: it is signed when there is room, or raise the limit`,
       );
   }
@@ -62,10 +56,9 @@ type Counted = Pick<SignedLine, 'payout_id' | 'purpose' | 'attempt' | 'nonce' | 
 /** What lines move together; attempts in one place count once, with the largest of them. */
 export function sumOf(lines: readonly Counted[]): bigint {
   const largest = new Map<string, bigint>();
-  for (const { payout_id, purpose, attempt, nonce, amount } of lines) {
-    const place = `${payout_id}:${purpose}:${nonce ?? `attempt ${attempt}`}`;
-    const known = largest.get(place) ?? 0n;
-    if (amount > known) largest.set(place, amount);
+  for (const line of lines) {
+    const place = placeName(line);
+    if (line.amount > (largest.get(place) ?? 0n)) largest.set(place, line.amount);
   }
   return [...largest.values()].reduce((sum, amount) => sum + amount, 0n);
 }

@@ -84,7 +84,7 @@ async function signLocked(the: OpenSigner, em: Em, asked: Asked): Promise<SignRe
   if (known) {
     requireSame(known, asked);
     if (await isCalledForeign(em, known.network, known.hash)) throw calledForeign(known);
-    await store(em, journal, asked, known, await journal.raw(known.hash), new Date(known.at));
+    await store(em, journal, asked, known, Buffer.from(known.raw, 'hex'), new Date(known.at));
     return { kind: 'signed', asked, hash: known.hash, again: true };
   }
   const at = now();

@@ -45,7 +45,7 @@ export async function takeOver(em: Em, journal: Journal, now: Date): Promise<voi
         sql<{ hash: string }>`select hash from sent_transactions where raw is not null and hash > ${after}
           order by hash limit 10000`,
       );
-      const unknown = page.find(({ hash }) => journal.index.placeOf(hash) === undefined);
+      const unknown = page.find(({ hash }) => !journal.index.ofHash(hash));
       if (unknown)
         throw new Sealed(
           'journal',
@@ -99,7 +99,7 @@ function requireAncestor(
       `another signer, with a journal of its own, took this database over: stop one of the two`,
     );
   }
-  if (journal.index.hashes[line - 1] === lineHash) return;
+  if (journal.index.hashOf(line) === lineHash) return;
   throw new Sealed(
     'journal',
     `the journal ${journal.file} is older than what it has signed for this database, which knows ${line} lines of it: restore the newest journal`,

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { JournalIndex, SignedLine } from '../../../src/signer/journal-lines.ts';
+import { movesMoney } from '../../../src/domain/payouts/purpose.ts';
+import type { SignedLine } from '../../../src/signer/journal-lines.ts';
+import { MovedOfLate } from '../../../src/signer/moved.ts';
 import { type Moved, requireRoom, type SignLimits } from '../../../src/signer/pull/limits.ts';
 
 const NOW = new Date('2026-11-24T12:00:00.000Z');
@@ -9,8 +11,8 @@ const NONE = (): undefined => undefined;
 
 /** What was signed so many minutes ago. */
 type Signed = { readonly ago?: number; readonly amount?: bigint } & Partial<SignedLine>;
-const lines = (signed: readonly Signed[]): Pick<JournalIndex, 'signed'> => ({
-  signed: signed.map(
+const lines = (signed: readonly Signed[]): readonly SignedLine[] =>
+  signed.map(
     ({ ago = 1, ...line }) =>
       ({
         at: new Date(NOW.getTime() - ago * MINUTE_MS).toISOString(),
@@ -18,13 +20,21 @@ const lines = (signed: readonly Signed[]): Pick<JournalIndex, 'signed'> => ({
         currency: 'USDT',
         purpose: 'payout',
         payout_id: randomUUID(),
+        merchant_id: 'this',
         attempt: 1,
         nonce: null,
         amount: 600n,
         ...line,
       }) as unknown as SignedLine,
-  ),
-});
+  );
+/** As the journal reads them. */
+const movedBy = (all: readonly SignedLine[]): MovedOfLate =>
+  new MovedOfLate((after, since) => ({
+    upTo: all.length,
+    lines: all
+      .slice(after)
+      .filter(({ purpose, at }) => movesMoney(purpose) && new Date(at).getTime() >= since.getTime()),
+  }));
 const ASKED: Moved = {
   network: 'bsc',
   currency: 'USDT',
@@ -40,9 +50,9 @@ function refusal(
   asked: Partial<Moved> = {},
   nonce = 9,
 ) {
-  const index = lines(signed) as JournalIndex;
+  const moved = movedBy(lines(signed));
   try {
-    requireRoom({ perHour: NONE, perDay: NONE, ...limits }, index, { ...ASKED, ...asked }, nonce, NOW);
+    requireRoom({ perHour: NONE, perDay: NONE, ...limits }, { moved }, { ...ASKED, ...asked }, nonce, NOW);
   } catch (error) {
     return (error as Error).message;
   }
@@ -82,5 +92,19 @@ describe('the limits of the signer', () => {
     expect(refusal([place, { amount: 300n }], PER_HOUR, { attempt: 2, amountUnits: 701n })).to.match(
       / 1001 /,
     );
+  });
+
+  it('count what a clock that was ahead has signed from when it is seen, and all again that one had forgotten', () => {
+    const year = 365 * 24 * 60;
+    const moved = movedBy(lines([{ ago: -year }, { ago: 30 }]));
+    const sumAt = (minutes: number): number => {
+      const now = new Date(NOW.getTime() + minutes * MINUTE_MS);
+      const within = [...moved.of(ASKED, now).values()].filter(
+        ({ at }) => at > now.getTime() - 60 * MINUTE_MS,
+      );
+      return within.length;
+    };
+    expect([0, 59, 61].map(sumAt), 'the right clock').to.deep.equal([2, 1, 0]);
+    expect([year, 0].map(sumAt), 'ahead again, and back').to.deep.equal([0, 2]);
   });
 });

@@ -34,7 +34,7 @@ export type SignedBytes = {
  * what was lent and taken back.
  */
 export type SignedFor = {
-  readonly journal: { readonly id: string; readonly hashes: readonly string[] };
+  readonly journal: { readonly id: string; hashOf(line: number): string | undefined };
   readonly network: Network;
   readonly addressKey: AddressKey;
   readonly payouts: readonly SignedBytes[];
@@ -62,7 +62,7 @@ export async function requireVouched(em: Em, { journal, payouts, given }: Signed
     throw new NotAdopted(
       'the signer has not taken this database over yet, so nothing says that the journal is its own: start it ("start --role signer"), wait until "doctor" says that it is there, and run this again',
     );
-  if (noted.journal === journal.id && journal.hashes[noted.line - 1] === noted.lineHash) return;
+  if (noted.journal === journal.id && journal.hashOf(noted.line) === noted.lineHash) return;
   throw new NotAdopted(
     'this is not the journal of the signer that has taken this database over, or an older copy of it: name the newest one with --journal',
   );

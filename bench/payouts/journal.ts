@@ -1,0 +1,130 @@
+// The signer's journal after years: how long it takes to open, what it keeps in memory, what limits cost.
+import { randomBytes, randomUUID } from 'node:crypto';
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { type Journal, openJournal } from '../../src/signer/journal.ts';
+import { hashOfLine, type JournalEntry, lineText, NO_LINE } from '../../src/signer/journal-lines.ts';
+import { requireRoom } from '../../src/signer/pull/limits.ts';
+import { percentile } from '../percentile.ts';
+import type { Row } from '../row.ts';
+
+const LINES = Number(process.env['BENCH_LINES'] ?? 200_000);
+const FEW_LINES = 4_000;
+/** Of either journal, how many lines are of the last day. */
+const OF_THE_DAY = 1_000;
+const CHECKS = 200;
+const HOUR_MS = 60 * 60_000;
+const GOAL_OPEN = 5;
+const GOAL_BYTES = 80;
+const GOAL_CHECK = 2;
+
+/** Half of the lines bring coins for gas, half pay two deposits out. */
+export async function run(): Promise<Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
+  try {
+    const few = await measured(join(folder, 'few'), FEW_LINES);
+    const many = await measured(join(folder, 'many'), LINES);
+    const [openRatio, checkRatio] = [many.openMs / many.hashMs, many.checkMs / few.checkMs];
+    const bytes = many.bytes / LINES;
+    return [
+      {
+        figure: `opening ${LINES} lines against hashing them`,
+        value: `${openRatio.toFixed(1)} (${(many.openMs / 1_000).toFixed(1)} s)`,
+        goal: `≤ ${GOAL_OPEN}`,
+        met: openRatio <= GOAL_OPEN,
+      },
+      {
+        figure: 'heap and external memory for each line',
+        value: `${bytes.toFixed(0)} B (${(many.bytes / 2 ** 20).toFixed(0)} MiB)`,
+        goal: `≤ ${GOAL_BYTES} B`,
+        met: bytes <= GOAL_BYTES,
+      },
+      {
+        figure: `the limits of one signature against those with ${FEW_LINES} lines, ${OF_THE_DAY} of the day in both`,
+        value: `${checkRatio.toFixed(1)} (${many.checkMs.toFixed(2)} ms)`,
+        goal: `≤ ${GOAL_CHECK}`,
+        met: checkRatio <= GOAL_CHECK,
+      },
+    ];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measured(file: string, lines: number) {
+  const now = new Date();
+  const hashMs = write(file, lines, now);
+  const before = memory();
+  const began = performance.now();
+  const journal = await openJournal({ file, now });
+  const openMs = performance.now() - began;
+  const bytes = memory() - before;
+  check(journal, now);
+  const checks: number[] = [];
+  for (let n = 0; n < CHECKS; n += 1) {
+    const checking = performance.now();
+    check(journal, now);
+    checks.push(performance.now() - checking);
+  }
+  const checkMs = percentile(checks, 0.5);
+  await journal.close();
+  return { hashMs, openMs, bytes, checkMs };
+}
+
+function check({ index }: Journal, now: Date): void {
+  const much = () => 10n ** 30n;
+  const asked = { network: 'bsc', currency: 'USDT', payoutId: 'x', purpose: 'payout' } as const;
+  const moved = { ...asked, merchantId: 'x', attempt: 1, amountUnits: 1n };
+  requireRoom({ perHour: much, perDay: much }, index, moved, 1, now);
+}
+
+function memory(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+/** Returns how long its lines take to hash. */
+function write(file: string, lines: number, now: Date): number {
+  const fd = openSync(file, 'w', 0o600);
+  let previous = NO_LINE;
+  let hashMs = 0;
+  for (let n = 1; n <= lines; n += 1) {
+    const hoursAgo = n > lines - OF_THE_DAY ? 2 : 1_000;
+    const entry: JournalEntry = n === 1 ? { kind: 'begun', journal: randomUUID() } : signed(n);
+    const text = lineText(entry, { n, at: new Date(now.getTime() - hoursAgo * HOUR_MS), previous });
+    const began = performance.now();
+    previous = hashOfLine(text);
+    hashMs += performance.now() - began;
+    writeSync(fd, `${text}\n`);
+  }
+  closeSync(fd);
+  return hashMs;
+}
+
+function signed(n: number): JournalEntry {
+  const isGas = n % 2 === 0;
+  const hex = randomBytes(242).toString('hex');
+  return {
+    kind: 'signed',
+    network: 'bsc',
+    purpose: isGas ? 'gas' : 'payout',
+    payout_id: randomUUID(),
+    attempt: 1,
+    merchant_id: randomUUID(),
+    deposits: isGas ? [] : [randomUUID(), randomUUID()],
+    from: hex.slice(0, 40),
+    to: hex.slice(40, 80),
+    currency: isGas ? 'BNB' : 'USDT',
+    amount: '1000000000000000000',
+    price: '1000000000',
+    nonce: n,
+    expires_at: null,
+    hash: `0x${hex.slice(80, 144)}`,
+    raw: hex.slice(144),
+  };
+}
