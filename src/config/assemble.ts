@@ -51,6 +51,8 @@ export function assemble(values: Values, warnings: readonly string[]) {
       /** Base units by asset; read them with `thresholdUnits`. */
       maxPerHour: values.SIGN_MAX_PER_HOUR ?? {},
       maxPerDay: values.SIGN_MAX_PER_DAY ?? {},
+      maxPerHourOfMerchant: values.SIGN_MAX_PER_HOUR_MERCHANT ?? {},
+      maxPerDayOfMerchant: values.SIGN_MAX_PER_DAY_MERCHANT ?? {},
     },
     payments: {
       minPaymentCents: values.MIN_PAYMENT_USD,

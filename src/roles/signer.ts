@@ -82,7 +82,7 @@ export async function signInside({ config, log, shutdown }: Starting, databaseUr
 
 async function signerDeps({ config, log, secretsKey }: Keyed, orm: Orm): Promise<SignerDeps> {
   const box = createSecretBox(secretsKey, config.previousSecretsKey);
-  const { maxPerHour, maxPerDay, newDestinationAfterMs, journalFile } = config.signing;
+  const { newDestinationAfterMs, journalFile, ...most } = config.signing;
   const transfers = await Promise.all(
     CHAINS.map(
       async (chain): Promise<[Network, Transfers]> => [
@@ -98,8 +98,12 @@ async function signerDeps({ config, log, secretsKey }: Keyed, orm: Orm): Promise
     keys: box.previous ? [box, box.previous] : [box],
     transfers: Object.fromEntries(transfers) as Record<Network, Transfers>,
     limits: {
-      perHour: ({ network, currency }) => thresholdUnits(maxPerHour, network, currency),
-      perDay: ({ network, currency }) => thresholdUnits(maxPerDay, network, currency),
+      perHour: ({ network, currency }) => thresholdUnits(most.maxPerHour, network, currency),
+      perDay: ({ network, currency }) => thresholdUnits(most.maxPerDay, network, currency),
+      perHourOfMerchant: ({ network, currency }) =>
+        thresholdUnits(most.maxPerHourOfMerchant, network, currency),
+      perDayOfMerchant: ({ network, currency }) =>
+        thresholdUnits(most.maxPerDayOfMerchant, network, currency),
     },
     newDestinationAfterMs,
     journalFile,

@@ -85,6 +85,19 @@ export const MONEY_VARIABLES = {
     example: 'USDT.bsc=50000,BNB=20',
     about: 'The same within any 24 hours.',
   }),
+  SIGN_MAX_PER_HOUR_MERCHANT: variable({
+    group: 'money',
+    parser: parse.amountsByAsset,
+    example: 'USDT.bsc=5000',
+    about:
+      "How much of SIGN_MAX_PER_HOUR may be one merchant's, so that none uses up what all share. Unset for an asset: a third of it. What is more than a limit ever allows is paid in parts.",
+  }),
+  SIGN_MAX_PER_DAY_MERCHANT: variable({
+    group: 'money',
+    parser: parse.amountsByAsset,
+    example: 'USDT.bsc=25000',
+    about: 'The same of SIGN_MAX_PER_DAY.',
+  }),
   PRICE_SOURCE: variable({
     group: 'prices',
     parser: parse.priceSource,

@@ -60,7 +60,16 @@ export function isGivenUp(
   return ageOf(asked.askedAt, now) >= GIVE_UP_AFTER_MS * 2 ** Math.min(before, MOST_DOUBLED);
 }
 
+/**
+ * How much of a payout the signer would sign now, in base units, where the whole is more than a limit ever
+ * allows; undefined where it said nothing like that.
+ */
+export function roomSaid({ refused, purpose }: SentFacts): bigint | undefined {
+  const room = purpose === 'gas' ? undefined : /^limit (\d+):/.exec(refused ?? '')?.[1];
+  return room === undefined ? undefined : BigInt(room);
+}
+
 /** What the signer said of it, without its code. */
 export const sentenceOf = ({ refused }: SentFacts): string => refused?.slice(refused.indexOf(':') + 2) ?? '';
-const codeOf = ({ refused }: SentFacts): string => refused?.slice(0, refused.indexOf(':')) ?? '';
+const codeOf = ({ refused }: SentFacts): string => /^[^ :]*/.exec(refused ?? '')?.[0] ?? '';
 const isWrong = (asked: SentFacts): boolean => WRONG.includes(codeOf(asked));

@@ -1,7 +1,7 @@
 // What a payout that is under way does next, from rows alone: no chain is asked, and nothing is believed that
 // no block has shown.
 import type { SentState } from '../settlement.ts';
-import { isGivenUp, sentenceOf, signerSays } from './asked.ts';
+import { isGivenUp, roomSaid, sentenceOf, signerSays } from './asked.ts';
 import { ageOf, canLand, type LivingFacts, type SentFacts, type Wait, waits } from './facts.ts';
 import { movesMoney } from './purpose.ts';
 
@@ -119,7 +119,8 @@ function decidePlanned(facts: LivingFacts, payouts: readonly SentFacts[]): Livin
   if (due) return due;
   for (const asked of [...payouts, ...before].filter(({ state }) => state === 'asked')) {
     const given = obsolete !== null && asked.refused !== null;
-    if (given || isGivenUp(asked, facts))
+    const inPart = facts.goesInPart === true && roomSaid(asked) !== undefined;
+    if (given || inPart || isGivenUp(asked, facts))
       return { does: 'give_up', id: asked.id, reason: obsolete ?? sentenceOf(asked) };
     return { does: 'wait', ...signerSays(asked, facts.signer, facts.now) };
   }

@@ -101,6 +101,56 @@ export async function joinPayout(em: Em, deps: TxDeps, payoutId: string): Promis
   return deposits.length;
 }
 
+/**
+ * The oldest deposits that sum to no more than `most`, of a planned payout and of what could join it, with
+ * their sum; those that are larger alone are left out.
+ */
+export async function fitting(
+  em: Em,
+  payout: PayoutPlace & Pick<Payout, 'id'>,
+  most: bigint,
+): Promise<{ readonly ids: readonly string[]; readonly units: bigint }> {
+  const found = await em.find(
+    Deposit,
+    { ...payableAt(payout), $or: [{ payoutId: null }, { payoutId: payout.id }], amountUnits: { $lte: most } },
+    {
+      fields: ['id', 'amountUnits'],
+      orderBy: { createdAt: 'asc', id: 'asc' },
+      limit: MAX_COVERED,
+      disableIdentityMap: true,
+    },
+  );
+  let room = most;
+  const ids = found.flatMap(({ id, amountUnits }) => {
+    if (amountUnits > room) return [];
+    room -= amountUnits;
+    return [id];
+  });
+  return { ids, units: most - room };
+}
+
+/**
+ * Lets a planned payout whose transaction is not asked for cover just what {@link fitting} says, and gives
+ * the rest back, for the payouts after it. Returns how many deposits joined or left; nothing changes where
+ * none fits.
+ */
+export async function fitPayout(em: Em, deps: TxDeps, payoutId: string, most: bigint): Promise<number> {
+  const place = await em.findOneOrFail(Payout, payoutId);
+  const { ids } = await fitting(em, place, most);
+  const joining = { ...payableAt(place), payoutId: null, id: { $in: [...ids] } };
+  const deposits = inOrder(await em.find(Deposit, { $or: [joining, { payoutId }] }, LOCKED));
+  const payout = await lockPayout(em, payoutId, 'planned');
+  const [stay, leave] = [true, false].map((is) => deposits.filter(({ id }) => ids.includes(id) === is));
+  if (!stay?.length || !leave) return 0;
+  const join = stay.filter((deposit) => deposit.payoutId !== payoutId);
+  if (join.length + leave.length === 0) return 0;
+  payout.grossUnits = sumOf(stay);
+  payout.updatedAt = deps.now();
+  await release(em, deps, leave);
+  await cover(em, deps, payout, join);
+  return join.length + leave.length;
+}
+
 /** Gives up a payout for which nothing was signed, and gives its deposits back. `reason` says why. */
 export async function cancelPayout(em: Em, deps: TxDeps, payoutId: string, reason: string): Promise<void> {
   const deposits = await lockCovered(em, payoutId);
@@ -137,23 +187,22 @@ export async function lockPayout(em: Em, payoutId: string, state: PayoutState): 
   return payout;
 }
 
-/** Locked in one order, whoever asks: two that lock the same deposits wait for each other, and no longer. */
-async function lockPayable(
-  em: Em,
-  { network, addressKey, currency }: PayoutPlace,
-  limit: number,
-): Promise<Deposit[]> {
-  const payable = {
+/** What a payout may cover, by itself or with those that one covers already. */
+const payableAt = ({ network, addressKey, currency }: PayoutPlace) =>
+  ({
     network,
     addressKey,
     currency,
     mode: 'live',
     simulated: false,
     status: 'completed',
-    payoutId: null,
     blockHash: { $ne: null },
     verifiedAt: { $ne: null },
-  } as const;
+  }) as const;
+
+/** Locked in one order, whoever asks: two that lock the same deposits wait for each other, and no longer. */
+async function lockPayable(em: Em, place: PayoutPlace, limit: number): Promise<Deposit[]> {
+  const payable = { ...payableAt(place), payoutId: null };
   const largest = await em.find(Deposit, payable, {
     fields: ['id'],
     orderBy: { amountUnits: 'desc', id: 'asc' },

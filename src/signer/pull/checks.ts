@@ -63,8 +63,10 @@ export function decide(bench: Bench, facts: Facts): Order {
  * the part of the stake that it was lent.
  */
 function movedBy({ asked, payout: row }: Facts): Moved {
-  if (asked.purpose !== 'delegate') return asked;
-  return { ...asked, purpose: 'payout', currency: row.currency, amountUnits: row.grossUnits };
+  const { merchantId } = row;
+  if (asked.purpose !== 'delegate') return { ...asked, merchantId };
+  const { currency, grossUnits: amountUnits } = row;
+  return { ...asked, merchantId, purpose: 'payout', currency, amountUnits };
 }
 
 function orderOf(

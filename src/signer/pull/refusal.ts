@@ -25,10 +25,13 @@ export type RefusalCode =
 export class NotSigned extends Error {
   override readonly name = 'NotSigned';
   readonly code: RefusalCode;
+  /** Of what is more than a limit ever allows, how much would be signed now, in base units. */
+  readonly room: bigint | undefined;
 
-  constructor(code: RefusalCode, sentence: string) {
+  constructor(code: RefusalCode, sentence: string, room?: bigint) {
     super(sentence);
     this.code = code;
+    this.room = room;
   }
 }
 

@@ -65,7 +65,8 @@ async function signOnce(the: OpenSigner, id: string): Promise<SignResult | Clear
       return await signLocked(the, em, asked);
     } catch (error) {
       if (!(error instanceof NotSigned)) throw error;
-      const refused = `${error.code}: ${error.message}`.slice(0, 500);
+      const code = error.room === undefined ? error.code : `${error.code} ${error.room}`;
+      const refused = `${code}: ${error.message}`.slice(0, 500);
       const changed = await run(
         em,
         sql`update sent_transactions set refused = ${refused}

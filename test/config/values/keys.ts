@@ -37,4 +37,14 @@ export const KEY_ROWS = {
     good: [['BNB=0.5', (c) => thresholdUnits(c.signing.maxPerDay, 'bsc', 'BNB'), 5n * 10n ** 17n]],
     bad: AMOUNTS_BAD,
   },
+  SIGN_MAX_PER_HOUR_MERCHANT: {
+    good: [
+      ['USDT.bsc=2', (c) => thresholdUnits(c.signing.maxPerHourOfMerchant, 'bsc', 'USDT'), 2n * 10n ** 18n],
+    ],
+    bad: AMOUNTS_BAD,
+  },
+  SIGN_MAX_PER_DAY_MERCHANT: {
+    good: [['TRX=7', (c) => thresholdUnits(c.signing.maxPerDayOfMerchant, 'tron', 'TRX'), 7_000_000n]],
+    bad: AMOUNTS_BAD,
+  },
 } satisfies Rows;

@@ -85,6 +85,16 @@ describe('the next step of a payout', () => {
       facts('planned', [sent('asked')], { signer: { seenAt: NOW, sealedReason: 'no passphrase' } }),
       'sealed',
     ],
+    [
+      'gives up what is more than a limit ever allows where a part of it goes',
+      facts('planned', [sent('asked', { refused: 'limit 5: full' })], { goesInPart: true }),
+      'give_up',
+    ],
+    [
+      'waits where no deposit of it is small enough',
+      facts('planned', [sent('asked', { refused: 'limit 5: full' })], { goesInPart: false }),
+      'limit',
+    ],
     ['waits for room below a limit', facts('planned', [sent('asked', { refused: 'limit: full' })]), 'limit'],
     [
       'waits until a new destination is old enough',

@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { movesMoney } from '../../../src/domain/payouts/purpose.ts';
+import { createMerchant } from '../../../src/services/merchants/merchants.ts';
 import type { SignedLine } from '../../../src/signer/journal-lines.ts';
 import { MovedOfLate } from '../../../src/signer/moved.ts';
 import { type Moved, requireRoom, type SignLimits } from '../../../src/signer/pull/limits.ts';
+import type { NotSigned } from '../../../src/signer/pull/refusal.ts';
+import { DESTINATIONS } from './asking.ts';
+import { type SignerStage, startSignerStage } from './stage.ts';
 
 const NOW = new Date('2026-11-24T12:00:00.000Z');
 const MINUTE_MS = 60_000;
@@ -42,22 +46,35 @@ const ASKED: Moved = {
   purpose: 'payout',
   attempt: 1,
   amountUnits: 600n,
+  merchantId: 'this',
+};
+const ALL = (): bigint => 10n ** 9n;
+const NO_SHARES: SignLimits = {
+  perHour: NONE,
+  perDay: NONE,
+  perHourOfMerchant: ALL,
+  perDayOfMerchant: ALL,
 };
 /** Nothing, where there is room. */
-function refusal(
+function refused(
+  signed: readonly Signed[],
+  limits: SignLimits,
+  asked: Partial<Moved> = {},
+  nonce = 9,
+): Partial<NotSigned> {
+  try {
+    requireRoom(limits, { moved: movedBy(lines(signed)) }, { ...ASKED, ...asked }, nonce, NOW);
+  } catch (error) {
+    return error as NotSigned;
+  }
+  return {};
+}
+const refusal = (
   signed: readonly Signed[],
   limits: Partial<SignLimits>,
   asked: Partial<Moved> = {},
   nonce = 9,
-) {
-  const moved = movedBy(lines(signed));
-  try {
-    requireRoom({ perHour: NONE, perDay: NONE, ...limits }, { moved }, { ...ASKED, ...asked }, nonce, NOW);
-  } catch (error) {
-    return (error as Error).message;
-  }
-  return '';
-}
+) => refused(signed, { ...NO_SHARES, ...limits }, asked, nonce).message ?? '';
 const PER_HOUR = { perHour: () => 1_000n };
 const PER_DAY = { perDay: () => 1_500n };
 
@@ -73,6 +90,37 @@ describe('the limits of the signer', () => {
     expect(refusal([], PER_HOUR, { amountUnits: 1_001n })).to.match(
       /^1001 .* more than .*_HOUR allows at all/,
     );
+  });
+
+  it("leave others what one merchant has not used: a third is one merchant's, unless another share is set", () => {
+    const limits = { perHour: NONE, perDay: () => 3_000n };
+    const of = (merchant_id: string, amount: bigint) => ({ merchant_id, amount, ago: 70 });
+    expect(refused([of('this', 400n), of('other', 1_000n)], limits)).to.deep.equal({});
+    expect(refused([of('this', 401n)], limits)).to.deep.include({ code: 'limit', room: undefined });
+    expect(refused([of('this', 401n)], limits).message).to.match(
+      /^with it 1001 units of USDT would be signed away for this merchant within 24 h, and SIGN_MAX_PER_DAY_MERCHANT allows one merchant 1000/,
+    );
+    expect(refused([of('this', 1_401n)], { ...limits, perDayOfMerchant: () => 2_000n }).message).to.match(
+      /^with it 2001 .*one merchant 2000/,
+    );
+    const others = [1, 2, 3].map((n) => of(`other ${n}`, 801n));
+    expect(refused(others, limits).message).to.match(
+      /^with it 3003 .* away within 24 h, and SIGN_MAX_PER_DAY allows 3000/,
+    );
+    expect(refused([], { perHour: NONE, perDay: NONE, perHourOfMerchant: () => 500n }).message).to.match(
+      /^600 units of USDT are more than SIGN_MAX_PER_HOUR_MERCHANT allows one merchant at all \(500\).*raise SIGN/,
+    );
+  });
+
+  it('say of what is more than they ever allow how much would go now', () => {
+    const limits = { perHour: () => 1_500n, perDay: () => 3_000n };
+    const room = (signed: readonly Signed[], amountUnits: bigint) =>
+      refused(signed, limits, { amountUnits }).room;
+    expect(room([], 501n)).to.equal(500n);
+    expect(room([{ amount: 100n }, { amount: 900n, merchant_id: 'other' }], 501n)).to.equal(400n);
+    expect(room([{ amount: 1_450n, merchant_id: 'other' }], 501n)).to.equal(50n);
+    expect(room([{ amount: 1_600n, merchant_id: 'other' }], 501n)).to.equal(0n);
+    expect(room([{ amount: 300n }], 400n), 'goes by itself').to.equal(undefined);
   });
 
   it('count coins for gas with payouts of the coin, and no stake that is lent', () => {
@@ -106,5 +154,42 @@ describe('the limits of the signer', () => {
     };
     expect([0, 59, 61].map(sumAt), 'the right clock').to.deep.equal([2, 1, 0]);
     expect([year, 0].map(sumAt), 'ahead again, and back').to.deep.equal([0, 2]);
+  });
+});
+
+describe('a signer with limits', function () {
+  this.timeout(60_000);
+  let the: SignerStage;
+  before(async () => {
+    the = await startSignerStage();
+    const most = 6n * 10n ** 18n;
+    await the.signer({
+      limits: { perHour: NONE, perDay: ({ currency }) => (currency === 'USDT' ? most : undefined) },
+    });
+  });
+  after(() => the?.stop());
+
+  it('signs for another merchant what one has left over, and says in a row how much of too much would go', async () => {
+    const { merchantId } = await createMerchant(the.deps, {
+      name: 'Other',
+      subscriptionActive: true,
+      withdraw: { bsc: DESTINATIONS.bsc[1] },
+    });
+    await the.signed(await the.ask(await the.planned()));
+    await the.signed(await the.ask(await the.planned()));
+    await the.refused(
+      await the.ask(await the.planned()),
+      /^limit: .* for this merchant .*PER_DAY_MERCHANT allows/,
+    );
+    const place = await the.place('bsc', merchantId);
+    await the.deposit(place, 'USDT', 15n * 10n ** 17n);
+    await the.signed(await the.ask(await the.plan(place, 'USDT', merchantId)));
+    const large = await the.place('bsc', merchantId);
+    await the.deposit(large, 'USDT', 21n * 10n ** 17n);
+    const asked = await the.ask(await the.plan(large, 'USDT', merchantId));
+    await the.refused(
+      asked,
+      /^limit 500000000000000000: 2100000000000000000 units .* raise SIGN_MAX_PER_DAY_MERCHANT$/,
+    );
   });
 });

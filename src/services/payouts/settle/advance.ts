@@ -4,13 +4,14 @@ import { ChainCursor } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
 import { assetOf } from '../../../domain/assets.ts';
 import { formatUnits } from '../../../domain/money.ts';
+import { roomSaid } from '../../../domain/payouts/asked.ts';
 import type { WaitCode } from '../../../domain/payouts/facts.ts';
 import { decideLiving, type LivingStep } from '../../../domain/payouts/step.ts';
 import type { PayoutState } from '../../../domain/settlement.ts';
 import { unlessBusy } from '../../busy.ts';
 import { transact } from '../../transact.ts';
 import { failPayout, settlePayout } from '../finish.ts';
-import { cancelPayout, joinPayout, PayoutMoved } from '../plan.ts';
+import { cancelPayout, fitPayout, joinPayout, PayoutMoved } from '../plan.ts';
 import { ask } from './ask.ts';
 import { asking, Crowded } from './asking.ts';
 import { assess } from './assess.ts';
@@ -106,7 +107,11 @@ async function nextOf(deps: Assessing, input: SettlementInput, payout: Payout): 
   const { resendMs = 0, outbidMs = 0, finalLookMs: blockLookMs = 0 } = deps.chain.spending ?? {};
   const pace = { resendMs, outbidMs, blockLookMs };
   const facts = await livingFacts(deps.orm.em.fork(), deps, payout, pace);
-  return { deps, input, payout, decided: decideLiving(facts), rows: facts.sent.length, pace };
+  const room = facts.sent
+    .filter((one) => one.state === 'dead')
+    .findLast((one) => roomSaid(one) !== undefined);
+  const most = room && roomSaid(room);
+  return { deps, input, payout, decided: decideLiving(facts), rows: facts.sent.length, pace, most };
 }
 
 async function take(the: Living): Promise<SettlementStep> {
@@ -130,6 +135,8 @@ type Living = {
   /** How many transactions it was decided from. */
   readonly rows: number;
   readonly pace: Pace;
+  /** What the signer would sign of it, where it is more than a limit allows. */
+  readonly most: bigint | undefined;
 };
 
 async function wait(
@@ -142,11 +149,18 @@ async function wait(
   return { kind: 'wait', reason: `${nameOf(payout)}: ${held.reason}`, delayMs: held.delayMs, stuck };
 }
 
-/** Nothing is signed for it: more deposits may join, and what it takes is asked for. */
+/** Nothing is signed for it: more deposits may join, or only some stay, and what it takes is asked for. */
 async function prepare(the: Living): Promise<SettlementStep> {
-  const { deps, payout, decided, rows, pace } = the;
-  const joined = await transact(deps, async ({ em }) => await joinPayout(em, deps, payout.id));
-  if (joined > 0) return went(the, 'planned', `${joined} more deposits joined`);
+  const { deps, payout, decided, rows, pace, most } = the;
+  const changed = await transact(deps, async ({ em }) =>
+    most === undefined ? await joinPayout(em, deps, payout.id) : await fitPayout(em, deps, payout.id, most),
+  );
+  if (changed > 0)
+    return went(
+      the,
+      'planned',
+      most === undefined ? `${changed} more deposits joined` : 'it is paid in parts',
+    );
   const { network, addressKey, address, currency, grossUnits, destination } = payout;
   const money = { payoutId: payout.id, network, addressKey, address, currency, grossUnits, destination };
   const ready = await assess(deps, money);

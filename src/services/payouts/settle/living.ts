@@ -7,6 +7,7 @@ import { Payout } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
 import { firstRow, literals, rows, run, sql } from '../../../db/sql.ts';
 import type { Currency, Network } from '../../../domain/assets.ts';
+import { roomSaid } from '../../../domain/payouts/asked.ts';
 import type { LivingFacts, SentFacts } from '../../../domain/payouts/facts.ts';
 import { describePause } from '../../../domain/payouts/pause.ts';
 import { MONEY_PURPOSES } from '../../../domain/payouts/purpose.ts';
@@ -15,6 +16,7 @@ import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
 import type { Deps, TxDeps } from '../../deps.ts';
 import { movePayout } from '../move.ts';
 import { readPause, retriedAt } from '../pauses.ts';
+import { fitting } from '../plan.ts';
 import type { SettlementInput } from './input.ts';
 
 /** The payout of an address that is under way; an address has one at most. */
@@ -74,9 +76,13 @@ export async function livingFacts(em: Em, deps: TxDeps, payout: Payout, pace: Pa
     sql<{ id: string }>`select id from deposits where payout_id = ${id}
       and (status <> 'completed' or block_hash is null or verified_at is null) limit 1`,
   );
+  const room = sent.filter((one) => one.state === 'asked').map(roomSaid)[0];
+  const part = room === undefined ? 0n : (await fitting(em, payout, room)).units;
+  const least = deps.settings.payouts.minUnits.get(`${payout.currency}.${network}`) ?? 0n;
   return {
     state,
     sent,
+    goesInPart: part > 0n && part >= least,
     obsolete: obsoleteWhy({ same: withdraw?.address === destination, whole: lost === undefined }),
     paused: pause ? describePause(pause) : null,
     retriedAt: await retriedAt(em, payout),
