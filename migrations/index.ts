@@ -58,6 +58,7 @@ import { Migration20261128000091_key_actions } from './Migration20261128000091_k
 import { Migration20261128000092_page_tokens } from './Migration20261128000092_page_tokens.ts';
 import { Migration20261128000093_replacements } from './Migration20261128000093_replacements.ts';
 import { Migration20261128000095_proof } from './Migration20261128000095_proof.ts';
+import { Migration20261128000096_sealed_acts } from './Migration20261128000096_sealed_acts.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
 export const MIGRATIONS = [
@@ -127,4 +128,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261128000092_page_tokens', class: Migration20261128000092_page_tokens },
   { name: 'Migration20261128000093_replacements', class: Migration20261128000093_replacements },
   { name: 'Migration20261128000095_proof', class: Migration20261128000095_proof },
+  { name: 'Migration20261128000096_sealed_acts', class: Migration20261128000096_sealed_acts },
 ];

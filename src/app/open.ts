@@ -8,6 +8,7 @@ import { ChainMismatch } from '../chains/rpc/errors.ts';
 import type { Config } from '../config/index.ts';
 import { MODES, type Network } from '../domain/assets.ts';
 import { sealFound } from '../services/secrets/directions.ts';
+import { requireKeyInUse } from '../services/secrets/key-in-use.ts';
 import { proveIdentity } from '../services/watcher/cursor.ts';
 import type { TemporalPlace } from '../temporal/place.ts';
 import { composeGateway, type Gateway } from './compose.ts';
@@ -83,10 +84,9 @@ export async function openGateway(
 
 async function prepareSchema(gateway: Gateway, migrates: boolean): Promise<void> {
   try {
-    if (migrates) {
-      await migrate(gateway.deps.orm);
-      await sealFound(gateway.deps);
-    } else await requireCurrentSchema(gateway.deps.orm);
+    await (migrates ? migrate : requireCurrentSchema)(gateway.deps.orm);
+    await requireKeyInUse(gateway.deps);
+    if (migrates) await sealFound(gateway.deps);
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     const reason = error instanceof Error ? error.message : String(error);

@@ -14,6 +14,7 @@ import { VARIABLES } from '../config/variables/index.ts';
 import { run, sql } from '../db/sql.ts';
 import { byMode } from '../domain/assets.ts';
 import type { Deps } from '../services/deps.ts';
+import { requireKeyInUse } from '../services/secrets/key-in-use.ts';
 import type { TemporalLink } from '../temporal/client.ts';
 import type { TemporalPlace } from '../temporal/place.ts';
 import { operatorOf } from './operator.ts';
@@ -102,6 +103,7 @@ export async function withGateway<T>(
       await requireDatabase(gateway.deps);
       if (needs.currentSchema !== false)
         await (database.alone ? migrate : requireCurrentSchema)(gateway.deps.orm);
+      if (needs.secrets === true) await requireKeyInUse(gateway.deps);
       const attached = gateway.link && temporal ? { ...temporal, link: gateway.link } : undefined;
       if (needs.temporal === 'required' && attached) await requireTemporal(attached);
       // Starts that follow a commit are left to the outbox of a

@@ -53,15 +53,17 @@ async function start({
 }
 
 async function migrateSchema() {
-  const [{ withGateway }, { migrate }, { sealFound }] = await Promise.all([
+  const [{ withGateway }, { migrate }, { sealFound }, { requireKeyInUse }] = await Promise.all([
     import('./process.ts'),
     import('../app/migrate.ts'),
     import('../services/secrets/directions.ts'),
+    import('../services/secrets/key-in-use.ts'),
   ]);
   const applied = await withGateway(
     { currentSchema: false, secrets: 'if_set' },
     async ({ deps, holdsKey }) => {
       const names = await migrate(deps.orm, progress);
+      if (holdsKey) await requireKeyInUse(deps);
       if (holdsKey) await sealFound(deps);
       return names;
     },

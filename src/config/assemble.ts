@@ -6,6 +6,7 @@ import { temporalTls } from './temporal-tls.ts';
 import type { Values } from './variables/index.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
+const RESUME_MS = 5 * 60_000;
 
 /** The configuration from the values of all variables, grouped by what belongs together. */
 export function assemble(values: Values, warnings: readonly string[]) {
@@ -48,6 +49,7 @@ export function assemble(values: Values, warnings: readonly string[]) {
     signing: {
       journalFile: resolve(values.SIGN_JOURNAL_FILE ?? join(dataDir, 'signer.journal')),
       newDestinationAfterMs: values.SIGN_NEW_DESTINATION_AFTER ?? (production ? DAY_MS : 0),
+      resumeAfterMs: values.SIGN_RESUME_AFTER ?? (production ? RESUME_MS : 0),
       /** Base units by asset; read them with `thresholdUnits`. */
       maxPerHour: values.SIGN_MAX_PER_HOUR ?? {},
       maxPerDay: values.SIGN_MAX_PER_DAY ?? {},

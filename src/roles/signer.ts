@@ -82,7 +82,7 @@ export async function signInside({ config, log, shutdown }: Starting, databaseUr
 
 async function signerDeps({ config, log, secretsKey }: Keyed, orm: Orm): Promise<SignerDeps> {
   const box = createSecretBox(secretsKey, config.previousSecretsKey);
-  const { newDestinationAfterMs, journalFile, ...most } = config.signing;
+  const { newDestinationAfterMs, resumeAfterMs, journalFile, ...most } = config.signing;
   const transfers = await Promise.all(
     CHAINS.map(
       async (chain): Promise<[Network, Transfers]> => [
@@ -106,6 +106,7 @@ async function signerDeps({ config, log, secretsKey }: Keyed, orm: Orm): Promise
         thresholdUnits(most.maxPerDayOfMerchant, network, currency),
     },
     newDestinationAfterMs,
+    resumeAfterMs,
     journalFile,
     seedFile: config.wallet.seedFile,
     passphraseFile: config.wallet.passphraseFile,

@@ -7,6 +7,7 @@ import {
   hashOfLine,
   type JournalLine,
   NO_LINE,
+  type PauseLine,
   parseLine,
   type SignedLine,
 } from './journal-lines.ts';
@@ -48,6 +49,7 @@ export class JournalIndex {
   readonly #destinations = new Map<string, DestinationLine>();
   readonly #changed = new Set<string>();
   readonly #approvals = new Map<string, Date>();
+  readonly #pauses = new Map<string | null, PauseLine>();
 
   constructor(file: LineFile) {
     this.#file = file;
@@ -85,6 +87,7 @@ export class JournalIndex {
       this.id = line.journal;
       this.begunAt = new Date(line.at);
     }
+    if (line.kind === 'pause') this.#pauses.set(line.merchant_id, line);
     if (line.kind === 'destination') this.#addDestination(line);
     if (line.kind === 'approved')
       this.#approvals.set(`${line.merchant_id}:${line.network}:${line.address}`, new Date(line.approved_at));
@@ -92,12 +95,12 @@ export class JournalIndex {
     return true;
   }
 
-  /** An address that was set again is as old as before, and no other one than it was. */
+  /** An address that was set again is as old as before. What follows none is a first one, too. */
   #addDestination(line: DestinationLine): void {
     const name = `${line.merchant_id}:${line.network}`;
     const known = this.#destinations.get(name);
     const isSame = known?.address === line.address;
-    if (known && !isSame) this.#changed.add(name);
+    if (known && known.address !== null && !isSame) this.#changed.add(name);
     this.#destinations.set(name, isSame ? { ...line, at: known.at } : line);
   }
 
@@ -190,6 +193,11 @@ export class JournalIndex {
   /** When an operator approved of a destination last. */
   approvedAt(merchantId: string, network: Network, address: AddressKey): Date | undefined {
     return this.#approvals.get(`${merchantId}:${network}:${address}`);
+  }
+
+  /** The last that was seen of pauses of a merchant, or (null) of all payouts. */
+  pause(merchantId: string | null): PauseLine | undefined {
+    return this.#pauses.get(merchantId);
   }
 
   /** The hash of line `n`; undefined where there is no such line. */

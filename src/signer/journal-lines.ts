@@ -50,7 +50,8 @@ const lineSchema = z.discriminatedUnion('kind', [
     kind: z.literal('destination'),
     merchant_id: z.uuid(),
     network,
-    address: key,
+    /** Null where the one before was taken away. */
+    address: key.nullable(),
     /** When it was set, as the row's own seal says. */
     set_at: z.iso.datetime(),
   }),
@@ -63,6 +64,15 @@ const lineSchema = z.discriminatedUnion('kind', [
     approved_at: z.iso.datetime(),
     by_name: z.string().max(120).nullable(),
   }),
+  z.strictObject({
+    ...common,
+    kind: z.literal('pause'),
+    /** Null: of all payouts. */
+    merchant_id: z.uuid().nullable(),
+    paused: z.boolean(),
+    /** When its end was sealed; of a pause: what was sealed up to then does not end it. */
+    set_at: z.iso.datetime(),
+  }),
   z.strictObject({ ...common, kind: z.literal('alarm'), reason: z.string().max(500) }),
 ]);
 export type JournalLine = z.output<typeof lineSchema>;
@@ -73,6 +83,7 @@ type WithoutPlace<Line> = Line extends unknown ? Omit<Line, keyof typeof common>
 /** What was signed. */
 export type SignedLine = Extract<JournalLine, { kind: 'signed' }>;
 export type DestinationLine = Extract<JournalLine, { kind: 'destination' }>;
+export type PauseLine = Extract<JournalLine, { kind: 'pause' }>;
 
 /** What the first line names as the one before. */
 export const NO_LINE = '0'.repeat(64);

@@ -21,7 +21,7 @@ const GUARDS: Readonly<Record<string, string>> = {
   ...triggers('counted', 'customers', 'deposits', 'ledger_entries'),
   ...triggers('guard', 'deposits', 'payment_links', 'payouts', 'deposit_transitions', 'ledger_transactions'),
   ...triggers('guard', 'late_payments'),
-  ...triggers('no_delete', 'late_payments'),
+  ...triggers('no_delete', 'late_payments', 'withdraw_addresses'),
   ...triggers('sum_new', 'deposits'),
   ...triggers('sum_changed', 'deposits'),
   ...triggers('sums_insert', 'payment_links'),

@@ -47,6 +47,7 @@ export async function startLiveSigner({ gateway }: LiveMoney, { passphrase = PAS
       transfers: Object.fromEntries(await Promise.all(transfers)) as Record<Network, Transfers>,
       limits: { perHour: () => undefined, perDay: () => undefined },
       newDestinationAfterMs: 0,
+      resumeAfterMs: 0,
       idle: false,
       pollMs: 100,
       retryMs: 100,

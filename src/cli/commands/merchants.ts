@@ -85,9 +85,11 @@ async function create({ options }: { options: Settings & { readonly subscription
   return { json, text: `${shown}\nThe keys are shown this once: store them now.`, ...told };
 }
 
-/** A withdraw address is sealed when it is set, so that the signer can tell who set it. */
+/** A withdraw address is sealed when it is set, so that the signer can tell who set it; and so is a resume. */
 function needsOf(options: Settings): Needs {
-  const gives = NETWORKS.some((network) => withdrawalOf(options, network) !== undefined);
+  const gives =
+    options.pausePayouts === 'false' ||
+    NETWORKS.some((network) => withdrawalOf(options, network) !== undefined);
   return gives ? { by: options.by, secrets: true } : { by: options.by };
 }
 

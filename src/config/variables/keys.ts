@@ -69,6 +69,13 @@ export const KEY_VARIABLES = {
     about:
       'A changed withdraw address is paid to only this long after the signer first saw it; 0: at once. A first one is paid to at once. Unset: 24h in production, 0 outside.',
   }),
+  SIGN_RESUME_AFTER: variable({
+    group: 'keys',
+    parser: parse.durationOrNone('1s', '30d'),
+    example: '5m',
+    about:
+      'Payouts that were paused are signed again only this long after the signer saw that they go on; 0: at once. Until then whoever did not let them go on can stop them. Unset: 5m in production, 0 outside.',
+  }),
 } as const;
 
 type XpubVariables = Readonly<Record<XpubVariable, Variable<string>>>;

@@ -44,6 +44,7 @@ import { Payout } from './payouts/payout.ts';
 import { PayoutDecision } from './payouts/payout-decision.ts';
 import { SettlementWait } from './payouts/settlement-wait.ts';
 import { IdempotencyAnswer } from './process/idempotency-answer.ts';
+import { KeyInUse } from './process/key-in-use.ts';
 import { LoopRun } from './process/loop-run.ts';
 import { Notice } from './process/notice.ts';
 import { OutboxMessage } from './process/outbox-message.ts';
@@ -77,6 +78,7 @@ export {
   GasLevel,
   GasWallet,
   IdempotencyAnswer,
+  KeyInUse,
   LatePayment,
   LedgerEntry,
   LedgerTransaction,
@@ -143,6 +145,7 @@ export const ENTITIES = [
   LedgerEntry,
   LedgerTransaction,
   LoginBudget,
+  KeyInUse,
   LoopRun,
   Merchant,
   MonthlyChange,

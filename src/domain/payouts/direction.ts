@@ -19,12 +19,12 @@ export type AddressOwner = {
   readonly mode: string;
   readonly walletIndex: number;
 };
-/** Where a merchant is paid out on a network. */
+/** Where a merchant is paid out on a network; null where nowhere, because the address was taken away. */
 export type Destination = {
   readonly kind: 'destination';
   readonly network: string;
   readonly merchantId: string;
-  readonly address: string;
+  readonly address: string | null;
 };
 export type Direction = AddressOwner | Destination;
 /** A destination that a user asked for, which it becomes at a time; null takes the present one away. */
@@ -40,8 +40,24 @@ export type AskedDestination = {
   readonly countsAt: Date;
 };
 
+/** That payouts go on which were paused: of one merchant, or (null) of all. */
+export type Resumed = { readonly kind: 'resume'; readonly merchantId: string | null };
+export type Sealable = Direction | AskedDestination | Resumed;
+
 /** How a seal came about: by whoever wrote the row, or for a row that was found without one. */
 export type SealOrigin = { readonly at: Date; readonly found: boolean };
+
+/** How far the clocks of two machines may differ. What was sealed later than so counts for nothing yet. */
+export const CLOCKS_DIFFER_MS = 5 * 60_000;
+
+/**
+ * When a row is sealed that takes the place of another one: never before that, or it would be taken for an
+ * older one. One of a clock that ran far ahead was noted by no signer, and holds nothing up.
+ */
+export function sealTime(now: Date, before: Date | undefined): Date {
+  const least = before === undefined ? 0 : before.getTime() + 1;
+  return least - now.getTime() > 2 * CLOCKS_DIFFER_MS ? now : new Date(Math.max(now.getTime(), least));
+}
 
 const PURPOSE = 'rows that direct money';
 const HASH_BYTES = 32;
@@ -49,11 +65,7 @@ const HASH_BYTES = 32;
 const TIME_BYTES = 24;
 
 /** The seal of a row: the mark of its key, how it came about, and the keyed hash over both and the row. */
-export function sealDirection(
-  key: SealKey,
-  direction: Direction | AskedDestination,
-  origin: SealOrigin,
-): Buffer {
+export function sealDirection(key: SealKey, direction: Sealable, origin: SealOrigin): Buffer {
   const head = Buffer.concat([key.mark, originBytes(origin)]);
   return Buffer.concat([head, hashOf(key, direction, origin)]);
 }
@@ -63,7 +75,7 @@ export function sealDirection(
  */
 export function readSeal(
   keys: readonly SealKey[],
-  direction: Direction | AskedDestination,
+  direction: Sealable,
   seal: Uint8Array | null | undefined,
 ): SealOrigin | undefined {
   for (const key of keys) {
@@ -90,12 +102,13 @@ function originBytes({ at, found }: SealOrigin): Buffer {
   return Buffer.concat([Buffer.of(found ? 1 : 0), Buffer.from(at.toISOString(), 'latin1')]);
 }
 
-function hashOf(key: SealKey, direction: Direction | AskedDestination, { at, found }: SealOrigin): Buffer {
+function hashOf(key: SealKey, direction: Sealable, { at, found }: SealOrigin): Buffer {
   const text = JSON.stringify([...partsOf(direction), at.toISOString(), found]);
   return Buffer.from(key.keyedHash(text, PURPOSE), 'hex');
 }
 
-function partsOf(direction: Direction | AskedDestination): (string | number | boolean | null)[] {
+function partsOf(direction: Sealable): (string | number | boolean | null)[] {
+  if (direction.kind === 'resume') return [direction.kind, direction.merchantId];
   const { kind, network, merchantId } = direction;
   if (direction.kind === 'asked') {
     const { id, address, contractAllowed, askedBy, askedFrom, countsAt } = direction;

@@ -80,14 +80,16 @@ export function foundGasWallets({ pages }: Looking, wallets: readonly GasWallet[
 
 /** Where merchants are paid out. */
 export function foundWithdrawAddresses({ pages }: Looking, rows: readonly WithdrawAddress[]): Found[] {
-  return rows.map(({ network, address, merchantId }) =>
-    found('withdraw_address', `the withdraw address ${address} of a merchant on ${network}`, {
-      is_live: true,
-      merchant_id: merchantId,
-      why: 'payouts go there; money that a customer sends to it is not seen here',
-      command: `merchant show ${merchantId}`,
-      links: { explorer: explorerLink(pages.explorers, network, 'address', address) },
-    }),
+  return rows.flatMap(({ network, address, merchantId }) =>
+    address == null
+      ? []
+      : found('withdraw_address', `the withdraw address ${address} of a merchant on ${network}`, {
+          is_live: true,
+          merchant_id: merchantId,
+          why: 'payouts go there; money that a customer sends to it is not seen here',
+          command: `merchant show ${merchantId}`,
+          links: { explorer: explorerLink(pages.explorers, network, 'address', address) },
+        }),
   );
 }
 

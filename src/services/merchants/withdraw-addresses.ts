@@ -5,7 +5,7 @@ import { WithdrawAddress } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { firstRow, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
-import { sealDirection } from '../../domain/payouts/direction.ts';
+import { readSeal, sealDirection, sealTime } from '../../domain/payouts/direction.ts';
 import type { Deps } from '../deps.ts';
 import { wakeMerchant } from '../payouts/wakes.ts';
 import { Refusal } from '../refusal.ts';
@@ -38,7 +38,8 @@ export function checkWithdraw(
 }
 
 /**
- * Sets what is given, each with a seal. Throws a {@link Refusal} for an address that nobody owns, for the
+ * Sets what is given, each with a seal, which is newer than that of the row before; an address is taken away
+ * by a sealed row like any other, so that nobody brings it back who has no key. Throws a {@link Refusal} for an address that nobody owns, for the
  * contract of the token and for one of our own: money that is sent there is lost, or comes back for ever.
  */
 export async function setWithdraw(
@@ -48,20 +49,36 @@ export async function setWithdraw(
   given: readonly GivenAddress[],
 ): Promise<void> {
   for (const { network, address } of given) {
-    if (address === null) await em.nativeDelete(WithdrawAddress, { merchantId, network });
-    else if (address !== undefined) {
-      const wrong = await notTheirs(em, deps, network, address);
-      if (wrong)
-        throw new Refusal(
-          'INVALID',
-          `The withdraw address ${address} is ${wrong}. Ask the merchant for an address of a wallet of their own.`,
-          `withdraw_${network}`,
-        );
-      const direction = { kind: 'destination', network, merchantId, address } as const;
-      const seal = sealDirection(deps.secretBox, direction, { at: deps.now(), found: false });
-      await em.upsert(WithdrawAddress, { merchantId, network, address, seal });
-    }
+    if (address === undefined) continue;
+    const wrong = address === null ? undefined : await notTheirs(em, deps, network, address);
+    if (wrong)
+      throw new Refusal(
+        'INVALID',
+        `The withdraw address ${address} is ${wrong}. Ask the merchant for an address of a wallet of their own.`,
+        `withdraw_${network}`,
+      );
+    const at = sealTime(deps.now(), await sealedAt(em, deps, merchantId, network));
+    const direction = { kind: 'destination', network, merchantId, address } as const;
+    const seal = sealDirection(deps.secretBox, direction, { at, found: false });
+    await em.upsert(WithdrawAddress, { merchantId, network, address, seal });
   }
+}
+
+/** When the present row was sealed; undefined where there is none, and where it has no seal of ours. */
+async function sealedAt(
+  em: Em,
+  { secretBox }: Pick<Deps, 'secretBox'>,
+  merchantId: string,
+  network: Network,
+): Promise<Date | undefined> {
+  const row = await firstRow(
+    em,
+    sql<{ address: string | null; seal: Buffer | null }>`select address, seal from withdraw_addresses
+      where merchant_id = ${merchantId} and network = ${network}`,
+  );
+  const keys = secretBox.previous ? [secretBox, secretBox.previous] : [secretBox];
+  const direction = { kind: 'destination', network, merchantId, address: row?.address ?? null } as const;
+  return readSeal(keys, direction, row?.seal)?.at;
 }
 
 /** Sets what is given as {@link setWithdraw} does, and tells the actors what may be paid out now. */

@@ -17,20 +17,27 @@ export async function writeDecision(
     merchantId,
     place,
     reason,
+    resumed,
   }: {
     readonly kind: PayoutDecisionKind;
     readonly merchantId: string | null;
     readonly place: DecisionPlace | null;
     readonly reason: string | null;
+    /** Of what lets payouts go on: when, and the seal by which the signer knows who said so. */
+    readonly resumed?: { readonly at: Date; readonly seal: Buffer };
   },
 ): Promise<string> {
   const byName =
     actor?.kind === 'operator' ? actor.name : actor?.kind === 'user' ? actor.userId : 'the gateway';
+  // A restore pauses payouts in the database of an older version, which knows no seals of decisions.
+  const [column, seal] = resumed ? [sql`, seal`, sql`, ${resumed.seal}`] : [sql``, sql``];
   await run(
     em,
-    sql`insert into payout_decisions (kind, merchant_id, network, address_key, by_name, reason, at)
+    sql`insert into payout_decisions (kind, merchant_id, network, address_key, by_name, reason, at${column})
       values (${kind}, ${merchantId}::uuid, ${place?.network ?? null}, ${place?.addressKey ?? null},
-        ${byName}, ${reason}, ${now()})`,
+        ${byName}, ${reason}, ${resumed?.at ?? now()}${seal})`,
   );
+  // The signer notes it at once: from then on nobody takes a pause back who has no key.
+  if (kind !== 'retry') await run(em, sql`select pg_notify('signer', '')`);
   return byName;
 }

@@ -13,5 +13,5 @@ export async function isPayoutForeseen(
 ): Promise<boolean> {
   if (status !== 'completed' || mode !== 'live' || simulated) return false;
   if (!settings.payouts.networks.includes(network)) return false;
-  return (await em.count(WithdrawAddress, { merchantId, network })) > 0;
+  return (await em.count(WithdrawAddress, { merchantId, network, address: { $ne: null } })) > 0;
 }

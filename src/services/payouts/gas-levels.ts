@@ -122,7 +122,8 @@ export async function readGasLevels(em: Em): Promise<readonly GasLevel[]> {
     sql<Row>`
       select w.network, w.address, l.units::text as units, l.coin_usd8::text as coin_usd8, l.at, c.cost,
         floor(l.units / nullif(c.cost, 0))::text as payouts_left,
-        exists (select 1 from withdraw_addresses d where d.network = w.network) as is_used
+        exists (select 1 from withdraw_addresses d where d.network = w.network
+          and d.address is not null) as is_used
       from (select distinct on (network) network, address, address_key from gas_wallets
         order by network, created_at desc, address_key) w
       left join gas_levels l on l.network = w.network and l.address_key = w.address_key

@@ -2,6 +2,7 @@
 // by it (docs/adr/0026), and the newest one of its kind is what counts.
 import type { Em } from '../../db/orm.ts';
 import { firstRow, rows, run, sql } from '../../db/sql.ts';
+import { sealDirection, sealTime } from '../../domain/payouts/direction.ts';
 import type { Pause, PayoutDecisionKind } from '../../domain/payouts/pause.ts';
 import { recordAction } from '../audit/record.ts';
 import type { Deps, TxDeps } from '../deps.ts';
@@ -80,7 +81,10 @@ async function requireAllKnown(em: Em, deps: Deps): Promise<void> {
   await endHold(em, deps);
 }
 
-/** {@link setPaused} for a merchant that is known, in the caller's transaction. */
+/**
+ * {@link setPaused} for a merchant that is known, in the caller's transaction. Who lets payouts go on holds
+ * SECRETS_KEY; who pauses them needs no key.
+ */
 export async function applyPause(em: Em, deps: TxDeps, order: PauseOrder): Promise<PauseOutcome> {
   const { merchantId, paused, reason = null } = order;
   // The merchant before the lock of all pauses, as whoever changes the merchant besides takes them.
@@ -90,7 +94,8 @@ export async function applyPause(em: Em, deps: TxDeps, order: PauseOrder): Promi
   const was = (await readPauses(em)).some((pause) => pause.merchantId === merchantId);
   if (was === paused) return { changed: false, woken: 0 };
   const kind = paused ? 'pause' : 'resume';
-  await writeDecision(em, deps, { kind, merchantId, place: null, reason });
+  const resumed = paused ? {} : { resumed: await sealedResume(em, deps, merchantId) };
+  await writeDecision(em, deps, { kind, merchantId, place: null, reason, ...resumed });
   const subject = merchantId ?? 'all payouts';
   const facts = (value: boolean) => ({ payouts_paused: value });
   await recordAction(em, deps, {
@@ -102,6 +107,17 @@ export async function applyPause(em: Em, deps: TxDeps, order: PauseOrder): Promi
     reason,
   });
   return { changed: true, woken: paused ? 0 : await wakeResumed(em, deps, merchantId) };
+}
+
+/** Newer than every decision before it of the same scope, by whatever clock that was made. */
+async function sealedResume(em: Em, { secretBox, now }: TxDeps, merchantId: string | null) {
+  const before = await firstRow(
+    em,
+    sql<{ at: string | null }>`select max(at) as at from payout_decisions
+      where kind = 'resume' and merchant_id is not distinct from ${merchantId}::uuid`,
+  );
+  const at = sealTime(now(), before?.at == null ? undefined : new Date(before.at));
+  return { at, seal: sealDirection(secretBox, { kind: 'resume', merchantId }, { at, found: false }) };
 }
 
 /** When a person last asked for another look at an address; null where nobody did. */

@@ -103,7 +103,7 @@ export function lentPage(network: Network, after: AddressKey): Statement<Place> 
 export function payablePage(network: Network, after: AddressKey, lookedAt: Date): Statement<Place> {
   return sql`
     select p.*, exists (select 1 from withdraw_addresses w where w.merchant_id = p.merchant_id
-        and w.network = p.network) and not exists (select 1 from settlement_waits s
+        and w.network = p.network and w.address is not null) and not exists (select 1 from settlement_waits s
         where s.network = p.network and s.address_key = p.address_key and s.code = ${TOO_LITTLE}
           and s.updated_at > ${lookedAt} and s.updated_at > p.last_at)
         and not ${isPausedSql('p.merchant_id')} as due

@@ -15,7 +15,7 @@ type Row = {
   readonly id: string;
   readonly network: string;
   readonly merchantId: string;
-  readonly address: string;
+  readonly address: string | null;
   readonly addressKey: string;
   readonly customerId: string;
   readonly mode: string;

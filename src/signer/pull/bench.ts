@@ -15,6 +15,7 @@ export type Bench = {
   readonly judge: SealJudge;
   readonly limits: SignLimits;
   readonly newDestinationAfterMs: number;
+  readonly resumeAfterMs: number;
   readonly now: Date;
 };
 

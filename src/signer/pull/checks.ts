@@ -51,7 +51,7 @@ export function decide(bench: Bench, facts: Facts): Order {
     now: bench.now,
   });
   requireUnpaid(bench, facts);
-  requireUndisturbed(facts);
+  requireUndisturbed(bench, facts);
   const order = orderOf(bench, facts, { destination: destination.address, index });
   if (facts.asked.purpose === 'gas') requireSpent(bench, facts, order);
   requireRoom(bench.limits, bench.index, movedBy(facts), order.transfer.nonce, bench.now);

@@ -2,17 +2,27 @@
 
 import type { AddressKey } from '../../chains/address-key.ts';
 import { addressKeyOf } from '../../chains/addresses.ts';
-import { type Direction, readSeal, type SealKey, type SealOrigin } from '../../domain/payouts/direction.ts';
+import {
+  CLOCKS_DIFFER_MS,
+  type Direction,
+  readSeal,
+  type SealKey,
+  type SealOrigin,
+} from '../../domain/payouts/direction.ts';
 import type { JournalIndex } from '../journal-index.ts';
 import type { DestinationRow, Facts } from './facts.ts';
 import { NotSigned, Sealed } from './refusal.ts';
 
 /** What the seals are judged by. */
-export type SealJudge = { readonly keys: readonly SealKey[]; readonly begunAt: Date };
+export type SealJudge = { readonly keys: readonly SealKey[]; readonly begunAt: Date; readonly now: Date };
+
+/** No clock that is right can have made a seal of that time: it is never noted, or nothing later would count. */
+export const isAhead = (at: Date, now: Date): boolean => at.getTime() > now.getTime() + CLOCKS_DIFFER_MS;
 
 /**
- * How a row's seal came about. Throws {@link NotSigned} for a row without one, and {@link Sealed} where it is
- * wrong: somebody wrote to the database who has no key.
+ * How a row's seal came about. Throws {@link NotSigned} for a row without one and for one under an unknown
+ * key, and {@link Sealed} where it is wrong under a known one: whoever wrote it knows how seals look, and has
+ * no key.
  */
 export function provenOrigin(
   { keys, begunAt }: SealJudge,
@@ -36,9 +46,9 @@ export function provenOrigin(
           'tampered',
           `${what} was changed by somebody who does not have SECRETS_KEY: nothing is signed. Find out who writes to the database, then ${next(direction)}`,
         )
-      : new Sealed(
+      : new NotSigned(
           'key',
-          `${what} is sealed under another SECRETS_KEY than the signer's: give the signer the gateway's SECRETS_KEY, and SECRETS_KEY_PREVIOUS while it is changed`,
+          `${what} is sealed under another SECRETS_KEY than the signer's: give every process the same, and the other one as SECRETS_KEY_PREVIOUS; where no process ever had another, find out who writes to the database, then ${next(direction)}`,
         );
   }
   if (origin.found && origin.at > begunAt)
@@ -56,6 +66,12 @@ const next = (direction: Direction): string =>
 
 const ZERO = '0'.repeat(40);
 
+const noDestination = ({ merchantId, network }: Facts['payout']): NotSigned =>
+  new NotSigned(
+    'destination',
+    `merchant ${merchantId} has no withdraw address on ${network}: set one with "merchant set"`,
+  );
+
 /** Where a payout goes, as far as the rows of the moment say: see {@link provenOrigin}. */
 export function provenDestination(
   judge: SealJudge,
@@ -63,13 +79,15 @@ export function provenDestination(
   token: AddressKey,
 ): { readonly address: AddressKey; readonly setAt: Date } {
   const { merchantId, network } = payout;
-  if (!destination)
-    throw new NotSigned(
-      'destination',
-      `merchant ${merchantId} has no withdraw address on ${network}: cancel the payout, and set one with "merchant set"`,
-    );
+  if (!destination) throw noDestination(payout);
   const { address: text, seal } = destination;
   const { at } = provenOrigin(judge, { kind: 'destination', network, merchantId, address: text }, seal);
+  if (text === null) throw noDestination(payout);
+  if (isAhead(at, judge.now))
+    throw new NotSigned(
+      'new_destination',
+      `the withdraw address ${text} was set at ${at.toISOString()} by the clock of the machine that set it, and it is ${judge.now.toISOString()} by the signer's: correct the clock that is wrong; where it was the other one, set the address again with "merchant set ${merchantId} --withdraw-${network} ${text}" then`,
+    );
   if (payout.destination !== text)
     throw new NotSigned(
       'destination',
@@ -119,14 +137,15 @@ export function requireOldEnough(
 }
 
 /**
- * What the journal has to note of a withdraw address: that it is another one than it knew, or was set again,
- * so that none which was set in between can be put back.
+ * What the journal has to note of a withdraw address: that it is another one than it knew, none any more, or
+ * was set again, so that none which was set in between can be put back.
  */
 export function newDestination(judge: SealJudge, index: JournalIndex, row: DestinationRow) {
   const { merchantId, network, address } = row;
   const { at } = provenOrigin(judge, { kind: 'destination', network, merchantId, address }, row.seal);
-  const key = addressKeyOf(network, address);
+  const key = address === null ? null : addressKeyOf(network, address);
   const seen = index.destination(merchantId, network);
+  if (isAhead(at, judge.now)) return undefined;
   if (seen && (at < new Date(seen.set_at) || (seen.address === key && at <= new Date(seen.set_at))))
     return undefined;
   return {

@@ -60,7 +60,8 @@ export type OwnerFacts = {
   readonly seal: Buffer | null;
 };
 
-export type DestinationFacts = { readonly address: string; readonly seal: Buffer | null };
+/** An address of null was taken away. */
+export type DestinationFacts = { readonly address: string | null; readonly seal: Buffer | null };
 
 /** What the database says of a transaction that the journal has signed. */
 export type Outcome = {
@@ -76,8 +77,6 @@ export type Facts = {
   readonly deposits: readonly DepositFacts[];
   readonly owner: OwnerFacts | undefined;
   readonly destination: DestinationFacts | undefined;
-  /** Since when payouts are paused, of this merchant or all of them; null while they are not. */
-  readonly pausedAt: Date | null;
   /** Whether a wallet of ours is at an address. */
   readonly isOurs: (key: AddressKey) => boolean;
   /** Since when a watcher counts the sender as a gas wallet; undefined where it is none. */
@@ -181,7 +180,6 @@ export async function readFacts(
     deposits,
     owner: await ownerOf(em, payout),
     destination,
-    pausedAt: await pausedAt(em, payout),
     isOurs: (key) => ours.some((row) => row.key === key),
     gasWalletNoted: sender?.noted ?? undefined,
     foreignHash: sender?.foreignHash ?? null,
@@ -220,17 +218,6 @@ async function ownerOf(em: Em, payout: PayoutFacts): Promise<OwnerFacts | undefi
       from deposit_addresses a join customers c on c.id = a.customer_id
       where a.network = ${payout.network} and a.address_key = ${payout.addressKey}`,
   );
-}
-
-/** Of each scope the newest decision counts: see `src/services/payouts/pauses.ts`. */
-async function pausedAt(em: Em, { merchantId }: PayoutFacts): Promise<Date | null> {
-  const row = await firstRow(
-    em,
-    sql<{ at: string }>`select at from (select distinct on (merchant_id) kind, at from payout_decisions
-        where kind <> 'retry' and (merchant_id is null or merchant_id = ${merchantId})
-        order by merchant_id, id desc) newest where kind = 'pause' order by at limit 1`,
-  );
-  return row ? new Date(row.at) : null;
 }
 
 async function outcomesOf(

@@ -6,6 +6,7 @@ import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
 import { type Bench, type Order, termsOf } from './bench.ts';
 import { placeOfTransfer } from './earlier.ts';
 import type { Facts } from './facts.ts';
+import { requireGoing } from './pauses.ts';
 import { NotSigned } from './refusal.ts';
 
 const GAS_WALLET = { account: 'gas', index: 0 } as const;
@@ -38,7 +39,7 @@ export function takeBack(bench: Bench, facts: Facts): Order {
     .some(({ from, amount }) => from === asked.fromKey && amount === asked.amountUnits);
   if (!lent)
     throw new NotSigned('payout', 'the journal has lent the address no such part of the stake: cancel it');
-  requireUndisturbed(facts);
+  requireUndisturbed(bench, facts);
   return orderOf(bench, facts, 'reclaim');
 }
 
@@ -69,15 +70,11 @@ export function requireFromGasWallet({ wallet }: Bench, { asked, payout: row }: 
 }
 
 /** Throws {@link NotSigned} while somebody else uses the wallet, and while payouts are paused. */
-export function requireUndisturbed({ foreignHash, pausedAt }: Facts): void {
+export function requireUndisturbed(bench: Bench, { foreignHash, payout }: Facts): void {
   if (foreignHash !== null)
     throw new NotSigned(
       'wallet',
       `the wallet sent ${foreignHash}, which nobody signed here: see "deposit stuck", and decide with "payout accept" or "payout deny"`,
     );
-  if (pausedAt !== null)
-    throw new NotSigned(
-      'paused',
-      `payouts are paused since ${pausedAt.toISOString().slice(0, 19)}Z: "payout resume" lets them go on`,
-    );
+  requireGoing(bench.index, payout.merchantId, bench);
 }

@@ -1,21 +1,20 @@
 // The signer at work: it opens its wallet and its journal, and signs what rows ask for. It talks to
 // PostgreSQL and to nothing else.
 import { OperatorError } from '../../base/errors.ts';
-import type { Logger } from '../../base/log.ts';
 import { reasonOf } from '../../base/reason.ts';
 import { type Journal, JournalBroken, JournalHeld, openJournal } from '../journal.ts';
 import { type OpenWallet, openWallet, readPassphraseFile } from '../wallet-file.ts';
 import { takeApprovals } from './approvals.ts';
 import { newDestination } from './directions.ts';
-import { destinationsAfter } from './facts.ts';
+import { type DestinationRow, destinationsAfter } from './facts.ts';
 import { listening } from './listen.ts';
+import { notePauses } from './pauses.ts';
 import { Queue } from './queue.ts';
 import { NotSigned, Sealed } from './refusal.ts';
 import { type OpenSigner, type SignResult, signAsked } from './sign.ts';
 import { noteState, takeOver } from './state.ts';
 
 export type SignerDeps = Omit<OpenSigner, 'wallet' | 'journal'> & {
-  readonly log: Logger;
   readonly seedFile: string;
   readonly passphraseFile: string;
   readonly journalFile: string;
@@ -32,6 +31,7 @@ type Opened = { readonly wallet: OpenWallet; readonly journal: Journal };
 const POLL_MS = 5_000;
 const RETRY_MS = 10_000;
 const DESTINATIONS_MS = 60_000;
+const DESTINATIONS_PAGE = 500;
 
 /**
  * Signs until the signal aborts. Whatever is missing or wrong is said, in the log and in its row, and tried
@@ -58,7 +58,9 @@ class Signer {
   #unread = '';
   /** Why it could not be opened, until it is tried again: each try costs a second of work. */
   #closed: { readonly error: unknown; readonly until: number } | undefined;
+  /** When the next round over the withdraw addresses begins, and where this one is. */
   #destinationsAt = 0;
+  #after: DestinationRow | undefined;
   readonly #queue: Queue;
 
   constructor(deps: SignerDeps) {
@@ -72,10 +74,11 @@ class Signer {
     try {
       const { fresh, again, more } = await this.#queue.next(orm.em.fork());
       const waiting = [...fresh, ...again];
-      if (waiting.length > 0 || !this.#deps.idle) await this.#work(waiting, signal);
+      const works = waiting.length > 0 || !this.#deps.idle;
+      const unseen = works && (await this.#work(waiting, signal));
       await noteState(orm.em.fork(), now(), undefined);
       this.#said = '';
-      return more;
+      return more || unseen;
     } catch (error) {
       await this.#stop(error);
       return false;
@@ -88,15 +91,18 @@ class Signer {
     await opened?.journal.close().catch(() => undefined);
   }
 
-  async #work(waiting: readonly string[], signal: AbortSignal): Promise<void> {
+  /** Returns whether there are withdraw addresses that it has not looked at in this round. */
+  async #work(waiting: readonly string[], signal: AbortSignal): Promise<boolean> {
     const opened = await this.#open();
     const the: OpenSigner = { ...this.#deps, ...opened };
     await this.#takeApprovals(opened);
-    await this.#noteDestinations(the, waiting.length > 0);
+    await notePauses(the.orm.em.fork(), the, { now: the.now() });
+    const unseen = await this.#noteDestinations(the);
     for (const id of waiting) {
-      if (signal.aborted) return;
+      if (signal.aborted) break;
       this.#tell(await this.#sign(the, id), id);
     }
+    return unseen;
   }
 
   /** Approvals that cannot be read keep nobody waiting who needs none. */
@@ -153,25 +159,23 @@ class Signer {
   }
 
   /**
-   * Every withdraw address, so that the journal knows each from the day on which it was set, and one that was
-   * changed without the key is noticed before anything is paid to anybody.
+   * Every withdraw address once a minute, a page at each look, so that the journal knows each from the day on
+   * which it was set, and one that was changed without the key stops everything. What is paid to is noted
+   * before that anyway. Returns whether there are more pages.
    */
-  async #noteDestinations(the: OpenSigner, atOnce: boolean): Promise<void> {
+  async #noteDestinations(the: OpenSigner): Promise<boolean> {
     const nowMs = performance.now();
-    if (!atOnce && nowMs < this.#destinationsAt) return;
+    if (nowMs < this.#destinationsAt) return false;
     const { journal, keys, orm, now } = the;
-    const judge = { keys, begunAt: journal.index.begunAt };
-    const em = orm.em.fork();
-    for (let after: Awaited<ReturnType<typeof destinationsAfter>>[number] | undefined; ; ) {
-      const page = await destinationsAfter(em, after, 1_000);
-      for (const row of page) {
-        const seen = unlessRefused(() => newDestination(judge, journal.index, row));
-        if (seen) await journal.append(seen, now());
-      }
-      after = page.at(-1);
-      if (!after) break;
+    const judge = { keys, begunAt: journal.index.begunAt, now: now() };
+    const page = await destinationsAfter(orm.em.fork(), this.#after, DESTINATIONS_PAGE);
+    for (const row of page) {
+      const seen = unlessRefused(() => newDestination(judge, journal.index, row));
+      if (seen) await journal.append(seen, now());
     }
-    this.#destinationsAt = nowMs + DESTINATIONS_MS;
+    this.#after = page.length === DESTINATIONS_PAGE ? page.at(-1) : undefined;
+    if (this.#after === undefined) this.#destinationsAt = nowMs + DESTINATIONS_MS;
+    return this.#after !== undefined;
   }
 
   /** A journal that cannot take an alarm has the same one in the log. */
@@ -197,7 +201,7 @@ class Signer {
   }
 
   async #openAll(): Promise<Opened> {
-    const { orm, now, seedFile, passphraseFile, journalFile, log } = this.#deps;
+    const { orm, now, keys, seedFile, passphraseFile, journalFile, log } = this.#deps;
     const journal = await sealing('journal', openJournal({ file: journalFile, now: now() }));
     try {
       if (journal.repairedBytes > 0)
@@ -208,7 +212,7 @@ class Signer {
       const { passphrase } = await sealing('wallet', readPassphraseFile(passphraseFile));
       const wallet = await sealing('wallet', openWallet({ file: seedFile, passphrase }));
       for (const warning of wallet.warnings) log.warn({ component: 'signer' }, warning);
-      await takeOver(orm.em.fork(), journal, now());
+      await takeOver(orm.em.fork(), { journal, keys, now: now() });
       return { wallet, journal };
     } catch (error) {
       await journal.close();

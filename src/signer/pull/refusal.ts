@@ -18,6 +18,8 @@ export type RefusalCode =
   | 'earlier'
   /** The journal knows more than the database. */
   | 'backup'
+  /** What it depends on is sealed under a SECRETS_KEY that the signer does not have. */
+  | 'key'
   /** The wallet that has to sign cannot. */
   | 'wallet';
 

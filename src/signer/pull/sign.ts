@@ -1,4 +1,5 @@
 // One row at a time: read under locks, decided, written to the journal, stored.
+import type { Logger } from '../../base/log.ts';
 import type { Transfers } from '../../chains/transfer.ts';
 import type { Em, Orm } from '../../db/orm.ts';
 import { run, sql } from '../../db/sql.ts';
@@ -13,12 +14,14 @@ import { newDestination } from './directions.ts';
 import { calledForeign, hashesBefore } from './earlier.ts';
 import { type Asked, type Facts, isCalledForeign, lockAsked, readFacts } from './facts.ts';
 import type { SignLimits } from './limits.ts';
+import { notePauses } from './pauses.ts';
 import { NotSigned } from './refusal.ts';
 import { holdState, noteLine } from './state.ts';
 
 /** What a signer signs with, once it is open. */
 export type OpenSigner = {
   readonly orm: Orm;
+  readonly log: Logger;
   readonly now: () => Date;
   readonly wallet: OpenWallet;
   readonly journal: Journal;
@@ -26,6 +29,7 @@ export type OpenSigner = {
   readonly transfers: Readonly<Record<Network, Transfers>>;
   readonly limits: SignLimits;
   readonly newDestinationAfterMs: number;
+  readonly resumeAfterMs: number;
 };
 
 export type SignResult =
@@ -91,13 +95,16 @@ async function signLocked(the: OpenSigner, em: Em, asked: Asked): Promise<SignRe
   const at = now();
   const place = (journal.index.lastNonce(asked.network, asked.fromKey) ?? -1) + 1;
   const facts = await readFacts(em, asked, (ids) => hashesBefore(journal.index, asked, ids), place);
-  const { wallet, keys, limits, newDestinationAfterMs } = the;
+  const { wallet, keys, limits, newDestinationAfterMs, resumeAfterMs } = the;
   const transfers = the.transfers[asked.network];
-  const judge = { keys, begunAt: journal.index.begunAt };
   const { index } = journal;
-  const bench = { index, wallet, transfers, judge, limits, newDestinationAfterMs, now: at };
+  const judge = { keys, begunAt: index.begunAt, now: at };
+  const bench = { index, wallet, transfers, judge, limits, newDestinationAfterMs, resumeAfterMs, now: at };
   const again = replacement(bench, facts);
-  if (!again) await noteDestination(the, facts, at);
+  if (!again) {
+    await noteDestination(the, facts, at);
+    await notePauses(em, the, { now: at, merchantId: facts.payout.merchantId });
+  }
   const order = again ?? decide(bench, facts);
   // What stands refused is given up by whoever asked, and bytes that are in the journal alone would keep the
   // wallet's next places waiting for ever: so the refusal is gone, committed, before anything is signed.
@@ -119,7 +126,7 @@ async function noteDestination(
   // Of another chain than the payout's it is not its merchant's there, and nothing is signed for it.
   if (!destination || asked.network !== payout.network) return;
   const { merchantId, network } = payout;
-  const judge = { keys, begunAt: journal.index.begunAt };
+  const judge = { keys, begunAt: journal.index.begunAt, now: at };
   const seen = newDestination(judge, journal.index, { merchantId, network, ...destination });
   if (seen) await journal.append(seen, at);
 }

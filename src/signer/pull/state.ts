@@ -3,6 +3,7 @@ import type { Em } from '../../db/orm.ts';
 import { firstRow, rows, run, sql } from '../../db/sql.ts';
 import type { Journal } from '../journal.ts';
 import { Sealed } from './refusal.ts';
+import type { OpenSigner } from './sign.ts';
 
 type State = {
   readonly journal: string | null;
@@ -28,9 +29,14 @@ export async function noteState(em: Em, now: Date, sealed: Sealed | undefined): 
 
 /**
  * Proves that the journal knows all that was signed for this database, and takes the database over for it.
- * Throws {@link Sealed} where something was signed that it does not know: it is missing, or an older one.
+ * Throws {@link Sealed} where something was signed that it does not know: it is missing, or an older one; and
+ * where the gateway seals under a key that is none of these.
  */
-export async function takeOver(em: Em, journal: Journal, now: Date): Promise<void> {
+export async function takeOver(
+  em: Em,
+  { journal, keys, now }: Pick<OpenSigner, 'journal' | 'keys'> & { readonly now: Date },
+): Promise<void> {
+  await requireKeyInUse(em, keys);
   // The row is there from the first look on; that the signer is well it says when it has proven it.
   await run(
     em,
@@ -58,6 +64,15 @@ export async function takeOver(em: Em, journal: Journal, now: Date): Promise<voi
     await noteLine(tx, journal);
     await noteState(tx, now, undefined);
   });
+}
+
+async function requireKeyInUse(em: Em, keys: OpenSigner['keys']): Promise<void> {
+  const inUse = await firstRow(em, sql<{ mark: Buffer }>`select mark from key_in_use`);
+  if (!inUse || keys.some(({ mark }) => inUse.mark.equals(mark))) return;
+  throw new Sealed(
+    'key',
+    "the gateway seals under another SECRETS_KEY than the signer's: give the signer the gateway's SECRETS_KEY, and SECRETS_KEY_PREVIOUS while it is changed",
+  );
 }
 
 /**

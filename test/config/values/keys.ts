@@ -29,6 +29,7 @@ export const KEY_ROWS = {
   WALLET_PASSPHRASE_FILE: path((c) => c.wallet.passphraseFile),
   SIGN_JOURNAL_FILE: path((c) => c.signing.journalFile),
   SIGN_NEW_DESTINATION_AFTER: duration(DAY, (c) => c.signing.newDestinationAfterMs, '0s', '31d', '1e3s'),
+  SIGN_RESUME_AFTER: duration([['5m', 300_000]], (c) => c.signing.resumeAfterMs, '0s', '31d', '1e3s'),
   SIGN_MAX_PER_HOUR: {
     good: [['USDT.tron=5', (c) => thresholdUnits(c.signing.maxPerHour, 'tron', 'USDT'), 5_000_000n]],
     bad: AMOUNTS_BAD,

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { addressKeyOf } from '../../../src/chains/addresses.ts';
+import { updateMerchant } from '../../../src/services/merchants/merchants.ts';
 import { approve } from '../../../src/signer/pull/approvals.ts';
 import { openWallet } from '../../../src/signer/wallet-file.ts';
 import { DESTINATIONS } from './asking.ts';
@@ -65,5 +66,22 @@ describe('a withdraw address that was changed', function () {
     await approve(journalFile, wallet, { ...approval, approved_at: new Date(nowMs).toISOString() });
     await the.signed(id);
     expect(lines()).to.equal(2);
+  });
+
+  it('by a machine whose clock is ahead is paid to once it is set again by the right clock, and not in its year', async () => {
+    const set = (aheadMs: number, address: string) =>
+      updateMerchant(
+        { ...the.deps, now: () => new Date(nowMs + aheadMs) },
+        { merchantId: the.merchantId, withdraw: { bsc: address } },
+      );
+    await set(20_000 * HOUR_MS, DESTINATIONS.bsc[1]);
+    await the.refused(await asked(), /^new_destination: .* was set at 20.*: correct the clock that is wrong/);
+    await set(0, DESTINATIONS.bsc[0]);
+    await the.signed(await asked());
+    // Two machines, minutes apart: what was set last is the newest.
+    await set(HOUR_MS / 15, DESTINATIONS.bsc[1]);
+    await the.refused(await asked(), /^new_destination: .* is new and is paid to from/);
+    await set(0, DESTINATIONS.bsc[0]);
+    await the.refused(await asked(), /^new_destination: .* is new and is paid to from/);
   });
 });

@@ -167,7 +167,8 @@ describe('the signer refuses', function () {
       const payout = await the.planned();
       await setPaused(the.deps, { merchantId, paused: true });
       const ids = [await the.ask(payout, { purpose: 'gas' }), await the.ask(payout)];
-      for (const id of ids) await the.refused(id, /^paused: payouts are paused since .*"payout resume"/);
+      for (const id of ids)
+        await the.refused(id, /^paused: (all|payouts of the merchant).* paused.*"payout resume/);
       await setPaused(the.deps, { merchantId, paused: false });
       for (const id of ids) await the.signed(id);
     });

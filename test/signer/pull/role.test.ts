@@ -89,6 +89,9 @@ describe("the signer's role in the database", function () {
       'payout_decisions.id',
       'payout_decisions.kind',
       'payout_decisions.merchant_id',
+      'payout_decisions.seal',
+      'key_in_use.mark',
+      'key_in_use.name',
     ]);
   });
 });

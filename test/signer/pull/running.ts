@@ -49,6 +49,7 @@ export async function signerDeps(
     transfers: change.transfers ?? (await testTransfers()),
     limits: { perHour: () => undefined, perDay: () => undefined },
     newDestinationAfterMs: 0,
+    resumeAfterMs: 0,
     idle: false,
     pollMs: 50,
     retryMs: 50,

@@ -51,7 +51,7 @@ export async function startSignerStage() {
     /** Writes as nobody may: past every guard of the database. */
     force: (text: string, params: unknown[] = []) => forced(deps, text, params),
     /** Sets the withdraw address as an operator does. */
-    setDestination: (network: Network, address: string, of = merchantId) =>
+    setDestination: (network: Network, address: string | null, of = merchantId) =>
       updateMerchant(deps, { merchantId: of, withdraw: { [network]: address } }),
     /** Runs a signer in this process until `stop`. */
     async signer(change: Partial<SignerDeps> = {}) {

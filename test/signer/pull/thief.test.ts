@@ -4,7 +4,9 @@ import { SECRETS_KEY } from '../../../dev/support/live-gateway.ts';
 import { createSecretBox } from '../../../src/base/secret-box.ts';
 import { sealDirection } from '../../../src/domain/payouts/direction.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
+import { setPaused } from '../../../src/services/payouts/pauses.ts';
 import { resealDirections, sealFound } from '../../../src/services/secrets/directions.ts';
+import { requireKeyInUse } from '../../../src/services/secrets/key-in-use.ts';
 import { DESTINATIONS, to } from './asking.ts';
 import { type SignerStage, startSignerStage } from './stage.ts';
 
@@ -124,8 +126,11 @@ describe('a thief in the database', function () {
     const signer = await the.signer();
     const read = () => the.sql("select address, seal from withdraw_addresses where network = 'bsc'");
     const putBack = async ([row]: Awaited<ReturnType<typeof read>>) => {
-      const set = "update withdraw_addresses set address = ?, seal = ? where network = 'bsc'";
-      await the.force(set, [row?.['address'], row?.['seal']]);
+      await the.force(
+        `insert into withdraw_addresses (merchant_id, network, address, seal) values (?, 'bsc', ?, ?)
+         on conflict (merchant_id, network) do update set address = excluded.address, seal = excluded.seal`,
+        [the.merchantId, row?.['address'], row?.['seal']],
+      );
       await the.refused(
         await the.ask(await the.planned()),
         /^backup: the withdraw address .* is older than what this signer has seen/,
@@ -143,6 +148,18 @@ describe('a thief in the database', function () {
     await the.signer();
     await the.signed(await the.ask(await the.planned()));
     await putBack(between);
+    // Taken away is another one, too.
+    await the.setDestination('bsc', DESTINATIONS.bsc[0]);
+    await the.signed(await the.ask(await the.planned()));
+    const last = await read();
+    await the.setDestination('bsc', null);
+    const place = await the.place('bsc');
+    await the.deposit(place, 'USDT', 1n);
+    const planned = await the.plan(place, 'USDT', the.merchantId, DESTINATIONS.bsc[0]);
+    await the.refused(await the.ask(planned), /^destination: merchant .* has no withdraw address on bsc/);
+    await putBack(last);
+    const removed = await the.sql('delete from withdraw_addresses').catch(String);
+    expect(removed).to.match(/never changed or removed/);
   });
 
   it('is not who changes SECRETS_KEY: withdraw addresses and the owners of addresses keep their seals', async () => {
@@ -170,7 +187,47 @@ describe('a thief in the database', function () {
     await the.sql("update withdraw_addresses set seal = ? where network = 'bsc'", [
       sealDirection(strange, direction, { at: new Date(), found: false }),
     ]);
-    await the.ask(await the.planned());
-    await the.sealed('key', /under another SECRETS_KEY/);
+    await the.refused(await the.ask(await the.planned()), /^key: .* is sealed under another SECRETS_KEY/);
+    const innocent = await merchant(DESTINATIONS.bsc[1]);
+    const place = await the.place('bsc', innocent);
+    await the.deposit(place, 'USDT', 1n);
+    await the.signed(await the.ask(await the.plan(place, 'USDT', innocent)));
+    // A signer whose key is another one than the gateway's signs nothing at all.
+    await the.stopSigners();
+    await requireKeyInUse(the.deps);
+    await the.signer({ keys: [strange] });
+    await the.sealed('key', /the gateway seals under another SECRETS_KEY/);
+  });
+
+  it('who lets payouts go on that were paused gets nothing, and has to wait where they stole SECRETS_KEY', async () => {
+    let nowMs = Date.now();
+    await the.signer({ resumeAfterMs: 300_000, now: () => new Date(nowMs) });
+    const pause = (paused: boolean) => setPaused(the.deps, { merchantId: null, paused });
+    const isPaused = async () =>
+      await the.refused(await the.ask(await the.planned()), /^paused: all payouts are paused/);
+    const goOn = async () => {
+      await pause(true);
+      await isPaused();
+      await pause(false);
+      const id = await the.ask(await the.planned());
+      await the.refused(id, /^paused: all payouts were let go on at .* and go on at 20.*"payout pause"/);
+      nowMs += 300_000;
+      await the.signed(id);
+    };
+    await goOn();
+    await pause(true);
+    await isPaused();
+    const resume = "insert into payout_decisions (kind, by_name, at, seal) values ('resume', 'ann', now(), ";
+    for (const theft of [
+      `${resume} null)`,
+      `${resume} (select seal from payout_decisions where seal is not null limit 1))`,
+      'delete from payout_decisions',
+    ]) {
+      await the.force(theft);
+      await isPaused();
+    }
+    await goOn();
+    const warned = the.lines.filter(({ text }) => /^payouts that were paused go on in 300 s/.test(text));
+    expect(warned).to.have.length(2);
   });
 });

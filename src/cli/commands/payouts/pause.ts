@@ -24,10 +24,13 @@ async function setTo(paused: boolean, { merchant, by, reason }: Options) {
     import('../../../services/payouts/pauses.ts'),
   ]);
   const merchantId = merchant?.toLowerCase() ?? null;
-  const { changed, woken, all } = await withGateway({ by }, async ({ deps }) => ({
-    ...(await setPaused(deps, { merchantId, paused, reason: reason ?? null })),
-    all: (await readPauses(deps.orm.em.fork())).some((pause) => pause.merchantId === null),
-  }));
+  const { changed, woken, all } = await withGateway(
+    paused ? { by } : { by, secrets: true },
+    async ({ deps }) => ({
+      ...(await setPaused(deps, { merchantId, paused, reason: reason ?? null })),
+      all: (await readPauses(deps.orm.em.fork())).some((pause) => pause.merchantId === null),
+    }),
+  );
   const whose = merchantId === null ? 'All payouts' : `Payouts of merchant ${merchantId}`;
   const json = { ok: true, merchant_id: merchantId, paused, changed, woken };
   if (!changed)

@@ -20,6 +20,8 @@ const schema = defineEntity({
     byName: p.string().length(120),
     reason: p.string().length(500).nullable(),
     at: p.datetime().columnType('timestamptz'),
+    /** Of `resume`: that it was written by who holds SECRETS_KEY. */
+    seal: p.blob().nullable(),
   },
   indexes: [
     {

@@ -65,7 +65,7 @@ async function planned(
   const withdraw = await firstRow(
     em,
     sql<{ address: string }>`select address from withdraw_addresses
-      where merchant_id = ${merchantId} and network = ${network}`,
+      where merchant_id = ${merchantId} and network = ${network} and address is not null`,
   );
   if (!withdraw)
     return waits(

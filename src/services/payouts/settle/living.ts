@@ -68,7 +68,7 @@ export async function livingFacts(em: Em, deps: TxDeps, payout: Payout, pace: Pa
   const sent = await sentFor(em, network, id);
   const withdraw = await firstRow(
     em,
-    sql<{ address: string }>`select address from withdraw_addresses
+    sql<{ address: string | null }>`select address from withdraw_addresses
       where merchant_id = ${merchantId} and network = ${network}`,
   );
   const lost = await firstRow(
