@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { eventually } from '../../dev/support/eventually.ts';
 import { type FreshDatabase, migratedDatabase, tempDir } from '../../dev/support/parts.ts';
 import { createSecretBox } from '../../src/base/secret-box.ts';
+import { requireKeyInUse } from '../../src/services/secrets/key-in-use.ts';
 import { call, startTestApi, type TestApi } from '../support/gateway.ts';
 import { newUser, signIn } from '../support/sign-in.ts';
 import { answer, type Env, gateway } from './support.ts';
@@ -48,6 +49,7 @@ describe('command line: a customer who wants to be forgotten', function () {
       deps: { secretBox: createSecretBox(Buffer.from(SECRETS_KEY, 'base64')) },
     });
     env = { DATABASE_URL: database.url, DATA_DIR: await tempDir('customers'), SECRETS_KEY };
+    await requireKeyInUse(api.deps);
     // By a session, so that each step leaves an audit row as well.
     cookie = await signIn(api, await newUser(api));
     await post('/webhook-endpoints', { url: 'http://127.0.0.1:9/', events: ['*'] }, 'e');

@@ -3,7 +3,7 @@ import type { AddressKey } from '../../chains/address-key.ts';
 import { addressKeyOf, normaliseAddress } from '../../chains/addresses.ts';
 import { WithdrawAddress } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
-import { firstRow, sql } from '../../db/sql.ts';
+import { firstRow, run, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
 import { readSeal, sealDirection, sealTime } from '../../domain/payouts/direction.ts';
 import type { Deps } from '../deps.ts';
@@ -61,6 +61,8 @@ export async function setWithdraw(
     const direction = { kind: 'destination', network, merchantId, address } as const;
     const seal = sealDirection(deps.secretBox, direction, { at, found: false });
     await em.upsert(WithdrawAddress, { merchantId, network, address, seal });
+    // The signer notes it at once: from then on the one before is an older one for it.
+    await run(em, sql`select pg_notify('signer', 'withdraw address')`);
   }
 }
 

@@ -5,13 +5,15 @@ import type { Orm } from '../../db/orm.ts';
 export type Bell = {
   /** Returns when it rang, after `ms`, or when the signal aborts. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
+  /** Whether it rang for this since it was asked last. */
+  heard(what: string): boolean;
   close(): Promise<void>;
 };
 
 /** A part of pg's connection that is used here. */
 type Listener = {
   query(text: string): Promise<unknown>;
-  on(event: 'notification' | 'error' | 'end', heard: () => void): unknown;
+  on(event: 'notification' | 'error' | 'end', heard: (told?: { readonly payload?: string }) => void): unknown;
   release(error?: Error | boolean): void;
 };
 
@@ -19,7 +21,11 @@ type Listener = {
 export function listening(orm: Orm, channel: string): Bell {
   let listener: Listener | undefined;
   let rung = new AbortController();
-  const ring = (): void => rung.abort();
+  const news = new Set<string>();
+  const ring = (told?: { readonly payload?: string }): void => {
+    if (told?.payload) news.add(told.payload);
+    rung.abort();
+  };
   const drop = (): void => {
     const lost = listener;
     listener = undefined;
@@ -46,6 +52,7 @@ export function listening(orm: Orm, channel: string): Bell {
       await pause(ms, AbortSignal.any([signal, rung.signal])).catch(() => undefined);
       rung = new AbortController();
     },
+    heard: (what) => news.delete(what),
     async close() {
       drop();
     },

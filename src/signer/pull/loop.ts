@@ -42,6 +42,7 @@ export async function runSigner(deps: SignerDeps, signal: AbortSignal): Promise<
   const bell = listening(deps.orm, 'signer');
   try {
     while (!signal.aborted) {
+      if (bell.heard('withdraw address')) signer.lookAround();
       if (await signer.turn(signal)) continue;
       await bell.wait(deps.pollMs ?? POLL_MS, signal);
     }
@@ -66,6 +67,11 @@ class Signer {
   constructor(deps: SignerDeps) {
     this.#deps = deps;
     this.#queue = new Queue(deps.retryMs ?? RETRY_MS);
+  }
+
+  /** Withdraw addresses are looked through now, as somebody has changed one. */
+  lookAround(): void {
+    this.#destinationsAt = 0;
   }
 
   /** Signs what waits; says in its row how it is. Returns whether more waits than it has looked at. */
@@ -159,7 +165,7 @@ class Signer {
   }
 
   /**
-   * Every withdraw address once a minute, a page at each look, so that the journal knows each from the day on
+   * Every withdraw address once a minute and when one was set, a page at each look, so that the journal knows each from the day on
    * which it was set, and one that was changed without the key stops everything. What is paid to is noted
    * before that anyway. Returns whether there are more pages.
    */

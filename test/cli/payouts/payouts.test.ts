@@ -107,6 +107,11 @@ describe('command line: payouts', function () {
     expect(stdout).to.match(/^all payouts are paused by ann since .*: "payout resume"/);
     const one = await gateway(['payout', 'resume', '--merchant', merchant.toUpperCase()], env);
     expect(one.stdout.replaceAll('\n', ' ')).to.include('All payouts of this gateway are still paused');
+    const strange = { ...env, SECRETS_KEY: randomBytes(32).toString('hex') };
+    const refused = await gateway(['payout', 'resume', '--by', 'ben'], strange);
+    expect([refused.code, refused.stderr.replaceAll('\n', ' ')].join(' ')).to.match(
+      /^1 SECRETS_KEY is not the key that this database is sealed with, and neither is SECRETS_KEY_PREVIOUS/,
+    );
     await answer(['payout', 'resume', '--by', 'ben'], env);
     expect((await list()).pauses).to.deep.equal([]);
     const [first, ...others] = await sql(

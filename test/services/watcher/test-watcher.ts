@@ -10,7 +10,9 @@ import {
   type RpcCall,
   startFaultProxy,
 } from '../../../dev/support/fault-proxy.ts';
+import { SECRETS_KEY } from '../../../dev/support/live-gateway.ts';
 import { createCustomer } from '../../../dev/support/use-cases.ts';
+import { createSecretBox } from '../../../src/base/secret-box.ts';
 import { type AddressKey, keyOfHex } from '../../../src/chains/address-key.ts';
 import { AddressSet } from '../../../src/chains/address-set.ts';
 import { createBscReader } from '../../../src/chains/bsc/reader.ts';
@@ -241,7 +243,7 @@ export async function startTestWatcher(options: TestWatcherOptions = {}) {
   const proxy = await startFaultProxy(chain.url);
   proxy.fault = options.fault;
   const others = await Promise.all(Array.from({ length: further }, () => startFaultProxy(chain.url)));
-  const api = await startTestApi();
+  const api = await startTestApi({ deps: { secretBox: createSecretBox(SECRETS_KEY) } });
   const deps = depsOver(api, { bsc: chain.usdt.address }, options);
   await chain.mine(3);
   const newReader = readersOver([proxy, ...others], chain.usdt.address, options);

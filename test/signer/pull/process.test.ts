@@ -74,8 +74,9 @@ describe('the signer as a process', function () {
       const { listening, talksTo } = socketsOf(signer.child.pid);
       expect([listening, [...new Set(talksTo)]]).to.deep.equal([0, [database]]);
     }
-    await the.force("update withdraw_addresses set address = '0x00' where network = 'bsc'");
-    const id = await the.ask(await the.planned('tron'));
+    const payout = await the.planned('tron');
+    await the.force("update withdraw_addresses set address = '0x00' where network = 'tron'");
+    const id = await the.ask(payout);
     await the.sealed('tampered');
     expect((await the.row(id))['state']).to.equal('asked');
     await signer.child.stop();

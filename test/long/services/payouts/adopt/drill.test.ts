@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { eventually } from '../../../../../dev/support/eventually.ts';
+import { SECRETS_KEY } from '../../../../../dev/support/live-gateway.ts';
 import { tempDir } from '../../../../../dev/support/parts.ts';
 import { postgresPrograms } from '../../../../../dev/support/postgres-programs.ts';
 import { testRun } from '../../../../../dev/support/test-run.ts';
@@ -47,6 +48,7 @@ describe('the drill: a database of yesterday, the journal of today', function ()
     SIGN_JOURNAL_FILE: the.signer.files.journalFile,
     POSTGRES_BIN: programs,
     BSC_RPC_URLS: the.chain.url,
+    SECRETS_KEY: SECRETS_KEY.toString('base64'),
   });
   const payoutHash = async (key: AddressKey): Promise<string> =>
     String((await the.sent(key)).find(({ purpose }) => purpose === 'payout')?.['hash']);
