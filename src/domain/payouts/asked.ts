@@ -1,5 +1,6 @@
 // What was asked of the signer and is not signed.
-import { ageOf, type LivingFacts, type SentFacts, type Wait, type WaitCode } from './facts.ts';
+import { ageOf, type LivingFacts, type SentFacts, type Wait } from './facts.ts';
+import { REFUSALS, type RefusalCode } from './waits.ts';
 
 /** How soon a row is looked at again that somebody else changes within moments. */
 const SOON_MS = 250;
@@ -13,16 +14,6 @@ const GIVE_UP_AFTER_MS = 10_000;
 const MOST_DOUBLED = 10;
 const WAIT_MS = 15_000;
 const LONG_WAIT_MS = 60_000;
-
-/** What the signer will sign by itself later, and how that is named. */
-const GOES_BY_ITSELF: Readonly<Record<string, WaitCode>> = {
-  new_destination: 'new_destination',
-  limit: 'limit',
-  earlier: 'on_its_way',
-  paused: 'paused',
-};
-/** What will never be signed as it was asked for. */
-const WRONG: readonly string[] = ['terms', 'payout', 'destination'];
 
 /** What keeps something from being signed that was asked for. */
 export function signerSays(
@@ -41,7 +32,7 @@ export function signerSays(
     };
   if (asked.refused === null)
     return { code: 'on_its_way', reason: 'the signer is asked to sign it', delayMs: SOON_MS };
-  const code = GOES_BY_ITSELF[codeOf(asked)] ?? 'refused';
+  const code = ruleOf(asked)?.code ?? 'refused';
   const delayMs = code === 'on_its_way' ? WAIT_MS : LONG_WAIT_MS;
   return { code, reason: `the signer does not sign it: ${sentenceOf(asked)}`, delayMs };
 }
@@ -51,7 +42,7 @@ export function isGivenUp(
   asked: SentFacts,
   { sent, now, retriedAt }: Pick<LivingFacts, 'sent' | 'now' | 'retriedAt'>,
 ): boolean {
-  if (!isWrong(asked)) return false;
+  if (!ruleOf(asked)?.forGood) return false;
   const isNew = ({ askedAt }: SentFacts): boolean => retriedAt === null || askedAt > retriedAt;
   if (!isNew(asked)) return true;
   const before = sent.filter(
@@ -71,5 +62,9 @@ export function roomSaid({ refused, purpose }: SentFacts): bigint | undefined {
 
 /** What the signer said of it, without its code. */
 export const sentenceOf = ({ refused }: SentFacts): string => refused?.slice(refused.indexOf(':') + 2) ?? '';
-const codeOf = ({ refused }: SentFacts): string => /^[^ :]*/.exec(refused ?? '')?.[0] ?? '';
-const isWrong = (asked: SentFacts): boolean => WRONG.includes(codeOf(asked));
+
+/** What its code means; undefined for one that this version does not know. */
+function ruleOf({ refused }: SentFacts): (typeof REFUSALS)[RefusalCode] | undefined {
+  const code = /^[^ :]*/.exec(refused ?? '')?.[0] ?? '';
+  return Object.hasOwn(REFUSALS, code) ? REFUSALS[code as RefusalCode] : undefined;
+}

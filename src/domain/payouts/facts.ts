@@ -1,32 +1,7 @@
 // What the next step of a payout is decided from.
 import type { PayoutState, SentState } from '../settlement.ts';
 import type { SentPurpose } from './purpose.ts';
-
-/** Why a payout waits, as rows, metrics and operators name it. */
-export const WAIT_CODES = [
-  'on_its_way',
-  'no_destination',
-  'paused',
-  'below_minimum',
-  'paid_lately',
-  'chain_behind',
-  'no_price',
-  'fee_too_high',
-  'gas_price',
-  'refuses',
-  'waiting_for_gas',
-  'signer_away',
-  'sealed',
-  'limit',
-  'new_destination',
-  'refused',
-  'address_short',
-  'foreign_use',
-  'contradiction',
-  'failed_again',
-  'requests',
-] as const;
-export type WaitCode = (typeof WAIT_CODES)[number];
+import type { WaitCode } from './waits.ts';
 
 /** A transaction that was asked for, as its row says. */
 export type SentFacts = {

@@ -3,7 +3,7 @@ import { firstRow, literals, rows, type Statement, sql } from '../../db/sql.ts';
 import { WAITING_STATES } from '../../domain/deposit.ts';
 import { isoSeconds } from '../../domain/events.ts';
 import { OPEN_STATUSES } from '../../domain/payment-link.ts';
-import { WAIT_CODES, type WaitCode } from '../../domain/payouts/facts.ts';
+import { WAIT_CODES, type WaitCode } from '../../domain/payouts/waits.ts';
 import { type Bounded, bounded, countUpTo } from '../lists/bounded.ts';
 import { COUNTED_ROWS } from '../lists/query.ts';
 import { type WaitsFor, waitWords } from '../payouts/shown/words.ts';

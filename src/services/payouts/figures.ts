@@ -1,7 +1,7 @@
 // Figures about payouts, from rows: for metrics.
 import { firstRow, rows, sql } from '../../db/sql.ts';
 import { assetOf, NATIVE_CURRENCY, NETWORKS, type Network } from '../../domain/assets.ts';
-import { WAIT_CODES, type WaitCode } from '../../domain/payouts/facts.ts';
+import { WAIT_CODES, type WaitCode } from '../../domain/payouts/waits.ts';
 import type { Deps } from '../deps.ts';
 import { type GasLevel, readGasLevels } from './gas-levels.ts';
 

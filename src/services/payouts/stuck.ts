@@ -1,8 +1,8 @@
 import type { Em } from '../../db/orm.ts';
-import { literals, rows, sql } from '../../db/sql.ts';
+import { literals, rows, type Statement, sql } from '../../db/sql.ts';
 import { type Currency, NETWORKS, type Network } from '../../domain/assets.ts';
 import { isoSeconds } from '../../domain/events.ts';
-import type { WaitCode } from '../../domain/payouts/facts.ts';
+import { alarms, codesThat, WAITS, type WaitCode } from '../../domain/payouts/waits.ts';
 import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
 import type { StuckDeposit } from '../deposits/stuck.ts';
 import type { Deps } from '../deps.ts';
@@ -24,36 +24,11 @@ export type StuckPayout = Omit<StuckDeposit, 'deposit_id' | 'transaction_hash'> 
 };
 
 const LISTED = 1_000;
-/** A person is needed as soon as it waits for one of these. */
-const AT_ONCE: readonly WaitCode[] = [
-  'waiting_for_gas',
-  'sealed',
-  'address_short',
-  'foreign_use',
-  'contradiction',
-  'failed_again',
-  'new_destination',
-];
-/** These go by themselves as a rule, and are told once they last longer than `STUCK_AFTER`. */
-const IN_TIME: readonly WaitCode[] = [
-  'on_its_way',
-  'chain_behind',
-  'no_price',
-  'requests',
-  'limit',
-  'signer_away',
-  'refused',
-  'refuses',
-];
-/** What somebody decides: it is nothing that alarms, and does not go by itself either. */
-const DECIDED: readonly WaitCode[] = ['no_destination', 'paused'];
-
 /**
  * Addresses whose deposits are not paid out before a person does something, and payouts under way that nobody
  * looks after, those that wait longest first; at most 1,000.
  */
 export async function listStuckPayouts(deps: Deps): Promise<StuckPayout[]> {
-  const before = stuckBefore(deps);
   const found = await rows(
     deps.orm.em.fork(),
     sql<Row>`
@@ -61,7 +36,7 @@ export async function listStuckPayouts(deps: Deps): Promise<StuckPayout[]> {
         select network, address_key, payout_id, address, currency, code, reason, needs_units::text,
           needs_address, since, exists (select 1 from payouts p where p.id = w.payout_id
             and not p.state = any(${[...LIVING_PAYOUTS]})) as is_over from settlement_waits w
-        where code = any(${[...AT_ONCE]}) or (code = any(${[...IN_TIME]}) and since <= ${before})
+        where code = any(${[...AT_ONCE]}) or ${isLate(deps)}
         union all
         select p.network, p.address_key, p.id, p.address, p.currency, ${ALONE}, null, null, null,
           p.state_since, false from payouts p where p.state = any(${[...LIVING_PAYOUTS]}) and not p.simulated
@@ -85,7 +60,16 @@ export async function listStuckPayouts(deps: Deps): Promise<StuckPayout[]> {
   return found.map(describe);
 }
 
-const stuckBefore = (deps: Deps): Date => new Date(deps.now().getTime() - deps.settings.stuckAfterMs);
+const AT_ONCE = codesThat(({ atOnce }) => atOnce === true);
+
+/** Of a row of `settlement_waits`: it has lasted for so long that it alarms. */
+function isLate({ now, settings }: Pick<Deps, 'now' | 'settings'>): Statement<boolean> {
+  const codes = codesThat(({ alarmMs }) => alarmMs !== undefined);
+  const lasted = codes.map((code) => Math.max(WAITS[code].alarmMs ?? 0, settings.stuckAfterMs));
+  const before = lasted.map((ms) => new Date(now().getTime() - ms).toISOString());
+  return sql`exists (select 1 from unnest(${[...codes]}::text[], ${before}::timestamptz[]) r (late, before)
+    where r.late = code and since <= r.before)`;
+}
 
 /** The state of a payout under way that nobody looks after. */
 const ALONE = 'left_alone';
@@ -170,25 +154,25 @@ export async function readHolds(
       select ${HELD} from settlement_waits where payout_id is null and network in ${literals(NETWORKS)}
         and address_key = any(${[...addressKeys]})`,
   );
-  const before = stuckBefore(deps);
   return new Map(
     found.map((row) => {
       const { reason, action } = whatHolds({ ...row, isOver: false });
-      const late = new Date(row.since) <= before ? IN_TIME : [];
-      const codes: readonly string[] = [...AT_ONCE, ...DECIDED, ...late];
-      const calls = codes.includes(row.code);
-      const held = { code: row.code, reason, since: new Date(row.since), action: calls ? action : null };
+      const since = new Date(row.since);
+      const held = { code: row.code, reason, since, action: calls(deps, row.code, since) ? action : null };
       return [row.payoutId ?? `${row.network}:${row.addressKey}`, held];
     }),
   );
 }
 
-function actionOf(code: Row['code'], id: string): string {
-  if (code === ALONE)
-    return 'see that a worker runs that has RPC endpoints for the chain ("doctor"), then run "repair"';
-  if (code === 'new_destination')
-    return 'ask the merchant, over another way than the one by which the change came, whether it is theirs; then it is paid to by itself, or sooner with "payout approve-destination" on the signer\'s machine; if it is not theirs, run "payout pause" at once';
-  if (code === 'on_its_way')
-    return `see that the RPC endpoints answer ("doctor"), and look at it with "payout list"`;
-  return `do what the reason says; it goes on by itself then, and at once with "payout retry ${id}"`;
+/** Whether somebody has to act by now, or nothing goes on. */
+function calls({ now, settings }: Deps, code: Row['code'], since: Date): boolean {
+  if (code === ALONE) return true;
+  const { by, atOnce = false, rests = false } = WAITS[code];
+  const lastedMs = now().getTime() - since.getTime();
+  return atOnce || (rests && by !== 'itself') || alarms(code, lastedMs, settings.stuckAfterMs);
 }
+
+const actionOf = (code: Row['code'], id: string): string =>
+  code === ALONE
+    ? 'see that a worker runs that has RPC endpoints for the chain ("doctor"), then run "repair"'
+    : WAITS[code].ends.replaceAll('ID', id);

@@ -6,7 +6,7 @@ import type { Em } from '../../db/orm.ts';
 import { literals, rows, run, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { DepositState } from '../../domain/deposit.ts';
-import type { WaitCode } from '../../domain/payouts/facts.ts';
+import type { WaitCode } from '../../domain/payouts/waits.ts';
 import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
 import type { Deps, TxDeps } from '../deps.ts';
 import { insertOutbox } from '../outbox/insert.ts';

@@ -3,7 +3,7 @@ import { Payout } from '../../db/entities/index.ts';
 import { literals, rows, type Statement, sql } from '../../db/sql.ts';
 import { NETWORKS, type Network } from '../../domain/assets.ts';
 import type { DepositState } from '../../domain/deposit.ts';
-import type { WaitCode } from '../../domain/payouts/facts.ts';
+import type { WaitCode } from '../../domain/payouts/waits.ts';
 import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
 import type { Deps } from '../deps.ts';
 import { type SettlementPlace, settlementWake } from '../payouts/actor-message.ts';

@@ -82,15 +82,21 @@ function orderOf(
 function requirePayout({ payout, asked }: Facts): void {
   const { mode, simulated, state, network } = payout;
   if (mode !== 'live' || simulated)
-    throw new NotSigned('payout', 'the payout is one of test mode, which moves no money: cancel it');
+    throw new NotSigned(
+      'payout',
+      'the payout is one of test mode, which moves no money: it is given up by itself',
+    );
   const may = asked.purpose !== 'payout' || asked.attempt === 1 ? ['planned'] : LIVING_PAYOUTS;
   if (!may.includes(state as (typeof LIVING_PAYOUTS)[number]))
     throw new NotSigned(
       'payout',
-      `the payout is ${state}: nothing is signed for it any more, so cancel what was asked for`,
+      `the payout is ${state}: nothing is signed for it any more, and what was asked for is given up by itself`,
     );
   if (network !== asked.network)
-    throw new NotSigned('payout', 'the payout is on another chain than what was asked for: cancel it');
+    throw new NotSigned(
+      'payout',
+      'the payout is on another chain than what was asked for: it is given up by itself',
+    );
 }
 
 /** Returns the index of the address below the wallet's account. */
@@ -118,7 +124,8 @@ function requireOwner({ judge, wallet }: Bench, { owner, payout }: Facts): numbe
 }
 
 function requireDeposits({ transfers }: Bench, { payout, deposits }: Facts): void {
-  if (deposits.length === 0) throw new NotSigned('payout', 'the payout covers no deposit: cancel it');
+  if (deposits.length === 0)
+    throw new NotSigned('payout', 'the payout covers no deposit: it is given up by itself');
   const token = assetOf(payout.network, payout.currency).kind === 'token' ? transfers.token : null;
   const spell = (text: string): AddressKey => addressKeyOf(payout.network, text);
   const isPayable = (deposit: DepositFacts): boolean =>
@@ -136,15 +143,18 @@ function requireDeposits({ transfers }: Bench, { payout, deposits }: Facts): voi
   if (wrong)
     throw new NotSigned(
       'payout',
-      `deposit ${wrong.id} is not one that this payout may pay out (live, completed, read twice, of this address, merchant and asset): cancel the payout`,
+      `deposit ${wrong.id} is not one that this payout may pay out (live, completed, read twice, of this address, merchant and asset): the payout is given up by itself, and planned again without it`,
     );
   if (contractKey(spell, payout.contractAddress) !== token)
-    throw new NotSigned('payout', 'the payout names another token than the configured one: cancel it');
+    throw new NotSigned(
+      'payout',
+      'the payout names another token than the configured one: it is given up by itself',
+    );
   const sum = deposits.reduce((total, { amountUnits }) => total + amountUnits, 0n);
   if (sum !== payout.grossUnits)
     throw new NotSigned(
       'payout',
-      `the payout is ${payout.grossUnits} units, and its deposits are ${sum}: cancel it`,
+      `the payout is ${payout.grossUnits} units, and its deposits are ${sum}: it is given up by itself`,
     );
 }
 
@@ -152,7 +162,10 @@ function payout(bench: Bench, facts: Facts, destination: AddressKey, index: numb
   const { asked, payout: row, deposits } = facts;
   const { kind } = assetOf(row.network, row.currency);
   if (asked.fromKey !== row.addressKey || asked.currency !== row.currency)
-    throw new NotSigned('payout', 'what was asked for is not the transfer of its payout: cancel it');
+    throw new NotSigned(
+      'payout',
+      'what was asked for is not the transfer of its payout: it is given up by itself',
+    );
   if (asked.toKey !== destination)
     throw new NotSigned(
       'destination',

@@ -69,7 +69,7 @@ const ZERO = '0'.repeat(40);
 const noDestination = ({ merchantId, network }: Facts['payout']): NotSigned =>
   new NotSigned(
     'destination',
-    `merchant ${merchantId} has no withdraw address on ${network}: set one with "merchant set"`,
+    `merchant ${merchantId} has no withdraw address on ${network}: set one with "merchant set"; the payout is given up by itself`,
   );
 
 /** Where a payout goes, as far as the rows of the moment say: see {@link provenOrigin}. */
@@ -91,7 +91,7 @@ export function provenDestination(
   if (payout.destination !== text)
     throw new NotSigned(
       'destination',
-      `the merchant's withdraw address is ${text} by now, and the payout was planned to another one: cancel it, and it is planned again`,
+      `the merchant's withdraw address is ${text} by now, and the payout was planned to another one: it is given up by itself, and planned again`,
     );
   const address = addressKeyOf(network, text);
   const wrong =

@@ -41,12 +41,12 @@ function requireFailed(line: SignedLine, outcome: Outcome, now: Date): void {
   if (outcome.state === 'final' && line.purpose !== 'payout')
     throw new NotSigned(
       'payout',
-      `${line.hash} of payout ${line.payout_id} has done it, as final blocks show: cancel what was asked for`,
+      `${line.hash} of payout ${line.payout_id} has done it, as final blocks show: it is given up by itself`,
     );
   if (outcome.state === 'final')
     throw new NotSigned(
       'backup',
-      `${line.hash} of payout ${line.payout_id} has paid it, as final blocks show: nothing is paid twice. Compare it with an explorer, and find out why its deposits were given back`,
+      `${line.hash} of payout ${line.payout_id} has paid it, as final blocks show: nothing is paid twice. Compare it with an explorer; "payout conclude ${line.payout_id} --tx ${line.hash}" books it`,
     );
   if (outcome.state === 'foreign') throw calledForeign(line);
   if (outcome.state !== 'dead')

@@ -18,7 +18,10 @@ const GAS_WALLET = { account: 'gas', index: 0 } as const;
 export function lend(bench: Bench, facts: Facts): Order {
   const { payout: row } = facts;
   if (assetOf(row.network, row.currency).kind === 'native')
-    throw new NotSigned('payout', 'a payout of the coin runs no contract, and is lent nothing: cancel it');
+    throw new NotSigned(
+      'payout',
+      'a payout of the coin runs no contract, and is lent nothing: it is given up by itself',
+    );
   requireFromGasWallet(bench, facts, 'energy is lent');
   return orderOf(bench, facts, 'delegate');
 }
@@ -30,15 +33,24 @@ export function lend(bench: Bench, facts: Facts): Order {
 export function takeBack(bench: Bench, facts: Facts): Order {
   const { asked, payout: row } = facts;
   if (row.network !== asked.network)
-    throw new NotSigned('payout', 'the payout is on another chain than what was asked for: cancel it');
+    throw new NotSigned(
+      'payout',
+      'the payout is on another chain than what was asked for: it is given up by itself',
+    );
   if (LIVING_PAYOUTS.includes(row.state as (typeof LIVING_PAYOUTS)[number]))
-    throw new NotSigned('payout', `the payout is ${row.state}, and takes what it was lent: cancel it`);
+    throw new NotSigned(
+      'payout',
+      `the payout is ${row.state}, and takes what it was lent: it is given up by itself`,
+    );
   requireFromGasWallet(bench, facts, 'energy is taken back');
   const lent = bench.index
     .lentTo(asked.network, asked.toKey)
     .some(({ from, amount }) => from === asked.fromKey && amount === asked.amountUnits);
   if (!lent)
-    throw new NotSigned('payout', 'the journal has lent the address no such part of the stake: cancel it');
+    throw new NotSigned(
+      'payout',
+      'the journal has lent the address no such part of the stake: it is given up by itself',
+    );
   requireUndisturbed(bench, facts);
   return orderOf(bench, facts, 'reclaim');
 }
@@ -46,8 +58,9 @@ export function takeBack(bench: Bench, facts: Facts): Order {
 function orderOf(bench: Bench, facts: Facts, kind: 'delegate' | 'reclaim'): Order {
   const { asked } = facts;
   if (!bench.transfers.lends)
-    throw new NotSigned('payout', `nothing can be lent on ${asked.network}: cancel what was asked for`);
-  if (asked.amountUnits <= 0n) throw new NotSigned('terms', 'it would lend nothing: cancel it');
+    throw new NotSigned('payout', `nothing can be lent on ${asked.network}: it is given up by itself`);
+  if (asked.amountUnits <= 0n)
+    throw new NotSigned('terms', 'it would lend nothing: it is given up by itself');
   const terms = termsOf(bench, facts, kind);
   const nonce = placeOfTransfer(bench, facts, terms);
   const { fromKey: from, toKey: to, amountUnits: units } = asked;
@@ -65,7 +78,7 @@ export function requireFromGasWallet({ wallet }: Bench, { asked, payout: row }: 
     return;
   throw new NotSigned(
     'payout',
-    `${what} from the gas wallet to the address of its payout, in the coin: cancel it`,
+    `${what} from the gas wallet to the address of its payout, in the coin: it is given up by itself`,
   );
 }
 

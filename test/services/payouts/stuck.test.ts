@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { WAIT_CODES, type WaitCode } from '../../../src/domain/payouts/facts.ts';
+import { WAIT_CODES, type WaitCode } from '../../../src/domain/payouts/waits.ts';
 import { planPayout } from '../../../src/services/payouts/plan.ts';
 import { listStuckPayouts } from '../../../src/services/payouts/stuck.ts';
 import { transact } from '../../../src/services/transact.ts';
@@ -53,12 +53,14 @@ describe('payouts that do not go on by themselves', function () {
   });
 
   it('are listed once they have waited long, where they go by themselves as a rule, and never where they do', async () => {
-    const listed = { now: [] as string[], later: [] as string[] };
+    const listed = { now: [] as string[], later: [] as string[], inAWeek: [] as string[] };
     for (const code of WAIT_CODES) {
       await waits(code);
       if ((await listStuckPayouts(shop.deps)).length > 0) listed.now.push(code);
       shop.pass(shop.deps.settings.stuckAfterMs / 1_000);
       if ((await listStuckPayouts(shop.deps)).length > 0) listed.later.push(code);
+      shop.pass(7 * 24 * 3_600);
+      if ((await listStuckPayouts(shop.deps)).length > 0) listed.inAWeek.push(code);
     }
     const now = [
       'waiting_for_gas',
@@ -71,7 +73,9 @@ describe('payouts that do not go on by themselves', function () {
     ];
     const inTime = ['on_its_way', 'chain_behind', 'no_price', 'requests', 'limit', 'signer_away'];
     expect(listed.now).to.have.members(now);
-    expect(listed.later).to.have.members([...now, ...inTime, 'refused', 'refuses']);
+    const later = [...now, ...inTime, 'refused', 'refuses'];
+    expect(listed.later).to.have.members(later);
+    expect(listed.inAWeek).to.have.members([...later, 'gas_price', 'fee_too_high']);
   });
 
   it('are listed under the payout that is planned, and where nobody looks after it', async () => {

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { AddressKey } from '../../../chains/address-key.ts';
 import type { Currency, Network } from '../../../domain/assets.ts';
-import type { WaitCode } from '../../../domain/payouts/facts.ts';
+import type { WaitCode } from '../../../domain/payouts/waits.ts';
 import { UnitsType } from '../../units-type.ts';
 import { Merchant } from '../merchants/merchant.ts';
 import { Payout } from './payout.ts';

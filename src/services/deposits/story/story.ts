@@ -3,7 +3,7 @@ import { Deposit } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
 import { plainRows } from '../../../db/plain-rows.ts';
 import { firstRow, sql } from '../../../db/sql.ts';
-import type { WaitCode } from '../../../domain/payouts/facts.ts';
+import type { WaitCode } from '../../../domain/payouts/waits.ts';
 import type { Deps } from '../../deps.ts';
 import { type MerchantPayoutView, payoutViews } from '../../payouts/shown/merchant-reads.ts';
 import { type WaitWords, waitWords } from '../../payouts/shown/words.ts';

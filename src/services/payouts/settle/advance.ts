@@ -5,8 +5,8 @@ import type { Em } from '../../../db/orm.ts';
 import { assetOf } from '../../../domain/assets.ts';
 import { formatUnits } from '../../../domain/money.ts';
 import { roomSaid } from '../../../domain/payouts/asked.ts';
-import type { WaitCode } from '../../../domain/payouts/facts.ts';
 import { decideLiving, type LivingStep } from '../../../domain/payouts/step.ts';
+import { WAITS } from '../../../domain/payouts/waits.ts';
 import type { PayoutState } from '../../../domain/settlement.ts';
 import { unlessBusy } from '../../busy.ts';
 import { transact } from '../../transact.ts';
@@ -40,14 +40,6 @@ import { endWait, noteWait } from './waits.ts';
 /** A step asks endpoints a few times; each has a shorter limit of its own. */
 const STEP_MS = 30_000;
 const NOT_HERE_MS = 5_000;
-/** While one waits for these, another asset of the address may be paid out; it is planned again later. */
-const GIVEN_UP: readonly WaitCode[] = [
-  'refuses',
-  'fee_too_high',
-  'waiting_for_gas',
-  'address_short',
-  'requests',
-];
 const ASKED = { pay_out: 'its transfer', top_up: 'gas', lend: 'energy' } as const;
 /** Another process went on: its rows say what is next. */
 const AGAIN_MS = 50;
@@ -164,7 +156,7 @@ async function prepare(the: Living): Promise<SettlementStep> {
   const { network, addressKey, address, currency, grossUnits, destination } = payout;
   const money = { payoutId: payout.id, network, addressKey, address, currency, grossUnits, destination };
   const ready = await assess(deps, money);
-  if (ready.does === 'wait' && !GIVEN_UP.includes(ready.code)) return await wait(the, ready);
+  if (ready.does === 'wait' && !WAITS[ready.code].givenUp) return await wait(the, ready);
   if (ready.does === 'wait') {
     await transact(deps, async ({ em }) => {
       await holdStep(em, deps, { payoutId: payout.id, step: decided, rows, pace });

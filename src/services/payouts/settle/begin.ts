@@ -4,6 +4,7 @@ import { assetOf, type Currency } from '../../../domain/assets.ts';
 import { formatUnits } from '../../../domain/money.ts';
 import { waits } from '../../../domain/payouts/facts.ts';
 import { describePause } from '../../../domain/payouts/pause.ts';
+import { WAITS } from '../../../domain/payouts/waits.ts';
 import { transact } from '../../transact.ts';
 import { readPause } from '../pauses.ts';
 import { MAX_COVERED, planPayout } from '../plan.ts';
@@ -22,8 +23,6 @@ type Payable = {
   readonly units: bigint;
 };
 
-/** These change only when a deposit, the merchant or the settings do: nobody has to look again before. */
-const TOLD: readonly Held['code'][] = ['below_minimum', 'no_destination', 'paused'];
 const FOREIGN_MS = 60_000;
 /** So many times the least that is paid out goes at once. */
 const LARGE = 100n;
@@ -50,7 +49,7 @@ export async function begin(deps: Assessing, input: SettlementInput): Promise<Se
   const note = [first, ...others]
     .map(({ payable, wait }) => `${amountOf(input, payable)}: ${wait.reason}`)
     .join('; ');
-  if (TOLD.includes(first.wait.code)) return { kind: 'rest', note };
+  if (WAITS[first.wait.code].rests) return { kind: 'rest', note };
   return { kind: 'wait', reason: note, delayMs: first.wait.delayMs, stuck };
 }
 
@@ -149,5 +148,4 @@ const placeOf = ({ merchantId, address, currency }: Payable): WaitPlace => ({
 });
 
 /** What goes on by itself is looked at first; what has to be told is looked at never. */
-const urgency = ({ code, delayMs }: Held): number =>
-  TOLD.includes(code) ? Number.POSITIVE_INFINITY : delayMs;
+const urgency = ({ code, delayMs }: Held): number => (WAITS[code].rests ? Number.POSITIVE_INFINITY : delayMs);

@@ -1,6 +1,7 @@
 import { type Payout, SentTransaction } from '../../../db/entities/index.ts';
 import { assetOf } from '../../../domain/assets.ts';
-import { type WaitCode, waits } from '../../../domain/payouts/facts.ts';
+import { waits } from '../../../domain/payouts/facts.ts';
+import type { WaitCode } from '../../../domain/payouts/waits.ts';
 import { coinsBeside } from './coins.ts';
 import type { Assessing, Held, Ready } from './outgoing.ts';
 import { ANY_COINS } from './quoted.ts';

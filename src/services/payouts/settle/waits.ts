@@ -1,7 +1,7 @@
 import { SettlementWait } from '../../../db/entities/index.ts';
 import { firstRow, run, sql } from '../../../db/sql.ts';
 import type { Currency } from '../../../domain/assets.ts';
-import type { WaitCode } from '../../../domain/payouts/facts.ts';
+import { alarms } from '../../../domain/payouts/waits.ts';
 import { fitted } from '../../../domain/text.ts';
 import type { Deps } from '../../deps.ts';
 import type { SettlementInput } from './input.ts';
@@ -14,29 +14,6 @@ export type WaitPlace = {
   readonly address: string;
   readonly currency: Currency;
 };
-
-/**
- * A person has to do something about these where they last; the others are what the merchant or the operator
- * has set. What is on its way arrives within moments, or never: no node has what was sent, no block becomes
- * final, or an earlier place of the wallet stays empty. A price, requests, room below a limit and what an
- * address holds are there again within moments or hours, or never: then nobody else would say so.
- */
-const NEED_OPERATOR: readonly WaitCode[] = [
-  'on_its_way',
-  'chain_behind',
-  'no_price',
-  'requests',
-  'limit',
-  'refuses',
-  'waiting_for_gas',
-  'signer_away',
-  'sealed',
-  'refused',
-  'address_short',
-  'foreign_use',
-  'contradiction',
-  'failed_again',
-];
 
 /** What the column holds: a sentence ends with the next action, which must not be cut off. */
 const MAX_WAIT_REASON = 500;
@@ -70,8 +47,7 @@ export async function noteWait(
       returning since, alarmed_at`,
   );
   const since = row ? new Date(row.since) : now;
-  const late = now.getTime() - since.getTime() >= deps.settings.stuckAfterMs;
-  if (!late || !NEED_OPERATOR.includes(code)) return false;
+  if (!alarms(code, now.getTime() - since.getTime(), deps.settings.stuckAfterMs)) return false;
   if (row?.alarmedAt == null)
     await run(
       deps.orm.em.fork(),

@@ -1,8 +1,8 @@
 // What a merchant is told of payouts: in words of their own, without what operators write to each other.
 
 import { isoSeconds } from '../../../domain/events.ts';
-import type { WaitCode } from '../../../domain/payouts/facts.ts';
 import type { SentPurpose } from '../../../domain/payouts/purpose.ts';
+import { WAITS, type WaitCode } from '../../../domain/payouts/waits.ts';
 import type { PayoutState, SentState } from '../../../domain/settlement.ts';
 
 /** Who has to do something before a payout goes on; `nobody` where it goes on by itself. */
@@ -16,60 +16,38 @@ export type WaitWords = {
   readonly since: string;
 };
 
-type Told = readonly [who: WaitsFor, words: string];
+const WHO = { itself: 'nobody', merchant: 'you', operator: 'operator' } as const;
 
-const WAITS: Readonly<Record<WaitCode, Told>> = {
-  on_its_way: ['nobody', 'The payment is on its way: it waits for a final block.'],
-  no_destination: ['you', 'No withdraw address is set for this network. Set one, and it is paid out.'],
-  paused: ['operator', 'Payouts are paused by the operator of the gateway.'],
-  below_minimum: ['nobody', 'The address holds less than the smallest payout. It waits for more deposits.'],
-  paid_lately: [
-    'nobody',
-    'The address was paid out a moment ago. The next payment follows in a few minutes.',
-  ],
-  chain_behind: ['nobody', 'The gateway is catching up with the chain.'],
-  no_price: [
-    'nobody',
-    'There is no price for the network’s coin at the moment, so the fee cannot be weighed.',
-  ],
-  fee_too_high: [
-    'nobody',
-    'The fee would be too large a part of the amount. It waits for more or a lower fee.',
-  ],
-  gas_price: ['nobody', 'Fees on the network are dear at the moment. It waits until they are lower.'],
-  refuses: ['operator', 'The token refuses the transfer at the moment. The operator has to look at it.'],
-  waiting_for_gas: ['operator', 'The gateway has no coins left for the fee. The operator has to send some.'],
-  signer_away: ['operator', 'The part of the gateway that signs payouts does not answer.'],
-  sealed: [
-    'operator',
-    'The part of the gateway that signs payouts has shut itself. The operator has to open it.',
-  ],
-  limit: [
-    'operator',
-    'The gateway has paid out as much as its limits allow for now. It goes on when there is room.',
-  ],
-  new_destination: [
-    'operator',
+const WORDS: Readonly<Record<WaitCode, string>> = {
+  on_its_way: 'The payment is on its way: it waits for a final block.',
+  no_destination: 'No withdraw address is set for this network. Set one, and it is paid out.',
+  paused: 'Payouts are paused by the operator of the gateway.',
+  below_minimum: 'The address holds less than the smallest payout. It waits for more deposits.',
+  paid_lately: 'The address was paid out a moment ago. The next payment follows in a few minutes.',
+  chain_behind: 'The gateway is catching up with the chain.',
+  no_price: 'There is no price for the network’s coin at the moment, so the fee cannot be weighed.',
+  fee_too_high: 'The fee would be too large a part of the amount. It waits for more or a lower fee.',
+  gas_price: 'Fees on the network are dear at the moment. It waits until they are lower.',
+  refuses: 'The token refuses the transfer at the moment. The operator has to look at it.',
+  waiting_for_gas: 'The gateway has no coins left for the fee. The operator has to send some.',
+  signer_away: 'The part of the gateway that signs payouts does not answer.',
+  sealed: 'The part of the gateway that signs payouts has shut itself. The operator has to open it.',
+  limit: 'The gateway has paid out as much as its limits allow for now. It goes on when there is room.',
+  new_destination:
     'The withdraw address is new. It is paid to after a waiting time, or once the operator approves it.',
-  ],
-  refused: ['operator', 'The payout was not signed. The operator has to look at it.'],
-  address_short: ['operator', 'The address holds less than was deposited. The operator has to look at it.'],
-  foreign_use: [
-    'operator',
+  refused: 'The payout was not signed. The operator has to look at it.',
+  address_short: 'The address holds less than was deposited. The operator has to look at it.',
+  foreign_use:
     'Something moved on the address that the gateway did not send. The operator has to look at it.',
-  ],
-  contradiction: [
-    'operator',
-    'The chain shows something else than was sent. The operator has to look at it.',
-  ],
-  failed_again: ['operator', 'The payout has failed several times. The operator has to look at it.'],
-  requests: ['nobody', 'The gateway has asked the chain as often as it may for now. It goes on by itself.'],
+  contradiction: 'The chain shows something else than was sent. The operator has to look at it.',
+  failed_again: 'The payout has failed several times. The operator has to look at it.',
+  requests: 'The gateway has asked the chain as often as it may for now. It goes on by itself.',
 };
 
 /** Why an address or a payout waits, as its merchant is told. */
 export function waitWords(code: WaitCode, since: Date | string): WaitWords {
-  const [who, words] = WAITS[code];
-  return { code, words, who, since: isoSeconds(new Date(since)) };
+  const who = WHO[WAITS[code].by];
+  return { code, words: WORDS[code], who, since: isoSeconds(new Date(since)) };
 }
 
 const STATES: Readonly<Record<PayoutState, string>> = {
