@@ -57,6 +57,7 @@ import { Migration20261128000090_links_of_failed_deposits } from './Migration202
 import { Migration20261128000091_key_actions } from './Migration20261128000091_key_actions.ts';
 import { Migration20261128000092_page_tokens } from './Migration20261128000092_page_tokens.ts';
 import { Migration20261128000093_replacements } from './Migration20261128000093_replacements.ts';
+import { Migration20261128000094_concluded_payouts } from './Migration20261128000094_concluded_payouts.ts';
 import { Migration20261128000095_proof } from './Migration20261128000095_proof.ts';
 import { Migration20261128000096_sealed_acts } from './Migration20261128000096_sealed_acts.ts';
 
@@ -127,6 +128,10 @@ export const MIGRATIONS = [
   { name: 'Migration20261128000091_key_actions', class: Migration20261128000091_key_actions },
   { name: 'Migration20261128000092_page_tokens', class: Migration20261128000092_page_tokens },
   { name: 'Migration20261128000093_replacements', class: Migration20261128000093_replacements },
+  {
+    name: 'Migration20261128000094_concluded_payouts',
+    class: Migration20261128000094_concluded_payouts,
+  },
   { name: 'Migration20261128000095_proof', class: Migration20261128000095_proof },
   { name: 'Migration20261128000096_sealed_acts', class: Migration20261128000096_sealed_acts },
 ];

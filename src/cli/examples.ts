@@ -64,6 +64,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'payout accept': [`--tx ${HASH} --network bsc ${DECIDED}`],
   'payout deny': [`--tx ${HASH} --network bsc --by "$USER" --reason 'no explorer has it'`],
   'payout adopt': [`--tx ${HASH} --network bsc ${DECIDED}`],
+  'payout conclude': [`${ID} --tx ${HASH} ${DECIDED}`],
   'payout approve-destination': [`${ID} ${BSC}`],
   'endpoint list': ['', `--merchant ${ID} --disabled`],
   'endpoint show': [ID],

@@ -14,14 +14,15 @@ export function isPayoutState(text: string): text is PayoutState {
 /**
  * `planned` covers deposits, and nothing is signed; `paying` begins with signed bytes, which may land from
  * then on, and ends only with what final blocks say. A payout that was cancelled or has failed gives its
- * deposits back: another one may cover them.
+ * deposits back: another one may cover them. `settled` follows on `planned` and `failed` only where a final
+ * block shows after all that it was paid, and somebody has concluded it by that.
  */
 export const PAYOUT_TRANSITIONS: Readonly<Record<PayoutState, readonly PayoutState[]>> = {
-  planned: ['paying', 'cancelled'],
+  planned: ['paying', 'cancelled', 'settled'],
   paying: ['settled', 'failed'],
   settled: [],
   cancelled: [],
-  failed: [],
+  failed: ['settled'],
 };
 
 /** In these a payout covers deposits that are not paid out yet; an address has one such payout at most. */
@@ -79,8 +80,9 @@ export type SettledPart = { readonly settledUnits: bigint; readonly feeUnits: bi
 
 /**
  * The parts of a payout's deposits, in their order. Of a coin, which pays its own fee, net and fee of each
- * deposit sum to its amount; of a token each gets its whole amount, and the fee is in the network's coin.
- * Throws RangeError unless `netUnits` is what the deposits sum to, less the fee where they pay it.
+ * deposit sum to its amount; of a token the fee is in the network's coin, and each gets its whole amount, or
+ * its share where less arrived. Throws RangeError unless `netUnits` is what the deposits sum to, less the
+ * fee where they pay it, or of a token no more than that.
  */
 export function settledParts(payout: {
   readonly amounts: readonly bigint[];
@@ -90,7 +92,7 @@ export function settledParts(payout: {
 }): SettledPart[] {
   const { amounts, netUnits, feeUnits, paysOwnFee } = payout;
   const gross = amounts.reduce((total, amount) => total + amount, 0n);
-  if (netUnits !== gross - (paysOwnFee ? feeUnits : 0n))
+  if (paysOwnFee ? netUnits !== gross - feeUnits : netUnits > gross)
     throw new RangeError(`a payout of ${gross} units with a fee of ${feeUnits} does not pay ${netUnits}`);
   const net = splitByWeight(netUnits, amounts);
   const fee = splitByWeight(feeUnits, amounts);

@@ -96,6 +96,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   'payout resume': { args: ({ merchant }, run) => [...(run === 0 ? [] : ['--merchant', merchant]), ...BY] },
   'payout deny': { args: () => ['--tx', `0x${'a'.repeat(64)}`, '--network', 'bsc', ...BY], code: 1 },
   'payout accept': { args: () => ['--tx', `0x${'a'.repeat(64)}`, '--network', 'bsc', ...BY], code: 1 },
+  'payout conclude': { args: () => [UNKNOWN_ID, '--tx', `0x${'a'.repeat(64)}`, ...BY], code: 1 },
   'payout adopt': { args: () => ['--tx', `0x${'a'.repeat(64)}`, '--network', 'bsc', ...BY], code: 1 },
   'payout approve-destination': { args: ({ merchant }) => [merchant, BSC], code: 1 },
   'webhook list': {},

@@ -50,9 +50,13 @@ const sums = (range: Range): Statement<unknown> => sql`
     from deposits d where d.payout_id = p.id
   ) parts
   cross join lateral (
-    select coalesce(sum(s.amount_units), 0) as net,
+    select coalesce(sum(case when p.state <> 'settled' then s.amount_units
+        else least((select sum((m->>'units')::numeric) from jsonb_array_elements(s.moves) m
+          where m->>'currency' = p.currency and lower(m->>'to') = lower(p.destination)), p.gross_units)
+        end), 0) as net,
       coalesce(bool_or(s.hash = p.transaction_hash), false) as told from sent_transactions s
-    where s.payout_id = p.id and s.purpose = 'payout' and s.ok and s.block_hash is not null
+    where s.payout_id = p.id and (s.purpose = 'payout' or s.purpose is null) and s.ok
+      and s.block_hash is not null
   ) paid
   cross join lateral (values
     (p.currency, null::varchar,

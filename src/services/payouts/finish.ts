@@ -1,5 +1,6 @@
 // How a payout ends: what final blocks show of its transactions, and nothing else, decides it.
 
+import { addressKeyOf } from '../../chains/addresses.ts';
 import { type Deposit, type Payout, SentTransaction } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { rows, sql } from '../../db/sql.ts';
@@ -18,36 +19,68 @@ import { wakeAfterPayout } from './wakes.ts';
  * Settles a payout whose transaction is final and succeeded, in the caller's transaction: the payout, its
  * deposits with their parts, postings, events, deliveries and the news to their actors. The address's own
  * actor is told nothing: this is a step of it, after which it looks again. `headNumber` is the head of the
- * chain, from which the events' confirmations are shown. Throws where it is not paying, or no such
- * transaction is known; nothing was changed then.
+ * chain, from which the events' confirmations are shown; `hold` is called once everything is locked. Throws
+ * where it is not paying, or no such transaction has moved what was signed; nothing was changed then.
  */
 export async function settlePayout(
   tx: Tx,
   deps: TxDeps,
-  { payoutId, headNumber }: { readonly payoutId: string; readonly headNumber: number | null },
+  { payoutId, headNumber, hold }: Ending & { readonly headNumber: number | null },
 ): Promise<readonly Deposit[]> {
   const { em } = tx;
   const deposits = await lockWithPayers(em, payoutId);
+  await hold?.();
   const payout = await lockPayout(em, payoutId, 'paying');
   const sent = await em.find(SentTransaction, { payoutId, blockHash: { $ne: null } });
   const paid = sent.find(({ purpose, state, ok }) => purpose === 'payout' && state === 'final' && ok);
-  if (!paid) throw new Error(`no final transaction of payout ${payoutId} has succeeded`);
-  const netUnits = paid.amountUnits ?? 0n;
+  const netUnits = paid ? arrivedUnits(payout, paid) : 0n;
+  if (!paid || netUnits !== paid.amountUnits)
+    throw new Error(`no final transaction of payout ${payoutId} has paid what was signed`);
+  await settleBy(tx, deps, { payout, deposits, paid, netUnits, headNumber });
+  return deposits;
+}
+
+/** `hold` makes sure, once its rows are locked, that it is still to end so. */
+type Ending = { readonly payoutId: string; readonly hold?: () => Promise<unknown> };
+
+/** What a transaction brought to the destination of a payout, as blocks show it. */
+export function arrivedUnits(
+  { network, destination, currency }: Payout,
+  { moves }: Pick<SentTransaction, 'moves'>,
+): bigint {
+  const key = addressKeyOf(network, destination);
+  const there = (moves ?? []).filter(
+    (move) => move.currency === currency && addressKeyOf(network, move.to) === key,
+  );
+  return there.reduce((sum, { units }) => sum + BigInt(units), 0n);
+}
+
+/**
+ * Settles a payout, which the caller holds locked after its deposits, by a transaction that brought so much
+ * to its destination. What a token's deposits are more than that goes to `fees`.
+ */
+export async function settleBy(
+  tx: Tx,
+  deps: TxDeps,
+  by: {
+    readonly payout: Payout;
+    readonly deposits: readonly Deposit[];
+    readonly paid: Pick<SentTransaction, 'hash'>;
+    readonly netUnits: bigint;
+    readonly headNumber: number | null;
+  },
+): Promise<void> {
+  const { payout, deposits, paid, netUnits, headNumber } = by;
   const paysOwnFee = assetOf(payout.network, payout.currency).kind === 'native';
+  const sent = await tx.em.find(SentTransaction, { payoutId: payout.id, blockHash: { $ne: null } });
   const feeUnits = paysOwnFee
     ? payout.grossUnits - netUnits
     : sent.reduce((sum, one) => sum + (one.feeUnits ?? 0n), 0n);
   Object.assign(payout, { netUnits, feeUnits, transactionHash: paid.hash, settledAt: deps.now() });
   movePayout(deps, payout, 'settled');
   const amounts = deposits.map(({ amountUnits }) => amountUnits);
-  await settleDeposits(
-    tx,
-    deps,
-    deposits,
-    settledParts({ amounts, netUnits, feeUnits, paysOwnFee }),
-    headNumber,
-  );
-  return deposits;
+  const parts = settledParts({ amounts, netUnits, feeUnits, paysOwnFee });
+  await settleDeposits(tx, deps, deposits, parts, headNumber);
 }
 
 async function settleDeposits(
@@ -72,11 +105,16 @@ async function settleDeposits(
 }
 
 /**
- * Ends a payout of which no transaction can succeed any more: its deposits are free for another one. Throws
- * where it is not paying.
+ * Ends a payout of which no transaction can succeed any more: its deposits are free for another one. `hold`
+ * is called once everything is locked. Throws where it is not paying.
  */
-export async function failPayout(em: Em, deps: TxDeps, payoutId: string, reason: string): Promise<Payout> {
+export async function failPayout(
+  em: Em,
+  deps: TxDeps,
+  { payoutId, reason, hold }: Ending & { readonly reason: string },
+): Promise<Payout> {
   const deposits = await lockWithPayers(em, payoutId);
+  await hold?.();
   const payout = await lockPayout(em, payoutId, 'paying');
   movePayout(deps, payout, 'failed', reason);
   await release(em, deps, deposits);
@@ -85,7 +123,7 @@ export async function failPayout(em: Em, deps: TxDeps, payoutId: string, reason:
 }
 
 /** A deposit that is settled may bring its payment link up to date: customers' locks come first. */
-async function lockWithPayers(em: Em, payoutId: string): Promise<Deposit[]> {
+export async function lockWithPayers(em: Em, payoutId: string): Promise<Deposit[]> {
   const payers = await rows(
     em,
     sql<{ customerId: string }>`select distinct customer_id from deposits where payout_id = ${payoutId}`,

@@ -11,7 +11,7 @@ import type { PayoutState } from '../../domain/settlement.ts';
 import type { Deps } from '../deps.ts';
 import { requireKnownMerchant } from '../merchants/known.ts';
 import { Refusal } from '../refusal.ts';
-import { decimal, type FactRow, factColumns, type PayoutFacts, presentFacts } from './present.ts';
+import { AS_SENT, decimal, type FactRow, factColumns, type PayoutFacts, presentFacts } from './present.ts';
 
 /** Coins that somebody has to send, and where to. */
 export type Needs = { readonly currency: Currency; readonly amount: string; readonly address: string };
@@ -77,7 +77,7 @@ export async function readPayout(deps: Deps, id: string) {
   const { network } = payout;
   const sent = await rows(
     em,
-    sql<SentRow>`select purpose, attempt, state, currency, amount_units::text as amount, hash, nonce, refused,
+    sql<SentRow>`select ${AS_SENT}, currency, amount_units::text as amount, hash, nonce, refused,
         fee_units::text as fee, block_number::float8 as block_number, created_at
       from sent_transactions where payout_id = ${id}::uuid order by purpose, attempt`,
   );

@@ -43,6 +43,10 @@ export type FactRow = {
   readonly settledAt: string | null;
 };
 
+/** Of a transaction of a payout; what somebody else sent has paid it, where it was concluded by that. */
+export const AS_SENT = sql`coalesce(purpose, 'payout') as purpose, coalesce(attempt, 1) as attempt,
+  case when state = 'foreign' then 'final' else state end as state`;
+
 /** The columns of payout `p` that {@link presentFacts} reads. `which`: its transactions that may be named. */
 export function factColumns(which: Statement<unknown> = sql`true`): Statement<FactRow> {
   return sql<FactRow>`p.id, p.mode, p.network, p.currency, p.address, p.destination, p.state,

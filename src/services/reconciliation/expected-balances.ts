@@ -42,7 +42,7 @@ export const assetKey = (addressKey: AddressKey, currency: Currency): string => 
  * What must lie on addresses at the end of a block, by {@link assetKey}: what deposits brought
  * by then, what was recorded as uncredited for the operator in our own assets, and what we signed that
  * brought something there, less what we signed that left it, and the fees of that. What we did not sign is
- * left out, so that it shows as a difference. A credited deposit whose block was replaced is still in the
+ * left out, so that it shows as a difference, but for what has paid deposits out all the same. A credited deposit whose block was replaced is still in the
  * ledger and is counted separately. An address without any of it is not in the result.
  */
 export async function expectedUnits(
@@ -79,12 +79,13 @@ export async function expectedUnits(
          and block_number <= ${blockNumber}
        union all
        select from_key, currency, -amount_units, true from sent_transactions
-       where network = ${network} and from_key = any(${addressKeys}) and purpose in ${MOVES_MONEY} and ok
+       where network = ${network} and from_key = any(${addressKeys}) and ok
+         and (purpose in ${MOVES_MONEY} or purpose is null and payout_id is not null)
          and block_number <= ${blockNumber}
        union all
        select from_key, ${NATIVE_CURRENCY[network]}, -fee_units, true from sent_transactions
-       where network = ${network} and from_key = any(${addressKeys}) and purpose is not null
-         and block_number <= ${blockNumber}
+       where network = ${network} and from_key = any(${addressKeys})
+         and (purpose is not null or payout_id is not null) and block_number <= ${blockNumber}
      ) as parts group by address_key, currency`,
   );
   return new Map(

@@ -42,7 +42,7 @@ export async function startPayableWorld(paidOutOn: readonly Network[] = []) {
     settled: (payoutId: string) =>
       transact(deps, (tx) => settlePayout(tx, deps, { payoutId, headNumber: null })),
     failed: (payoutId: string) =>
-      transact(deps, (tx) => failPayout(tx.em, deps, payoutId, 'it ran out of gas')),
+      transact(deps, (tx) => failPayout(tx.em, deps, { payoutId, reason: 'it ran out of gas' })),
     cancelled: (payoutId: string) =>
       transact(deps, (tx) => cancelPayout(tx.em, deps, payoutId, 'the destination changed')),
   };

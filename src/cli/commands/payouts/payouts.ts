@@ -3,6 +3,7 @@ import { group } from '../../run.ts';
 import { addAcceptCommands } from './accept.ts';
 import { addAdoptCommand } from './adopt.ts';
 import { addApproveDestinationCommand } from './approve-destination.ts';
+import { addConcludeCommand } from './conclude.ts';
 import { addPauseCommands } from './pause.ts';
 import { addPayoutReads } from './payout-reads.ts';
 import { addRetryCommand } from './retry.ts';
@@ -15,5 +16,6 @@ export function addPayoutCommands(program: Command): void {
   addPauseCommands(payout);
   addAcceptCommands(payout);
   addAdoptCommand(payout);
+  addConcludeCommand(payout);
   addApproveDestinationCommand(payout);
 }

@@ -25,7 +25,7 @@ const schema = defineEntity({
     toKey: p.string().length(40).$type<AddressKey>().nullable(),
     currency: p.string().length(8).$type<Currency>().nullable(),
     amountUnits: p.type(UnitsType).$type<bigint>().nullable(),
-    /** What it is sent for; null for what we did not sign. */
+    /** What it is sent for; of what we did not sign only where that has paid one out all the same. */
     payoutId: () => p.manyToOne(Payout).mapToPk().fieldName('payout_id').nullable().deleteRule('no action'),
     /** Counts from 1 for a payout and a purpose; all attempts share one fate. */
     attempt: p.integer().nullable(),
@@ -129,6 +129,11 @@ const schema = defineEntity({
       name: 'sent_transactions_outcome_check',
       expression:
         'block_hash is null or (block_number is not null and ok is not null and fee_units is not null and moves is not null)',
+    },
+    {
+      name: 'sent_transactions_concluded_check',
+      expression:
+        'purpose is not null or payout_id is null or (decided_at is not null and to_address is not null and amount_units is not null)',
     },
     {
       name: 'sent_transactions_reclaimed_check',

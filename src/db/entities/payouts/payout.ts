@@ -41,6 +41,11 @@ const schema = defineEntity({
       properties: ['network', 'addressKey'],
       where: "state in ('planned', 'paying')",
     },
+    {
+      name: 'payouts_paid_unique',
+      properties: ['network', 'transactionHash'],
+      where: "state = 'settled' and not simulated",
+    },
   ],
   indexes: [
     { name: 'payouts_list_index', properties: ['merchantId', 'mode', 'createdAt', 'id'] },
@@ -83,7 +88,7 @@ const schema = defineEntity({
     {
       name: 'payouts_parts_check',
       expression:
-        "net_units is null or gross_units = net_units + case when currency = 'USDT' then 0 else fee_units end",
+        "net_units is null or gross_units = net_units + case when currency = 'USDT' then 0 else fee_units end or (currency = 'USDT' and gross_units > net_units)",
     },
   ],
 });

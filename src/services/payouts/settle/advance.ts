@@ -205,14 +205,20 @@ async function write(the: Living, decided: LivingStep): Promise<SettlementStep> 
     }
     if (decided.does === 'settle') {
       const cursor = await em.findOne(ChainCursor, network);
-      await settlePayout(tx, deps, { payoutId, headNumber: cursor?.headNumber ?? null });
+      await settlePayout(tx, deps, { payoutId, headNumber: cursor?.headNumber ?? null, hold });
       await endOthers(em, deps, payoutId);
       await endAsked(em, deps, payoutId);
       return went(the, 'settled', 'paid out');
     }
     if (decided.does === 'fail') {
-      await endOthers(em, deps, payoutId);
-      await failPayout(em, deps, payoutId, decided.reason);
+      await failPayout(em, deps, {
+        payoutId,
+        reason: decided.reason,
+        hold: async () => {
+          await hold();
+          await endOthers(em, deps, payoutId);
+        },
+      });
       noteFailed(deps);
       return went(the, 'failed', decided.reason);
     }

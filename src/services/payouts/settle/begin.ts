@@ -6,6 +6,7 @@ import { waits } from '../../../domain/payouts/facts.ts';
 import { describePause } from '../../../domain/payouts/pause.ts';
 import { WAITS } from '../../../domain/payouts/waits.ts';
 import { transact } from '../../transact.ts';
+import { contradicted } from '../conclude/contradicted.ts';
 import { readPause } from '../pauses.ts';
 import { MAX_COVERED, planPayout } from '../plan.ts';
 import { assess } from './assess.ts';
@@ -89,10 +90,12 @@ async function planned(
   if (foreign)
     return waits(
       'foreign_use',
-      `${address} sent ${foreign.hash}, which this gateway did not sign, or has forgotten: see "deposit stuck", and decide with "payout adopt", "payout accept" or "payout deny"`,
+      `${address} sent ${foreign.hash}, which this gateway did not sign, or has forgotten: see "deposit stuck", and decide with "payout adopt", "payout conclude", "payout accept" or "payout deny"`,
       FOREIGN_MS,
     );
   const place = { network, addressKey, currency };
+  const contradiction = await contradicted(em, place);
+  if (contradiction) return contradiction;
   const isLarge = least !== undefined && units >= LARGE * least;
   const paused =
     (await pauseAfterFailures(em, deps, place)) ??

@@ -127,8 +127,10 @@ export async function coinsBeside(
   em: Em,
   { network, addressKey }: { readonly network: Network; readonly addressKey: AddressKey },
 ): Promise<CoinsBeside> {
-  const ofCoins = sql`s.purpose is not distinct from 'payout' and s.ok and s.state = 'final'
-    and s.currency = ${NATIVE_CURRENCY[network]}`;
+  // What paid a payout: as we signed it, or as an operator has concluded it by what the chain shows.
+  const ofCoins = sql`(s.ok is true and s.currency = ${NATIVE_CURRENCY[network]}
+    and (s.purpose is not distinct from 'payout' and s.state = 'final'
+      or s.purpose is null and s.payout_id is not null))`;
   const row = await firstRow(
     em,
     sql<{ free: string; reserve: string }>`

@@ -11,7 +11,7 @@ import { type CreatedBetween, createdBetween, inOrder, listPage, type PageOf } f
 import type { PageRequest } from '../../lists/query.ts';
 import { notFound } from '../../refusal.ts';
 import type { Scope } from '../../scope.ts';
-import { decimal, type FactRow, factColumns, type PayoutFacts, presentFacts } from '../present.ts';
+import { AS_SENT, decimal, type FactRow, factColumns, type PayoutFacts, presentFacts } from '../present.ts';
 import { payoutWords, purposeWords, sentWords, type WaitWords, waitWords } from './words.ts';
 
 export type PayoutListFilters = CreatedBetween & {
@@ -169,7 +169,7 @@ async function transactionsOf(
 ): Promise<PayoutTransaction[]> {
   const found = await rows(
     em,
-    sql<SentRow>`select purpose, state, ok, currency, amount_units::text as amount, hash,
+    sql<SentRow>`select ${AS_SENT}, ok, currency, amount_units::text as amount, hash,
         fee_units::text as fee, block_number::float8 as block_number, created_at
       from sent_transactions where payout_id = ${id}
       order by created_at, purpose, attempt limit ${MAX_SHOWN}`,

@@ -31,6 +31,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'payout.accept': 'accepted transactions that this gateway had not sent',
   'payout.deny': 'denied transactions that are in no block',
   'payout.adopt': 'took up a payout that was found on the chain',
+  'payout.conclude': 'settled a payout by what the chain shows',
+  'payout.seen': 'saw a payout’s transaction on the chain for the first time',
   'payout.pause': 'paused payouts',
   'payout.resume': 'let payouts go on',
   'payout.retry': 'let a payout be tried again',
