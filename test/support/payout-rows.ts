@@ -76,12 +76,27 @@ export const signed = (
   { text: "update payouts set state = 'paying' where id = ? and state = 'planned'", params: [payoutId] },
 ];
 
+/** Of a row: it moved what it was to move. */
+const AS_ASKED = `jsonb_build_array(jsonb_build_object('to', to_address, 'currency', currency, 'units',
+  amount_units::text))`;
+
+/** A transaction that somebody else sent and that has paid a payout out, as a person has decided. */
+export const paidByOthers = (payoutId: string): Statement => ({
+  text: `insert into sent_transactions (id, network, hash, state, from_address, from_key, to_address, to_key,
+      currency, amount_units, payout_id, decided_at, decided_by, decided_reason, block_number, block_hash,
+      verified_at, ok, fee_units, moves, created_at, updated_at)
+    select ?, network, ?, 'foreign', address, address_key, destination, 'd', currency, gross_units, id, now(), 'a',
+      'b', -1, '0x9', now(), true, 7, jsonb_build_array(jsonb_build_object('to', destination, 'currency', currency,
+      'units', gross_units::text)), now(), now() from payouts where id = ?`,
+  params: [randomUUID(), newHash(), payoutId],
+});
+
 /** A block that holds everything that was signed for a payout, read twice; no watcher of a test reads it. */
 export const final = (payoutId: string, { ok = true, feeUnits = 7n } = {}): Statement[] => [
   {
     text: `update sent_transactions set state = 'mined', block_number = -1, block_hash = '0x9', ok = ?,
-        fee_units = ?, moves = '[]' where payout_id = ?`,
-    params: [ok, feeUnits.toString(), payoutId],
+        fee_units = ?, moves = case when ? then ${AS_ASKED} else '[]' end where payout_id = ?`,
+    params: [ok, feeUnits.toString(), ok, payoutId],
   },
   {
     text: "update sent_transactions set state = 'final', verified_at = now() where payout_id = ?",
@@ -92,7 +107,8 @@ export const final = (payoutId: string, { ok = true, feeUnits = 7n } = {}): Stat
 /** The payout settled by what {@link signed} says of its first attempt, but not yet its deposits. */
 export const settled = (payoutId: string): Statement => ({
   text: `update payouts set state = 'settled', net_units = gross_units, fee_units = 7, settled_at = now(),
-      transaction_hash = (select hash from sent_transactions where payout_id = payouts.id and attempt = 1)
+      transaction_hash = (select hash from sent_transactions where payout_id = payouts.id
+        and coalesce(attempt, 1) = 1)
     where id = ?`,
   params: [payoutId],
 });

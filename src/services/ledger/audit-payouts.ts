@@ -51,8 +51,8 @@ const sums = (range: Range): Statement<unknown> => sql`
   ) parts
   cross join lateral (
     select coalesce(sum(case when p.state <> 'settled' then s.amount_units
-        else least((select sum((m->>'units')::numeric) from jsonb_array_elements(s.moves) m
-          where m->>'currency' = p.currency and lower(m->>'to') = lower(p.destination)), p.gross_units)
+        else least((select coalesce(sum((m->>'units')::numeric), 0) from jsonb_array_elements(s.moves) m
+          where m->>'currency' = p.currency and lower(m->>'to') = lower(p.destination)), s.amount_units)
         end), 0) as net,
       coalesce(bool_or(s.hash = p.transaction_hash), false) as told from sent_transactions s
     where s.payout_id = p.id and (s.purpose = 'payout' or s.purpose is null) and s.ok

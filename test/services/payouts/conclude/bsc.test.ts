@@ -86,7 +86,7 @@ describe('concluding a payout on BNB Chain by what blocks show', function () {
     const units = (value: bigint) =>
       forced(
         the.deps,
-        "update sent_transactions set moves = jsonb_set(moves, '{0,units}', ?) where from_key = ?",
+        "update sent_transactions set moves = jsonb_set(moves, '{0,units}', ?::jsonb) where from_key = ?",
         [`"${value}"`, key],
       );
     const over: Spending = {
