@@ -104,6 +104,15 @@ export const final = (payoutId: string, { ok = true, feeUnits = 7n } = {}): Stat
   },
 ];
 
+/** What was in a block is in none. */
+export const unseen = (payoutId: string): Statement[] => [
+  {
+    text: `update sent_transactions set state = 'sent', block_number = null, block_hash = null,
+        verified_at = null, ok = null, fee_units = null, moves = null where payout_id = ?`,
+    params: [payoutId],
+  },
+];
+
 /** The payout settled by what {@link signed} says of its first attempt, but not yet its deposits. */
 export const settled = (payoutId: string): Statement => ({
   text: `update payouts set state = 'settled', net_units = gross_units, fee_units = 7, settled_at = now(),

@@ -165,7 +165,7 @@ export function alarms(code: WaitCode, lastedMs: number, stuckAfterMs: number): 
   return alarmMs !== undefined && lastedMs >= Math.max(alarmMs, stuckAfterMs);
 }
 
-/** Why the signer does not sign, as it begins its refusals: what that is called, and whether it is for good. */
+/** How the signer begins its refusals: what each is called as a wait, and whether it is for good. */
 export const REFUSALS = {
   /** Its terms are missing, wrong or above a limit. */
   terms: { code: 'refused', forGood: true },

@@ -14,7 +14,8 @@ export type NamedPlace = SettlementPlace & { readonly payout: Payout | null };
  * for a payout of test mode.
  */
 export async function namedPlace(em: Em, given: string): Promise<NamedPlace> {
-  const payout = isUuid(given) ? await em.findOne(Payout, { id: given.toLowerCase() }) : null;
+  const id = given.toLowerCase();
+  const payout = isUuid(id) ? await em.findOne(Payout, { id }) : null;
   if (payout?.simulated)
     throw new Refusal(
       'INVALID',

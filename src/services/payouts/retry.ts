@@ -41,7 +41,7 @@ export async function retryPayout(
   });
 }
 
-/** Throws a `Refusal` where there is nothing to look at: what a payout was lent is taken back after it, too. */
+/** Throws a `Refusal` where nothing waits; what a payout was lent is taken back after it was settled, too. */
 async function requireWaiting(em: Em, { payout, network, addressKey, address }: NamedPlace): Promise<void> {
   const about = payout
     ? sql`select 1 where ${payout.state} <> 'settled'

@@ -42,8 +42,9 @@ export const assetKey = (addressKey: AddressKey, currency: Currency): string => 
  * What must lie on addresses at the end of a block, by {@link assetKey}: what deposits brought
  * by then, what was recorded as uncredited for the operator in our own assets, and what we signed that
  * brought something there, less what we signed that left it, and the fees of that. What we did not sign is
- * left out, so that it shows as a difference, but for what has paid deposits out all the same. A credited deposit whose block was replaced is still in the
- * ledger and is counted separately. An address without any of it is not in the result.
+ * left out, so that it shows as a difference, but for what has paid deposits out all the same. A credited
+ * deposit whose block was replaced is still in the ledger and is counted separately. An address without any
+ * of it is not in the result.
  */
 export async function expectedUnits(
   em: Em,

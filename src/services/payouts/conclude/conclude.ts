@@ -205,7 +205,7 @@ async function book(
   await em.flush();
 }
 
-/** What is planned at the address, and not signed, makes room: its deposits may be the ones that were paid. */
+/** What is planned at the address, and not signed, makes room: its deposits may be those that were paid. */
 async function endPlanned(em: Em, deps: TxDeps, place: NamedPlace, hash: string): Promise<void> {
   const living = await livingPayout(em, place);
   if (!living) return;

@@ -11,9 +11,9 @@ const LOOK_MS = 60_000;
 type Place = { readonly network: Network; readonly addressKey: AddressKey; readonly currency: Currency };
 
 /**
- * Why nothing more is planned at an address, as far as blocks contradict rows: a payout of it is called failed
- * and was paid, or the token has moved something else than was signed, here or at another address: each
- * further payout of it would.
+ * Why nothing more is planned at an address, as far as blocks contradict rows: a payout of it is called
+ * failed and was paid, or the token has moved something else than was signed, here or at another address:
+ * each further payout of it would.
  */
 export async function contradicted(em: Em, place: Place): Promise<Wait | undefined> {
   const { network, addressKey, currency } = place;

@@ -10,6 +10,7 @@ type Stage = { readonly deps: Deps; readonly watchedChain: WatchedChain };
 
 export type Concluding = ReturnType<typeof concluding>;
 
+/** What an operator concludes, by the id of a payout or an address, and why that is refused. */
 export function concluding({ deps, watchedChain }: Stage) {
   const actor = { kind: 'operator', name: 'ann', from: null } as const;
   const conclude = async (id: string, hash: string): Promise<Concluded> => {
