@@ -44,10 +44,12 @@ export function requireRoom(
   nonce: number | null,
   now: Date,
 ): void {
+  const set = limitsOf(limits, asked);
+  if (set.length === 0) return;
   const { payoutId: payout_id, purpose, attempt, amountUnits: amount, merchantId } = asked;
   const own = placeName({ payout_id, purpose, attempt, nonce });
   const places = [...moved.of(asked, now)];
-  const found = limitsOf(limits, asked).map((limit) => {
+  const found = set.map((limit) => {
     const since = now.getTime() - limit.hours * HOUR_MS;
     const counted = places.filter(
       ([, one]) => one.at > since && (!limit.isShare || one.merchantId === merchantId),
@@ -91,8 +93,8 @@ function limitsOf({ perHour, perDay, ...shares }: SignLimits, asked: Moved): rea
   ]);
 }
 
-const tooLarge = ({ amountUnits, currency }: Moved, { name, most, isShare }: Limit): string =>
-  `${amountUnits} units of ${currency} are more than ${name} allows ${isShare ? 'one merchant ' : ''}at all (${most}): deposits that fit are paid out in parts; for one that is larger alone raise ${name}`;
+const tooLarge = ({ amountUnits, currency, purpose }: Moved, { name, most, isShare }: Limit): string =>
+  `${amountUnits} units of ${currency} are more than ${name} allows ${isShare ? 'one merchant ' : ''}at all (${most}): ${purpose === 'gas' ? '' : 'deposits that fit are paid out in parts; for one that is larger alone '}raise ${name}`;
 
 const full = ({ currency }: Moved, { name, hours, most, isShare, sum }: Limit & { sum: bigint }): string =>
   `with it ${sum} units of ${currency} would be signed away ${isShare ? 'for this merchant ' : ''}within ${hours} h, and ${name} allows ${isShare ? 'one merchant ' : ''}${most}: it is signed when there is room, or raise the limit`;
