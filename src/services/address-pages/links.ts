@@ -32,7 +32,7 @@ export async function getAddressPageLink(deps: Deps, owner: PageOwner): Promise<
   );
 }
 
-/** The same, or why the address cannot be told. Throws a NOT_FOUND {@link Refusal} without such a customer. */
+/** The same, or why it cannot be told. Throws a NOT_FOUND {@link Refusal} without such a customer. */
 export async function findAddressPage(deps: Deps, owner: PageOwner): Promise<AddressPageLink | Untold> {
   const sealed = await readSealed(deps.orm.em.fork(), owner);
   if (!sealed) return 'no page';
@@ -45,7 +45,7 @@ export async function findAddressPage(deps: Deps, owner: PageOwner): Promise<Add
  * there is nothing from then on. Throws a NOT_FOUND {@link Refusal}, for a customer who is erased too.
  */
 export async function moveAddressPage(tx: Tx, deps: TxDeps, owner: PageOwner): Promise<AddressPageLink> {
-  await readSealed(tx.em, owner, sql`for no key update`);
+  await readSealed(tx.em, owner, sql`for update`);
   const { id, merchantId, mode } = owner;
   const { token, hash, sealed } = newPage(deps, id);
   await run(
