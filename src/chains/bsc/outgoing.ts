@@ -5,6 +5,7 @@ import type { Outgoing } from '../outgoing.ts';
 import type { AddressLookup } from '../reader.ts';
 import { EndpointFailure } from '../rpc/errors.ts';
 import { lower, readQuantity } from '../rpc/hex.ts';
+import { authorisersOf, type Signer, signersOf } from './proof/signed.ts';
 import {
   hashOf,
   hasSucceeded,
@@ -13,7 +14,6 @@ import {
   type RpcTransaction,
   TOPIC_ADDRESS,
 } from './sent-block.ts';
-import { authorisersOf, type Signer, signersOf } from './signed.ts';
 
 const ADDRESS_LENGTH = 42;
 /** The prefix 0x, whose letter may be a capital. */

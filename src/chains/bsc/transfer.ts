@@ -13,8 +13,8 @@ import {
   wholeUnits,
 } from '../transfer.ts';
 import { BSC_ADDRESSES } from './addresses.ts';
+import { type Shown, signersOf } from './proof/signed.ts';
 import type { BscSettings } from './settings.ts';
-import { type Shown, signersOf } from './signed.ts';
 
 /** What a transfer of the coin to an address without code takes. */
 export const LEAST_GAS = 21_000n;

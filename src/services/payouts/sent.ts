@@ -36,8 +36,8 @@ export async function recordSent(em: Em, deps: Deps, { network, block }: At): Pr
     em,
     sql`insert into sent_transactions as s (id, network, hash, state, from_address, from_key, nonce,
         proof, block_number, block_hash, ok, fee_units, moves, created_at, updated_at)
-      select id, ${network}, hash, 'foreign', from_address, from_key, nonce, proof,
-        ${block.number}::bigint, ${block.hash}::text, ok, fee_units, moves, ${now}::timestamptz, ${now}::timestamptz
+      select id, ${network}, hash, 'foreign', from_address, from_key, nonce, proof, ${block.number}::bigint,
+        ${block.hash}::text, ok, fee_units, moves, ${now}::timestamptz, ${now}::timestamptz
       from jsonb_to_recordset(${values}::jsonb) as r (id uuid, hash text, from_address text, from_key text,
         nonce bigint, proof jsonb, ok boolean, fee_units numeric, moves jsonb)
       on conflict (network, hash, from_key) do update set updated_at = excluded.updated_at,

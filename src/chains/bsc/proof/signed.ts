@@ -2,7 +2,7 @@
 // those take less than blocks may hold, as an authorisation that is nonsense, and one of ours that nobody
 // could read would stop the reading of the chain.
 import { concat, encodeRlp, keccak256, recoverAddress, toBeHex } from 'ethers';
-import { type AddressKey, keyOfHex } from '../address-key.ts';
+import { type AddressKey, keyOfHex } from '../../address-key.ts';
 
 type Item = string | Item[];
 /** The members of a transaction as a node names and writes them. */
