@@ -28,7 +28,7 @@ alter table sent_transactions
 
 /**
  * As before; what is lent goes to the address of a payout that is not over, and is taken back from there, to
- * the unit, whenever. `unless`: what else may be signed although not all deposits of its payout are in a block.
+ * the unit, whenever. `unless`: what else may be signed while a deposit of its payout is in no block.
  */
 export const guardSentTerms = (unless = ''): string => `
 create or replace function guard_sent_terms() returns trigger language plpgsql as $$

@@ -20,7 +20,7 @@ export type Transfer = {
 export type TransferTerms = {
   /** In the chain's own one form: it is what was asked for, less everything that nobody knows. */
   readonly given: Readonly<Record<string, string | number>>;
-  /** The most that it can cost, in base units of the coin, and that one of the coin keeps back for its fee. */
+  /** The most that it can cost, in base units of the coin; one of the coin keeps no more back for its fee. */
   readonly mostUnits: bigint;
   /** When it can land no more; null on a chain where it can always. */
   readonly expiresAt: Date | null;

@@ -81,7 +81,7 @@ export type PayoutSettings = {
   readonly networks: readonly Network[];
   /** Base units by `CURRENCY.network`; what is less waits for more. */
   readonly minUnits: ReadonlyMap<string, bigint>;
-  /** Unset: none. How long after a payout the next one of an asset on an address waits, unless it is large. */
+  /** Unset: none. So long after a payout the next one of an asset on an address waits, unless it is large. */
   readonly everyMs?: number | undefined;
   /** The most that a payout may cost of what it moves, in hundredths of a percent. */
   readonly maxFeeBasisPoints: bigint;

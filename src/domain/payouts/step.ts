@@ -31,10 +31,10 @@ const LET_BE_PART = 3;
 const LONG_WAIT_MS = 60_000;
 
 /**
- * The next step of a payout that is planned or pays, or is over and has lost its block. Only transactions that
- * blocks show end it: it settles when one succeeded in a final block, and fails when none is left that could.
- * What was asked for is given up only after the signer has refused it, and cancelled only when nothing is asked
- * for or signed.
+ * The next step of a payout that is planned or pays, or is over and has lost its block. Only transactions
+ * that blocks show end it: it settles when one succeeded in a final block, and fails when none is left that
+ * could. What was asked for is given up only after the signer has refused it, and cancelled only when nothing
+ * is asked for or signed.
  */
 export function decideLiving(facts: LivingFacts): LivingStep {
   const payouts = facts.sent.filter(({ purpose, state }) => purpose === 'payout' && state !== 'dead');

@@ -60,8 +60,8 @@ export async function wakeForBlocks(
 }
 
 /**
- * Tells the actors of addresses of which blocks above this one hold transactions, in the caller's transaction,
- * which takes these blocks away: what was signed is sent until another block has it, whatever its payout is.
+ * Tells the actors of addresses with transactions in blocks above this one, in the caller's transaction, which
+ * takes these blocks away: what was signed is sent until another block has it, whatever its payout is.
  */
 export async function wakeForReplaced(tx: Tx, network: Network, blockNumber: number): Promise<void> {
   await wakeOfSent(tx, sql`s.network = ${network} and s.block_number > ${blockNumber}`);

@@ -18,10 +18,10 @@ const MOST_GIVEN = 2n;
 const COMPLETED: DepositState = 'completed';
 
 /**
- * The same transfer in the place of one that the journal holds, for a higher price; undefined where a row asks
- * for something else. What is signed may land at any time, so this gives nobody anything, and all that stands
- * behind it in the wallet's order waits for it: it is held to what it may cost and to the transfer before it,
- * and to nothing that is said of its payout, its destination or a limit. Throws {@link NotSigned}.
+ * The same transfer in the place of one that the journal holds, for a higher price; undefined where a row
+ * asks for something else. What is signed may land at any time, so this gives nobody anything, and all that
+ * stands behind it in the wallet's order waits for it: it is held to what it may cost and to the transfer
+ * before it, and to nothing that is said of its payout, its destination or a limit. Throws {@link NotSigned}.
  */
 export function replacement(bench: Bench, facts: Facts): Order | undefined {
   const { network, purpose, payoutId, fromKey, toKey, currency, amountUnits } = facts.asked;

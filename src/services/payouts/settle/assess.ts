@@ -21,7 +21,8 @@ const NO_ANSWER: readonly string[] = ['RpcUnavailable', 'BudgetSpent'];
  * What has to be signed next for a payout of this money, or why it waits: the address must hold what the
  * ledger says, the transfer must succeed when it is tried, and cost no more than the settings allow. Coins
  * for the fee of a token, and those that failed transactions have burnt, come from the gas wallet, and never
- * from coins that belong to deposits. Where no endpoint gives a whole answer it waits as well, so that a person is told of it if that lasts.
+ * from coins that belong to deposits. Where no endpoint gives a whole answer it waits as well, so that a
+ * person is told of it if that lasts.
  */
 export async function assess(deps: Assessing, money: Outgoing): Promise<Ready | Held> {
   try {
@@ -54,7 +55,7 @@ async function askedAbout(deps: Assessing, money: Outgoing, isToken: boolean): P
   const lostUnits = there.expectedCoinUnits - there.coinUnits;
   const beside = await coinsBeside(deps.orm.em.fork(), money);
   const freeUnits = beside.freeUnits - (lostUnits > 0n ? lostUnits : 0n);
-  // What transactions that failed have burnt of the deposits: coins are tried only where all of them are there.
+  // What transactions that failed have burnt of deposits: coins are tried only where all of them are there.
   if (!isToken && freeUnits < 0n)
     return await assessTopUp(deps, money, { missing: -freeUnits, mostUnits: 0n });
   const order: SpendOrder = {

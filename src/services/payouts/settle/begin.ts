@@ -10,7 +10,7 @@ import { contradicted } from '../conclude/contradicted.ts';
 import { readPause } from '../pauses.ts';
 import { MAX_COVERED, planPayout } from '../plan.ts';
 import { assess } from './assess.ts';
-import { pauseAfterFailures, pauseAfterPayout } from './failed-before.ts';
+import { pauseAfterLast } from './failed-before.ts';
 import type { SettlementInput, SettlementStep } from './input.ts';
 import { Outdated } from './living.ts';
 import type { Assessing, Held, Outgoing } from './outgoing.ts';
@@ -97,9 +97,7 @@ async function planned(
   const contradiction = await contradicted(em, place);
   if (contradiction) return contradiction;
   const isLarge = least !== undefined && units >= LARGE * least;
-  const paused =
-    (await pauseAfterFailures(em, deps, place)) ??
-    (isLarge ? undefined : await pauseAfterPayout(em, deps, place));
+  const paused = await pauseAfterLast(em, deps, place, { isLarge });
   if (paused) return paused;
   const destination = withdraw.address;
   const money: Outgoing = {

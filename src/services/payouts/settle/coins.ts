@@ -142,7 +142,8 @@ export async function coinsBeside(
       select -s.fee_units, ${ofCoins} from sent_transactions s
       where s.network = ${network} and s.from_key = ${addressKey} and s.block_hash is not null
       union all
-      select p.gross_units - s.amount_units, true from sent_transactions s join payouts p on p.id = s.payout_id
+      select p.gross_units - s.amount_units, true
+      from sent_transactions s join payouts p on p.id = s.payout_id
       where s.network = ${network} and s.from_key = ${addressKey} and ${ofCoins}
     ) parts`,
   );

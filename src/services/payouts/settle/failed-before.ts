@@ -35,83 +35,57 @@ export async function hasFailedOfLate(em: Em, { chain, now }: Failing, place: Pa
 
 /** Whether a payout of this place has failed since one was settled. */
 export async function hasFailedHere(em: Em, place: PayoutPlace): Promise<boolean> {
-  return (await failuresInARow(em, place)).count > 0;
+  return (await payoutsBefore(em, place)).failed > 0;
 }
 
-/** How many payouts of an address and asset have failed since one was settled, and when the last one did. */
-async function failuresInARow(
-  em: Em,
-  { network, addressKey, currency }: PayoutPlace,
-): Promise<{ readonly count: number; readonly last: Date | null }> {
+type Before = { readonly failed: number; readonly failedAt: Date | null; readonly paidAt: Date | null };
+
+/** How many payouts of an address and asset have failed since one was settled, and when the last of each. */
+async function payoutsBefore(em: Em, { network, addressKey, currency }: PayoutPlace): Promise<Before> {
   const row = await firstRow(
     em,
-    sql<{ count: number; last: string | null }>`
-      select count(*)::int as count, max(p.state_since)::text as last from payouts p
-      where p.network = ${network} and p.address_key = ${addressKey} and p.currency = ${currency}
-        and p.state = 'failed' and not p.simulated and not exists (select 1 from payouts s
-          where s.network = p.network and s.address_key = p.address_key and s.currency = p.currency
-            and s.state = 'settled' and not s.simulated and s.state_since > p.state_since)`,
+    sql<{ failed: number; failedAt: string | null; paidAt: string | null }>`
+      with ended as (select state, state_since from payouts where network = ${network}
+        and address_key = ${addressKey} and currency = ${currency} and not simulated
+        and state in ('settled', 'failed')),
+      paid as (select max(state_since) as at from ended where state = 'settled')
+      select count(e)::int as failed, max(e.state_since)::text as failed_at, paid.at::text as paid_at
+      from paid left join ended e on e.state = 'failed' and (paid.at is null or e.state_since >= paid.at)
+      group by paid.at`,
   );
-  return { count: row?.count ?? 0, last: row?.last == null ? null : new Date(row.last) };
+  const dateOf = (text: string | null = null): Date | null => (text === null ? null : new Date(text));
+  return { failed: row?.failed ?? 0, failedAt: dateOf(row?.failedAt), paidAt: dateOf(row?.paidAt) };
 }
 
 /**
- * Why no other payout is planned yet after those that failed one after the other: each may have burnt what it
- * was allowed to cost. The first one is tried again at once; from then on each pause is twice the one before,
- * unless a person wants it to be tried again.
+ * Why no other payout is planned yet, unless a person wants it to be tried again. After those that failed one
+ * after the other, each of which may have burnt what it was allowed to cost, the first one is tried again at
+ * once, and from then on each pause is twice the one before. After one that was settled, SETTLE_EVERY: who
+ * pays the same small sum to an address of its own again and again would use up the gas wallet of all.
  */
-export async function pauseAfterFailures(
-  em: Em,
-  deps: Pick<Deps, 'now'>,
-  place: PayoutPlace,
-): Promise<Wait | undefined> {
-  const { count, last } = await failuresInARow(em, place);
-  if (count < 2 || last === null) return undefined;
-  const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(count - 2, MOST_DOUBLED));
-  const pause = await pauseSince(em, deps, place, { last, pauseMs });
-  return (
-    pause &&
-    waits(
-      'failed_again',
-      `${count} payouts of it have failed one after the other: see "payout list" for why; the next one is planned at ${pause.again}`,
-      pause.delayMs,
-    )
-  );
-}
-
-/**
- * Why no other payout is planned yet after one that was settled: whoever pays small sums to an address of its
- * own again and again, each with what the one before brought, would use up the gas wallet of all.
- */
-export async function pauseAfterPayout(
+export async function pauseAfterLast(
   em: Em,
   deps: Pick<Deps, 'now' | 'settings'>,
   place: PayoutPlace,
+  { isLarge }: { readonly isLarge: boolean },
 ): Promise<Wait | undefined> {
-  const { network, addressKey, currency } = place;
-  const { everyMs: pauseMs = 0 } = deps.settings.payouts;
-  const paid = await firstRow(
-    em,
-    sql<{ at: string }>`select settled_at as at from payouts where network = ${network} and not simulated
-      and address_key = ${addressKey} and currency = ${currency} and state = 'settled'
-      order by settled_at desc limit 1`,
-  );
-  const pause = paid && (await pauseSince(em, deps, place, { last: new Date(paid.at), pauseMs }));
-  return (
-    pause &&
-    waits('paid_lately', `it was paid out once in SETTLE_EVERY; again at ${pause.again}`, pause.delayMs)
-  );
-}
-
-async function pauseSince(
-  em: Em,
-  { now }: Pick<Deps, 'now'>,
-  place: PayoutPlace,
-  { last, pauseMs }: { readonly last: Date; readonly pauseMs: number },
-): Promise<{ readonly again: string; readonly delayMs: number } | undefined> {
+  const { failed, failedAt, paidAt } = await payoutsBefore(em, place);
+  const hasFailed = failed >= 2;
+  const last = hasFailed ? failedAt : paidAt;
+  if (last === null || (!hasFailed && isLarge)) return undefined;
+  const pauseMs = hasFailed
+    ? Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failed - 2, MOST_DOUBLED))
+    : (deps.settings.payouts.everyMs ?? 0);
   const again = new Date(last.getTime() + pauseMs);
-  const leftMs = again.getTime() - now().getTime();
+  const leftMs = again.getTime() - deps.now().getTime();
   const retried = await retriedAt(em, place);
   if (leftMs <= 0 || (retried !== null && retried > last)) return undefined;
-  return { again: again.toISOString(), delayMs: Math.min(leftMs, LONGEST_LOOK_MS) };
+  const why = hasFailed
+    ? `${failed} payouts of it have failed one after the other: see "payout list" for why;`
+    : 'it is paid out once in SETTLE_EVERY, unless it is a hundred times SETTLE_MIN:';
+  return waits(
+    hasFailed ? 'failed_again' : 'paid_lately',
+    `${why} the next one is planned at ${again.toISOString()}`,
+    Math.min(leftMs, LONGEST_LOOK_MS),
+  );
 }

@@ -28,7 +28,7 @@ export async function livingPayout(
   return await em.findOne(Payout, { network, addressKey, state, simulated: false });
 }
 
-/** One that is over, of which signed bytes are in no block and may land: the block that ended it was replaced. */
+/** One that is over, of which signed bytes may land: the block that ended it was replaced. */
 export async function looseOf(
   em: Em,
   { network, addressKey }: Pick<SettlementInput, 'network' | 'addressKey'>,
@@ -59,7 +59,8 @@ const EXPIRED = sql<boolean>`(s.block_hash is null and s.expires_at is not null 
   where c.network = s.network and b.mined_at >= s.expires_at))`;
 
 /** Of a transaction `s`: it is signed and in no block, and may land. */
-export const IS_LOOSE = sql<boolean>`(s.state in ('signed', 'sent') and not ${PLACE_TAKEN} and not ${EXPIRED})`;
+export const IS_LOOSE = sql<boolean>`(s.state in ('signed', 'sent') and not ${PLACE_TAKEN}
+  and not ${EXPIRED})`;
 
 /** What decides its next step. */
 export async function livingFacts(em: Em, deps: TxDeps, payout: Payout, pace: Pace): Promise<LivingFacts> {

@@ -11,8 +11,9 @@ const AGAIN_MS = 30_000;
 
 /**
  * The same transfer for a price that nodes take in the place of an earlier attempt; a payout of coins pays
- * the difference out of what it moves. A wait where that price is more than is allowed, or more of them than
- * SETTLE_MAX_FEE_PERCENT: the attempts that were signed are sent on meanwhile. Throws where no endpoint answers.
+ * the difference out of what it moves. A wait where that price is more than is allowed, or more of coins than
+ * SETTLE_MAX_FEE_PERCENT: the attempts that were signed are sent on meanwhile. Throws where no endpoint
+ * answers.
  */
 export async function outbid(deps: Assessing, payout: Payout, sentId: string): Promise<Ready | Held> {
   const em = deps.orm.em.fork();

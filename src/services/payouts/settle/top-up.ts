@@ -32,8 +32,8 @@ export async function lackingOf(deps: Assessing, network: Network): Promise<Held
 }
 
 /**
- * Coins that an address lacks, from the gas wallet, or why they are not sent: of a fee, which may rise until it
- * is paid, somewhat more than that. `mostUnits` is what the payout itself costs at most.
+ * Coins that an address lacks, from the gas wallet, or why they are not sent: of a fee, which may rise until
+ * it is paid, somewhat more than that. `mostUnits` is what the payout itself costs at most.
  */
 export async function assessTopUp(
   deps: Assessing,

@@ -17,7 +17,7 @@ describe('a payout of BNB', function () {
 
   const REVERTS = '0x60006000fd';
   const WRITES = '0x600160005500';
-  /** What the chain undoes: by its block the receiver is another one, or an endpoint has said that it is none. */
+  /** Until its block the receiver has become another one, or an endpoint has said something else of it. */
   const FAILURES: readonly (readonly [string, () => unknown, () => unknown, string])[] = [
     ['whose receiver has become a contract that undoes it', () => undefined, () => codeIs(REVERTS), '0x'],
     [
