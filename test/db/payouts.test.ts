@@ -50,8 +50,9 @@ describe('PostgreSQL holds the rules of payouts by itself:', function () {
     }
   }
   /** A block shows that what failed has paid after all, and its deposits are its own again. */
-  const shownAfter = (id: string, way: Statement[]): Statement[] =>
-    [...unseen(id), ...final(id)].concat(way.slice(1, 2), way.slice(-2));
+  const shownAfter = (id: string, way: readonly Statement[]): Statement[] => {
+    return [...unseen(id), ...final(id), ...way.slice(1, 2), ...way.slice(-2)];
+  };
   async function payoutIn(state: PayoutState): Promise<{ payoutId: string; depositId: string }> {
     const [payoutId, depositId] = [randomUUID(), await rows.depositIn('completed')];
     await rows.commit(wayTo(state, payoutId, depositId));
