@@ -1,6 +1,7 @@
 import type { SettlementActorInput } from '../src/domain/actor-message.ts';
 import { isDecided, type RecordedDecision } from '../src/services/payouts/pauses.ts';
 import { advanceSettlement as advance } from '../src/services/payouts/settle/advance.ts';
+import { createAsks } from '../src/services/payouts/settle/asking.ts';
 import type { SettlementDeps, SettlementInput } from '../src/services/payouts/settle/input.ts';
 import { failure, guarded, waiting } from './faults.ts';
 
@@ -17,7 +18,7 @@ const ASK_AT_ONCE = 10;
 
 /** The steps of the actor that pays out what was completed on an address. */
 export function settlementActivities(deps: SettlementDeps) {
-  const asks = { taken: 0, most: ASK_AT_ONCE };
+  const asks = createAsks(ASK_AT_ONCE);
   return {
     /**
      * One step of what pays out an address. While there is none to make, it fails benignly with what an

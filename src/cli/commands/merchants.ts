@@ -85,7 +85,7 @@ async function create({ options }: { options: Settings & { readonly subscription
   return { json, text: `${shown}\nThe keys are shown this once: store them now.`, ...told };
 }
 
-/** A withdraw address is sealed when it is set, so that the signer can tell who set it; and so is a resume. */
+/** Withdraw addresses and what lets payouts go on are sealed, so that the signer can tell who set them. */
 function needsOf(options: Settings): Needs {
   const gives =
     options.pausePayouts === 'false' ||

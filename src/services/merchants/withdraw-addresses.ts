@@ -39,8 +39,9 @@ export function checkWithdraw(
 
 /**
  * Sets what is given, each with a seal, which is newer than that of the row before; an address is taken away
- * by a sealed row like any other, so that nobody brings it back who has no key. Throws a {@link Refusal} for an address that nobody owns, for the
- * contract of the token and for one of our own: money that is sent there is lost, or comes back for ever.
+ * by a sealed row like any other, so that nobody brings it back who has no key. Throws a {@link Refusal} for
+ * an address that nobody owns, for the contract of the token and for one of our own: money that is sent there
+ * is lost, or comes back for ever.
  */
 export async function setWithdraw(
   em: Em,

@@ -16,7 +16,7 @@ import { NotSigned, Sealed } from './refusal.ts';
 /** What the seals are judged by. */
 export type SealJudge = { readonly keys: readonly SealKey[]; readonly begunAt: Date; readonly now: Date };
 
-/** No clock that is right can have made a seal of that time: it is never noted, or nothing later would count. */
+/** No clock that is right has made a seal of that time: it is never noted, or nothing later would count. */
 export const isAhead = (at: Date, now: Date): boolean => at.getTime() > now.getTime() + CLOCKS_DIFFER_MS;
 
 /**

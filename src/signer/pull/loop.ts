@@ -165,9 +165,9 @@ class Signer {
   }
 
   /**
-   * Every withdraw address once a minute and when one was set, a page at each look, so that the journal knows each from the day on
-   * which it was set, and one that was changed without the key stops everything. What is paid to is noted
-   * before that anyway. Returns whether there are more pages.
+   * Every withdraw address once a minute and when one was set, a page at each look, so that the journal knows
+   * each from the day on which it was set, and one that was changed without the key stops everything. What is
+   * paid to is noted before that anyway. Returns whether there are more pages.
    */
   async #noteDestinations(the: OpenSigner): Promise<boolean> {
     const nowMs = performance.now();

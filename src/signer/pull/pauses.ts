@@ -1,18 +1,26 @@
-// Pauses, as the journal has seen them: a pause holds until who has SECRETS_KEY has let payouts go on, and that
-// for some time, whatever becomes of the rows.
+// Pauses, as the journal has seen them: a pause holds until who has SECRETS_KEY has let payouts go on, and
+// some time longer, whatever becomes of the rows.
+import type { Logger } from '../../base/log.ts';
 import type { Em } from '../../db/orm.ts';
 import { rows, sql } from '../../db/sql.ts';
 import { CLOCKS_DIFFER_MS, readSeal } from '../../domain/payouts/direction.ts';
+import type { Journal } from '../journal.ts';
 import type { JournalIndex } from '../journal-index.ts';
 import type { PauseLine } from '../journal-lines.ts';
 import { isAhead, type SealJudge } from './directions.ts';
 import { NotSigned } from './refusal.ts';
-import type { OpenSigner } from './sign.ts';
 
 type Decision = {
   readonly kind: 'pause' | 'resume';
   readonly merchantId: string | null;
   readonly seal: Buffer | null;
+};
+
+/** A part of the open signer. */
+type Noting = Pick<SealJudge, 'keys'> & {
+  readonly journal: Journal;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly resumeAfterMs: number;
 };
 
 /**
@@ -21,7 +29,7 @@ type Decision = {
  */
 export async function notePauses(
   em: Em,
-  { journal, keys, log, resumeAfterMs }: Pick<OpenSigner, 'journal' | 'keys' | 'log' | 'resumeAfterMs'>,
+  { journal, keys, log, resumeAfterMs }: Noting,
   { now, merchantId }: { readonly now: Date; readonly merchantId?: string },
 ): Promise<void> {
   const scope =

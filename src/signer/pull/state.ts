@@ -1,9 +1,9 @@
 // The one row in which the signer says how it is, and which journal has signed for this database.
 import type { Em } from '../../db/orm.ts';
 import { firstRow, rows, run, sql } from '../../db/sql.ts';
+import type { SealKey } from '../../domain/payouts/direction.ts';
 import type { Journal } from '../journal.ts';
 import { Sealed } from './refusal.ts';
-import type { OpenSigner } from './sign.ts';
 
 type State = {
   readonly journal: string | null;
@@ -34,7 +34,11 @@ export async function noteState(em: Em, now: Date, sealed: Sealed | undefined): 
  */
 export async function takeOver(
   em: Em,
-  { journal, keys, now }: Pick<OpenSigner, 'journal' | 'keys'> & { readonly now: Date },
+  {
+    journal,
+    keys,
+    now,
+  }: { readonly journal: Journal; readonly keys: readonly SealKey[]; readonly now: Date },
 ): Promise<void> {
   await requireKeyInUse(em, keys);
   // The row is there from the first look on; that the signer is well it says when it has proven it.
@@ -66,7 +70,7 @@ export async function takeOver(
   });
 }
 
-async function requireKeyInUse(em: Em, keys: OpenSigner['keys']): Promise<void> {
+async function requireKeyInUse(em: Em, keys: readonly SealKey[]): Promise<void> {
   const inUse = await firstRow(em, sql<{ mark: Buffer }>`select mark from key_in_use`);
   if (!inUse || keys.some(({ mark }) => inUse.mark.equals(mark))) return;
   throw new Sealed(

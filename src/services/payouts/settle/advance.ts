@@ -2,6 +2,7 @@ import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { Payout } from '../../../db/entities/index.ts';
 import { ChainCursor } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
+import { firstRow, sql } from '../../../db/sql.ts';
 import { assetOf } from '../../../domain/assets.ts';
 import { formatUnits } from '../../../domain/money.ts';
 import { roomSaid } from '../../../domain/payouts/asked.ts';
@@ -13,7 +14,7 @@ import { transact } from '../../transact.ts';
 import { failPayout, settlePayout } from '../finish.ts';
 import { cancelPayout, fitPayout, joinPayout, PayoutMoved } from '../plan.ts';
 import { ask } from './ask.ts';
-import { asking, Crowded } from './asking.ts';
+import { asking, Crowded, IN_LINE_MS } from './asking.ts';
 import { assess } from './assess.ts';
 import { begin } from './begin.ts';
 import { noteFailed } from './failed-before.ts';
@@ -43,7 +44,6 @@ const NOT_HERE_MS = 5_000;
 const ASKED = { pay_out: 'its transfer', top_up: 'gas', lend: 'energy' } as const;
 /** Another process went on: its rows say what is next. */
 const AGAIN_MS = 50;
-const CROWDED_MS = 250;
 
 /**
  * One step of what pays out an address: makes it and says so, or says why it waits and when to look again.
@@ -63,13 +63,14 @@ export async function advanceSettlement(
       delayMs: NOT_HERE_MS,
       stuck: false,
     };
-  const assessing = { ...deps, chain, signal: AbortSignal.timeout(STEP_MS) };
+  const turn = deps.asks?.(() => merchantOf(deps, input));
+  const assessing = { ...deps, chain, signal: AbortSignal.timeout(STEP_MS + IN_LINE_MS), turn };
   const name = `a row of the payouts of ${addressKey} on ${network}`;
   try {
     return await unlessBusy(deps, { name, id: addressKey }, () => step(assessing, input));
   } catch (error) {
     if (error instanceof Crowded)
-      return { kind: 'wait', reason: error.message, delayMs: CROWDED_MS, stuck: false };
+      return { kind: 'wait', reason: error.message, delayMs: error.delayMs, stuck: false };
     // A key that is taken: another process has planned or asked for the same a moment before.
     const isLate =
       error instanceof Outdated ||
@@ -82,7 +83,21 @@ export async function advanceSettlement(
       delayMs: AGAIN_MS,
       stuck: false,
     };
+  } finally {
+    turn?.end();
   }
+}
+
+async function merchantOf(
+  { orm }: SettlementDeps,
+  { network, addressKey }: SettlementInput,
+): Promise<string> {
+  const owner = await firstRow(
+    orm.em.fork(),
+    sql<{ id: string }>`select merchant_id as id from deposit_addresses
+      where network = ${network} and address_key = ${addressKey}`,
+  );
+  return owner?.id ?? '';
 }
 
 async function step(deps: Assessing, input: SettlementInput): Promise<SettlementStep> {

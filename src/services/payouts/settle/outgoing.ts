@@ -4,7 +4,7 @@ import type { Currency, Network } from '../../../domain/assets.ts';
 import type { Wait } from '../../../domain/payouts/facts.ts';
 import type { Deps } from '../../deps.ts';
 import type { WatchedChain } from '../../watcher/watched-chain.ts';
-import type { Asks } from './asking.ts';
+import type { Turn } from './asking.ts';
 import type { GasWallet } from './coins.ts';
 
 /** Money of one asset on one address, and where it is to go. */
@@ -38,5 +38,5 @@ export type Ready =
 export type Assessing = Deps & {
   readonly chain: WatchedChain;
   readonly signal: AbortSignal;
-  readonly asks?: Asks | undefined;
+  readonly turn?: Turn | undefined;
 };
