@@ -21,7 +21,7 @@ export async function publishGasWallets(
       sql`insert into gas_wallets (network, address_key, address, created_at)
         values (${network}, ${addressKeyOf(network, address)}, ${address}, ${deps.now()})
         on conflict (network, address_key) do update set created_at = greatest(excluded.created_at, (
-            select max(created_at) + interval '1 ms' from gas_wallets one where one.network = excluded.network))
+            select max(created_at) + interval '1 ms' from gas_wallets w where w.network = excluded.network))
           where exists (select 1 from gas_wallets other where other.network = excluded.network
             and other.address_key <> excluded.address_key and other.created_at >= gas_wallets.created_at)`,
     );

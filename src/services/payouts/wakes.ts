@@ -60,7 +60,7 @@ export async function wakeForBlocks(
 }
 
 /**
- * Tells the actors of addresses with transactions in blocks above this one, in the caller's transaction, which
+ * Tells the actors of addresses with transactions in blocks above this one, in the caller's transaction, that
  * takes these blocks away: what was signed is sent until another block has it, whatever its payout is.
  */
 export async function wakeForReplaced(tx: Tx, network: Network, blockNumber: number): Promise<void> {

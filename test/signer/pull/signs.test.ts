@@ -96,7 +96,10 @@ describe('the signer', function () {
     const payout = await the.planned();
     const nonce = 2 ** 31 - 1;
     const first = await the.ask(payout, { terms: termsOf('bsc', 'USDT', { nonce }) });
-    await the.refused(first, /^terms: the chain shows 2147483647 .*, and this gateway knows of 0: .*"rescan"/);
+    await the.refused(
+      first,
+      /^terms: the chain shows 2147483647 .*, and this gateway knows of 0: .*"rescan"/,
+    );
     await the.force("update sent_transactions set state = 'dead', nonce = 999 where id = ?", [first]);
     expect(Number((await the.signed(await the.ask(payout, { attempt: 2 })))['nonce'])).to.equal(0);
   });

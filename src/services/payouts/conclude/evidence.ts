@@ -98,7 +98,7 @@ async function secondSightAt(deps: Deps, { network, hash, blockHash }: Bound): P
 
 /**
  * Which of these receivers is a destination that was sealed for the merchant whose money lies at a place:
- * now, by a change that a user asked for, or, for the transaction itself, by what the signer's journal has signed.
+ * now, by a change that a user asked for, or, for the transaction itself, by what the signer's journal has.
  * Undefined where none is. Throws {@link NotConcluded} where nobody who holds the key says whose place it is.
  */
 export async function sealedAmong(
