@@ -60,7 +60,6 @@ export async function startLiveGateway(options: LiveOptions) {
     WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
     PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1',
     DUST_FLOOR: 'none',
-    SETTLE_EVERY: '0',
     LOG_LEVEL: 'error',
     ...options.env,
   };

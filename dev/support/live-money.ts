@@ -99,7 +99,6 @@ export async function startLiveMoney(options: LiveMoneyOptions = {}): Promise<Li
     databaseUrl,
     env: {
       DUST_FLOOR: 'none',
-      SETTLE_EVERY: '0',
       ...env,
       DATABASE_URL: databaseUrl,
       TEMPORAL_ADDRESS: temporalAddress,

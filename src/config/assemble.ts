@@ -7,6 +7,7 @@ import type { Values } from './variables/index.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const RESUME_MS = 5 * 60_000;
+const SETTLE_EVERY_MS = 10 * 60_000;
 
 /** The configuration from the values of all variables, grouped by what belongs together. */
 export function assemble(values: Values, warnings: readonly string[]) {
@@ -66,7 +67,7 @@ export function assemble(values: Values, warnings: readonly string[]) {
     },
     settlement: {
       minUnits: values.SETTLE_MIN,
-      everyMs: values.SETTLE_EVERY,
+      everyMs: values.SETTLE_EVERY ?? (production ? SETTLE_EVERY_MS : 0),
       /** Hundredths of a percent. */
       maxFeeBasisPoints: values.SETTLE_MAX_FEE_PERCENT,
       withdrawChangeDelayMs: values.WITHDRAW_CHANGE_DELAY,

@@ -52,10 +52,9 @@ export const MONEY_VARIABLES = {
   SETTLE_EVERY: variable({
     group: 'money',
     parser: parse.durationOrNone('1s', '7d'),
-    default: '10m',
     example: '10m',
     about:
-      'An asset of an address is paid out at most once in this time: who pays small sums to an address of its own again and again would use up the gas wallet. A hundred times SETTLE_MIN and more goes at once; 0: everything does.',
+      'An asset of an address is paid out at most once in this time: who pays small sums to an address of its own again and again would use up the gas wallet. A hundred times SETTLE_MIN and more goes at once; 0: everything does. Unset: 10m in production, 0 outside.',
   }),
   SETTLE_MAX_FEE_PERCENT: variable({
     group: 'money',

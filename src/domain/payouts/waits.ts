@@ -67,6 +67,8 @@ export const WAITS: Readonly<Record<WaitCode, WaitRule>> = {
   },
   paid_lately: {
     by: 'itself',
+    // As long as SETTLE_EVERY may be.
+    alarmMs: 7 * DAY_MS,
     ends: 'it goes once SETTLE_EVERY is over, or at once with "payout retry ID"',
   },
   chain_behind: { by: 'itself', ...SOON, ends: 'see that the RPC endpoints answer ("doctor")' },

@@ -86,7 +86,7 @@ export function provenDestination(
   if (isAhead(at, judge.now))
     throw new NotSigned(
       'new_destination',
-      `the withdraw address ${text} was set at ${at.toISOString()} by the clock of the machine that set it, and it is ${judge.now.toISOString()} by the signer's: correct the clock that is wrong; where it was the other one, set the address again with "merchant set ${merchantId} --withdraw-${network} ${text}" then`,
+      `the withdraw address ${text} was set at ${at.toISOString()} by the clock of the machine that set it, and it is ${judge.now.toISOString()} by the signer's: correct the clock that is wrong; where it was the other one, set the address of merchant ${merchantId} again then, with "merchant set"`,
     );
   if (payout.destination !== text)
     throw new NotSigned(

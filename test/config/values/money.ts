@@ -41,13 +41,7 @@ export const MONEY_ROWS = {
     good: [['BNB.bsc=0.002', (c) => c.settlement.minUnits, { 'bsc:BNB': 2_000_000_000_000_000n }]],
     bad: AMOUNTS_BAD,
   },
-  SETTLE_EVERY: {
-    good: [
-      ['0', (c) => c.settlement.everyMs, 0],
-      ['10m', (c) => c.settlement.everyMs, 600_000],
-    ],
-    bad: ['10', '8d', 'never'],
-  },
+  SETTLE_EVERY: duration([['10m', 600_000]], (c) => c.settlement.everyMs, '8d', 'never'),
   SETTLE_MAX_FEE_PERCENT: {
     good: [['2.5', (c) => c.settlement.maxFeeBasisPoints, 250n]],
     bad: ['0', '101', '1e1', '5%'],
