@@ -153,7 +153,7 @@ export const WAITS: Readonly<Record<WaitCode, WaitRule>> = {
     by: 'itself',
     ...SOON,
     givenUp: true,
-    ends: `it goes at midnight (UTC), or with a higher TRON_REQUESTS_PER_DAY, ${AGAIN}`,
+    ends: `it goes at midnight (UTC), or with the higher limit that the reason names, ${AGAIN}`,
   },
 };
 

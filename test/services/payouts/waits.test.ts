@@ -21,7 +21,7 @@ const UNITS = 10n ** 18n;
 const GAS = `0x${'9a'.repeat(20)}`;
 const HASH = `0x${'f0'.repeat(32)}`;
 /** These end by blocks: see conclude/. */
-const ELSEWHERE: readonly WaitCode[] = ['contradiction'];
+const ELSEWHERE: readonly WaitCode[] = ['contradiction', 'paid_lately'];
 
 /** What the endpoints of a case answer. */
 type Answers = { tokens: bigint; coins: bigint; gas: bigint; quote: () => Quote };
