@@ -1,5 +1,7 @@
 // What the signer and the chain will say of a payout, as statements past every use case.
 import { randomBytes, randomUUID } from 'node:crypto';
+import { keyOfHex } from '../../src/chains/address-key.ts';
+import { chainOf } from '../../src/chains/index.ts';
 import { Deposit } from '../../src/db/entities/index.ts';
 import { assetOf } from '../../src/domain/assets.ts';
 import type { Deps } from '../../src/services/deps.ts';
@@ -145,7 +147,8 @@ export async function payOut(deps: Deps, depositId: string, { withheldUnits = 0n
   if (status !== 'completed' || simulated || blockHash == null || verifiedAt == null) return false;
   const { kind } = assetOf(deposit.network, deposit.currency);
   return await transact(deps, async (tx) => {
-    const payout = await planPayout(tx.em, deps, { ...deposit, destination: DESTINATION });
+    const destination = chainOf(deposit.network).addresses.format(keyOfHex('d1'.repeat(20)));
+    const payout = await planPayout(tx.em, deps, { ...deposit, destination });
     if (!payout) return false;
     const bytes = signed(payout.id, { withheldUnits: kind === 'native' ? withheldUnits : 0n });
     for (const { text, params } of [...bytes, ...final(payout.id)]) await tx.em.execute(text, params);
