@@ -147,7 +147,7 @@ export async function payOut(deps: Deps, depositId: string, { withheldUnits = 0n
   if (status !== 'completed' || simulated || blockHash == null || verifiedAt == null) return false;
   const { kind } = assetOf(deposit.network, deposit.currency);
   return await transact(deps, async (tx) => {
-    const destination = chainOf(deposit.network).addresses.format(keyOfHex('d1'.repeat(20)));
+    const destination = chainOf(deposit.network).addresses.format(keyOfHex(DESTINATION, 2));
     const payout = await planPayout(tx.em, deps, { ...deposit, destination });
     if (!payout) return false;
     const bytes = signed(payout.id, { withheldUnits: kind === 'native' ? withheldUnits : 0n });
