@@ -50,7 +50,13 @@ describe('what a payout on BNB Chain has settled', function () {
     expect((await accounts())['available'] ?? 0n).to.equal(0n);
     const { differences } = await auditLedger(the.deps);
     expect(differences.map(({ check, account }) => [check, account])).to.deep.equal([['payout', 'chain']]);
-    expect(await the.step(key), 'nothing is paid for it once more').to.include({ kind: 'rest' });
+    const signed = (await the.sent(key)).map(({ hash: one }) => one);
+    await the.step(key);
+    expect(await the.step(key), 'what is signed is sent again').to.include({ kind: 'wait' });
+    expect(
+      (await the.sent(key)).map(({ hash: one }) => one),
+      'and nothing else',
+    ).to.deep.equal(signed);
 
     const had = await the.tokensOf(DESTINATION);
     for (const raw of raws) {
