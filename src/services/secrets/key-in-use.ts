@@ -9,11 +9,9 @@ import type { Deps } from '../deps.ts';
  * sealed then would count for nobody. The first process over a new database says which one it is, and whoever
  * changes the key which one is next.
  */
-export async function requireKeyInUse({
-  orm,
-  secretBox: { mark, previous },
-}: Pick<Deps, 'orm' | 'secretBox'>): Promise<void> {
-  const em = orm.em.fork();
+export async function requireKeyInUse(deps: Pick<Deps, 'orm' | 'secretBox'>): Promise<void> {
+  const { mark, previous } = deps.secretBox;
+  const em = deps.orm.em.fork();
   if ((await markInUse(em)) === undefined)
     await run(em, sql`insert into key_in_use (name, mark) values ('seals', ${mark}) on conflict do nothing`);
   if (previous) await run(em, sql`update key_in_use set mark = ${mark} where mark = ${previous.mark}`);

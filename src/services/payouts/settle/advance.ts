@@ -88,12 +88,9 @@ export async function advanceSettlement(
   }
 }
 
-async function merchantOf(
-  { orm }: SettlementDeps,
-  { network, addressKey }: SettlementInput,
-): Promise<string> {
+async function merchantOf(deps: SettlementDeps, { network, addressKey }: SettlementInput): Promise<string> {
   const owner = await firstRow(
-    orm.em.fork(),
+    deps.orm.em.fork(),
     sql<{ id: string }>`select merchant_id as id from deposit_addresses
       where network = ${network} and address_key = ${addressKey}`,
   );

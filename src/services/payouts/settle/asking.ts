@@ -12,8 +12,8 @@ export class Crowded extends Error {
   }
 }
 
-/** The place of one step: `begin` waits for it and may throw {@link Crowded}; it is kept until `end`. */
-export type Turn = { begin(): Promise<void>; end(): void };
+/** The place of one step: `enter` waits for it and may throw {@link Crowded}; it is kept until `end`. */
+export type Turn = { enter(): Promise<void>; end(): void };
 /** Makes the turn of a step of this merchant. */
 export type Asks = (merchantOf: () => Promise<string>) => Turn;
 
@@ -54,7 +54,7 @@ export function createAsks(places: number, nowMs = () => performance.now()): Ask
   return (merchantOf) => {
     let [leave, beganMs]: [(() => void) | undefined, number] = [undefined, 0];
     return {
-      begin: async () => {
+      enter: async () => {
         leave ??= await entered(await merchantOf());
         beganMs ||= nowMs();
       },
@@ -71,6 +71,6 @@ export async function asking<T>(
   { turn }: { readonly turn?: Turn | undefined },
   work: () => Promise<T>,
 ): Promise<T> {
-  await turn?.begin();
+  await turn?.enter();
   return await work();
 }

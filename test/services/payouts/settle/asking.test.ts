@@ -8,18 +8,18 @@ describe('a crowd of payouts', () => {
     const turn = (merchant: string) => asks(async () => merchant);
     const told = async (merchant: string): Promise<number> => {
       const error: unknown = await turn(merchant)
-        .begin()
+        .enter()
         .catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(Crowded);
       return (error as Crowded).delayMs;
     };
     const first = turn('A');
-    await first.begin();
+    await first.enter();
     // Whatever else the step asks, it has its place.
-    await first.begin();
+    await first.enter();
     const inLine = ['A', 'A', 'A', 'B'].map((merchant) => {
       const one = turn(merchant);
-      return { merchant, one, begun: one.begin() };
+      return { merchant, one, begun: one.enter() };
     });
     // A step takes a second, as far as is known; two merchants share the place.
     expect([await told('A'), await told('A'), await told('B')]).to.deep.equal([1_000, 2_000, 2_000]);
@@ -34,7 +34,7 @@ describe('a crowd of payouts', () => {
     await Promise.all(inLine.map(({ begun }) => begun));
     expect(order).to.deep.equal(['A', 'B', 'A', 'A']);
     const expected = turn('A');
-    await expected.begin();
+    await expected.enter();
     expected.end();
   });
 });
