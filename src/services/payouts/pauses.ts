@@ -114,7 +114,7 @@ async function sealedResume(em: Em, { secretBox, now }: TxDeps, merchantId: stri
   const before = await firstRow(
     em,
     sql<{ at: string | null }>`select max(at) as at from payout_decisions
-      where kind = 'resume' and merchant_id is not distinct from ${merchantId}::uuid`,
+      where kind <> 'retry' and merchant_id is not distinct from ${merchantId}::uuid`,
   );
   const at = sealTime(now(), before?.at == null ? undefined : new Date(before.at));
   return { at, seal: sealDirection(secretBox, { kind: 'resume', merchantId }, { at, found: false }) };

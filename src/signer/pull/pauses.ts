@@ -10,9 +10,14 @@ import type { PauseLine } from '../journal-lines.ts';
 import { isAhead, type SealJudge } from './directions.ts';
 import { NotSigned } from './refusal.ts';
 
-type Decision = {
-  readonly kind: 'pause' | 'resume';
+/** What was decided of one scope: that of everybody (null), or of one merchant. */
+type Decided = {
   readonly merchantId: string | null;
+  /** Whether the last row is a pause; whoever writes one above all others makes it another. */
+  readonly isPaused: boolean;
+  /** Of the newest pause that no clock far ahead has written. */
+  readonly pausedAt: string | null;
+  /** Of the last row that says that payouts go on. */
   readonly seal: Buffer | null;
 };
 
@@ -34,13 +39,16 @@ export async function notePauses(
 ): Promise<void> {
   const scope =
     merchantId === undefined ? sql`true` : sql`(merchant_id is null or merchant_id = ${merchantId})`;
-  const newest = await rows(
+  const latest = new Date(now.getTime() + CLOCKS_DIFFER_MS);
+  const decided = await rows(
     em,
-    sql<Decision>`select distinct on (merchant_id) kind, merchant_id, seal from payout_decisions
-      where kind <> 'retry' and ${scope} order by merchant_id, id desc`,
+    sql<Decided>`select merchant_id, (array_agg(kind order by id desc))[1] = 'pause' as is_paused,
+        max(at) filter (where kind = 'pause' and at <= ${latest}::timestamptz) as paused_at,
+        (array_agg(seal order by id desc) filter (where kind = 'resume'))[1] as seal
+      from payout_decisions where kind <> 'retry' and ${scope} group by merchant_id`,
   );
-  for (const decision of newest) {
-    const line = lineOf(journal.index, { keys, now }, decision);
+  for (const one of decided) {
+    const line = lineOf(journal.index, { keys, now }, one);
     if (!line) continue;
     await journal.append(line, now);
     if (!line.paused)
@@ -51,24 +59,27 @@ export async function notePauses(
   }
 }
 
+/** What the journal has to note: the seals of before a pause, whenever they come, end it no more. */
 function lineOf(
   index: JournalIndex,
   { keys, now }: Pick<SealJudge, 'keys' | 'now'>,
-  { kind, merchantId, seal }: Decision,
+  { merchantId, isPaused, pausedAt, seal }: Decided,
 ) {
   const known = index.pause(merchantId);
+  const since = known ? Date.parse(known.set_at) : 0;
   const line = { kind: 'pause', merchant_id: merchantId } as const;
-  const isPaused = known?.paused === true;
-  if (kind === 'pause') {
-    if (isPaused) return undefined;
-    // No resume of before ends it, and one of a moment later does, though its clock is a little behind.
-    const least = Math.max(now.getTime() - CLOCKS_DIFFER_MS, known ? Date.parse(known.set_at) : 0);
-    return { ...line, paused: true, set_at: new Date(least).toISOString() };
+  const origin = readSeal(keys, { kind: 'resume', merchantId }, seal);
+  const resumed = origin && !isAhead(origin.at, now) ? origin.at.getTime() : 0;
+  const paused = pausedAt === null ? 0 : new Date(pausedAt).getTime();
+  if (isPaused || paused > Math.max(since, resumed)) {
+    // One of a moment later ends it, though its clock is a little behind.
+    const least = known?.paused ? since : now.getTime() - CLOCKS_DIFFER_MS;
+    const setAt = Math.max(since, paused, resumed, least);
+    if (known?.paused && setAt === since) return undefined;
+    return { ...line, paused: true, set_at: new Date(setAt).toISOString() };
   }
-  if (!isPaused) return undefined;
-  const origin = readSeal(keys, { kind, merchantId }, seal);
-  if (!origin || isAhead(origin.at, now) || origin.at <= new Date(known.set_at)) return undefined;
-  return { ...line, paused: false, set_at: origin.at.toISOString() };
+  if (!known?.paused || resumed <= since) return undefined;
+  return { ...line, paused: false, set_at: new Date(resumed).toISOString() };
 }
 
 /** Throws {@link NotSigned} while payouts of a merchant are paused, or were let go on a moment ago. */

@@ -228,4 +228,31 @@ describe('a thief in the database', function () {
     const warned = the.lines.filter(({ text }) => /^payouts that were paused go on in 300 s/.test(text));
     expect(warned).to.have.length(2);
   });
+
+  it('who keeps a seal that let payouts go on, or writes a row above all others, ends or hides no later pause', async () => {
+    const pause = (paused: boolean) => setPaused(the.deps, { merchantId: null, paused });
+    const isPaused = async () =>
+      await the.refused(await the.ask(await the.planned()), /^paused: all payouts are paused/);
+    const resume = 'insert into payout_decisions (kind, by_name, at, seal';
+    const replay = `${resume}) select 'resume', 'ann', now(), seal from payout_decisions
+      where seal is not null order by id desc limit 1`;
+    // First one that knows of no pause, then one that knows of the first of two.
+    for (const known of [false, true]) {
+      if (!known) await pause(true);
+      await pause(false);
+      await pause(true);
+      await the.signer();
+      await isPaused();
+      await the.force(replay);
+      await isPaused();
+      await the.stopSigners();
+      await pause(true);
+    }
+    await pause(false);
+    await the.signer();
+    await the.signed(await the.ask(await the.planned()));
+    await the.force(`${resume}, id) values ('resume', 'ann', now(), null, 9223372036854775807)`);
+    await pause(true);
+    await isPaused();
+  });
 });
