@@ -75,7 +75,8 @@ function lineOf(
     // One of a moment later ends it, though its clock is a little behind.
     const least = known?.paused ? since : now.getTime() - CLOCKS_DIFFER_MS;
     const setAt = Math.max(since, paused, resumed, least);
-    if (known?.paused && setAt === since) return undefined;
+    // What is written down again and again fills no disk: only so often, and where there is a seal to end.
+    if (known?.paused && resumed <= since && setAt - since < CLOCKS_DIFFER_MS) return undefined;
     return { ...line, paused: true, set_at: new Date(setAt).toISOString() };
   }
   if (!known?.paused || resumed <= since) return undefined;
