@@ -71,7 +71,8 @@ function lineOf(
   const origin = readSeal(keys, { kind: 'resume', merchantId }, seal);
   const resumed = origin && !isAhead(origin.at, now) ? origin.at.getTime() : 0;
   const paused = pausedAt === null ? 0 : new Date(pausedAt).getTime();
-  if (isPaused || paused > Math.max(since, resumed)) {
+  // What ended one before this journal may be sealed under a key that nobody has any more.
+  if (isPaused || paused > Math.max(since, resumed, index.begunAt.getTime())) {
     // One of a moment later ends it, though its clock is a little behind.
     const least = known?.paused ? since : now.getTime() - CLOCKS_DIFFER_MS;
     const setAt = Math.max(since, paused, resumed, least);
