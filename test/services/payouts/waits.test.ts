@@ -230,4 +230,16 @@ describe('a payout that waits', function () {
       expect(await codeOf(at.key)).to.equal(code === 'on_its_way' ? 'refused' : 'on_its_way');
       await sql('delete from settlement_waits');
     });
+
+  it('asks once for what a limit has said that all of it has room for', async () => {
+    const { step, key, ...at } = await startCase();
+    quotes(() => terms(0n))({ key, ...at });
+    for (let n = 0; n < 2; n += 1) expect(await step()).to.include({ kind: 'went' });
+    await says(`limit ${UNITS}: x`)({ key, ...at });
+    for (let n = 0; n < 3; n += 1) await step();
+    expect(await codeOf(key)).to.equal('limit');
+    expect(await sql('select purpose, state from sent_transactions where from_key = ?', [key])).to.deep.equal(
+      [{ purpose: 'payout', state: 'asked' }],
+    );
+  });
 });

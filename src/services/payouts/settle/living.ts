@@ -83,7 +83,8 @@ export async function livingFacts(em: Em, deps: TxDeps, payout: Payout, pace: Pa
   return {
     state,
     sent,
-    goesInPart: part > 0n && part >= least,
+    // Less than the whole, or the same would be asked for again and again.
+    goesInPart: part > 0n && part >= least && part < payout.grossUnits,
     obsolete: obsoleteWhy({ same: withdraw?.address === destination, whole: lost === undefined }),
     paused: pause ? describePause(pause) : null,
     retriedAt: await retriedAt(em, payout),
