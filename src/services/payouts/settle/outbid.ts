@@ -1,7 +1,6 @@
 import { type Payout, SentTransaction } from '../../../db/entities/index.ts';
 import { assetOf } from '../../../domain/assets.ts';
 import { waits } from '../../../domain/payouts/facts.ts';
-import type { WaitCode } from '../../../domain/payouts/waits.ts';
 import { coinsBeside } from './coins.ts';
 import type { Assessing, Held, Ready } from './outgoing.ts';
 import { ANY_COINS } from './quoted.ts';
@@ -33,10 +32,10 @@ export async function outbid(deps: Assessing, payout: Payout, sentId: string): P
     { above: terms as Readonly<Record<string, string | number>> },
     deps.signal,
   );
-  const keeps = (why: string, code: WaitCode = 'on_its_way'): Held =>
-    waits(code, `no block has its transaction yet, and it cannot be replaced: ${why}`, AGAIN_MS);
-  if (quote.kind === 'refused')
-    return keeps(quote.reason, quote.code === 'gas_price' ? 'on_its_way' : 'refuses');
+  // Of one code with the wait until it is sent again: taking turns, two of them would never last long enough.
+  const keeps = (why: string): Held =>
+    waits('on_its_way', `no block has its transaction yet, and it cannot be replaced: ${why}`, AGAIN_MS);
+  if (quote.kind === 'refused') return keeps(quote.reason);
   if (!isCoin && freeUnits < quote.mostUnits)
     return keeps('the address has too few coins for a higher price');
   const dear = purpose === 'payout' && isCoin ? await tooDear(deps, payout, quote.mostUnits) : undefined;

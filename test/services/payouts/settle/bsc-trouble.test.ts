@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { changed } from '../../../../dev/support/faults.ts';
 import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts';
+import type { Spending } from '../../../../src/chains/spending.ts';
 import { SentTransaction } from '../../../../src/db/entities/index.ts';
 import type { Pages } from '../../../../src/services/find/found.ts';
 import { foundSent } from '../../../../src/services/find/money.ts';
@@ -202,29 +203,32 @@ describe('a payout on BNB Chain that meets trouble', function () {
     expect(await the.states(key)).to.deep.equal(['settled']);
   });
 
-  it('is told to a person where no node ever takes what is sent, however often it is outbid', async () => {
-    const key = await the.paid(['USDT', UNITS]);
-    nobodyTakesIt();
-    await the.settle(key, says('no block has them yet'));
-    const isTold = async (): Promise<boolean> => {
-      for (let taken = 0; taken < 6; taken += 1) {
-        const step = await the.step(key);
-        if (step.kind === 'wait' && step.stuck) return true;
+  const untaken = (what: string, quote?: Spending['quote']) =>
+    it(`is told to a person where no node ever takes what is sent, ${what}`, async () => {
+      const key = await the.paid(['USDT', UNITS]);
+      nobodyTakesIt();
+      await the.settle(key, says('no block has them yet'));
+      const isTold = async (): Promise<boolean> => {
+        for (let taken = 0; taken < 6; taken += 1) {
+          const step = await the.step(key, false, quote && { ...the.spending, quote });
+          if (step.kind === 'wait' && step.stuck) return true;
+        }
+        return false;
+      };
+      for (let rounds = 0; !(await isTold()); rounds += 1) {
+        expect(rounds, 'nobody is told').to.be.lessThan(20);
+        // By turns it is to be sent again, and to be outbid.
+        the.clock.aheadMs += rounds % 2 === 0 ? the.deps.settings.stuckAfterMs / 6 : 11_000;
+        // The signer, which is there, has not looked since by this clock.
+        await the.rows('update signer_state set seen_at = ?', [the.deps.now()]);
       }
-      return false;
-    };
-    for (let rounds = 0; !(await isTold()); rounds += 1) {
-      expect(rounds, 'nobody is told').to.be.lessThan(20);
-      // By turns it is to be sent again, and to be outbid.
-      the.clock.aheadMs += rounds % 2 === 0 ? the.deps.settings.stuckAfterMs / 6 : 11_000;
-      // The signer, which is there, has not looked since by this clock.
-      await the.rows('update signer_state set seen_at = ?', [the.deps.now()]);
-    }
-    expect(await the.wait(key)).to.include({ code: 'on_its_way' });
-    the.everywhere(undefined);
-    await the.settle(key);
-    expect([await the.states(key), await the.wait(key)]).to.deep.equal([['settled'], undefined]);
-  });
+      expect(await the.wait(key)).to.include({ code: 'on_its_way' });
+      the.everywhere(undefined);
+      await the.settle(key);
+      expect([await the.states(key), await the.wait(key)]).to.deep.equal([['settled'], undefined]);
+    });
+  untaken('however often it is outbid');
+  untaken('and no better one may be made', async () => ({ kind: 'refused', code: 'refuses', reason: 'why' }));
 
   it('leaves the books and the chain in agreement', () => the.agrees());
 });
