@@ -106,6 +106,7 @@ export async function denyForeign(
   const which = { network, hash, state: 'foreign' } as const;
   const known = await deps.orm.em.fork().find(SentTransaction, which);
   if (known.length === 0) throw unknown(network, hash);
+  requireUnbooked(known);
   const bound = known.find(({ blockHash }) => blockHash != null);
   const block = { number: bound?.blockNumber ?? 0, hash: bound?.blockHash ?? '' };
   if (bound) {
@@ -118,6 +119,7 @@ export async function denyForeign(
   }
   return await transact(deps, async ({ em }) => {
     const found = await em.find(SentTransaction, which, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    requireUnbooked(found);
     if (found.some(({ blockHash }) => blockHash != null && blockHash !== block.hash))
       throw new NotForeign(`another block shows ${hash} by now: run this again`);
     em.remove(found);
@@ -131,6 +133,15 @@ export async function denyForeign(
     });
     return { wallets };
   });
+}
+
+/** What a payout was concluded by is what its books stand on, whatever has become of its block. */
+function requireUnbooked(found: readonly SentTransaction[]): void {
+  const { hash, payoutId } = found.find((one) => one.payoutId != null) ?? {};
+  if (payoutId != null)
+    throw new NotForeign(
+      `${hash} has paid payout ${payoutId}, as "payout conclude" booked it: it is not forgotten; see "payout show ${payoutId}"`,
+    );
 }
 
 const unknown = (network: Network, hash: string): NotForeign =>

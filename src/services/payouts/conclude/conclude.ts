@@ -8,6 +8,7 @@ import { type ChainCursor, type Deposit, Payout, SentTransaction } from '../../.
 import type { Em } from '../../../db/orm.ts';
 import { rows, sql } from '../../../db/sql.ts';
 import { assetOf, type Currency } from '../../../domain/assets.ts';
+import type { SentFacts } from '../../../domain/payouts/facts.ts';
 import { recordAction } from '../../audit/record.ts';
 import type { Deps, TxDeps } from '../../deps.ts';
 import { lockPayers } from '../../payment-links/money.ts';
@@ -210,7 +211,10 @@ async function endPlanned(em: Em, deps: TxDeps, place: NamedPlace, hash: string)
   const living = await livingPayout(em, place);
   if (!living) return;
   const asked = (await sentFor(em, place.network, living.id)).filter(({ state }) => state !== 'dead');
-  if (living.state === 'paying' || asked.some((one) => one.purpose === 'payout' && one.signedAt !== null))
+  // What is signed for it and in no final block is sent, and replaced, for as long as it lives.
+  const isOpen = (one: SentFacts): boolean =>
+    one.signedAt !== null && (one.purpose === 'payout' || one.state !== 'final');
+  if (living.state === 'paying' || asked.some(isOpen))
     throw new NotConcluded(
       `another payout of this address (${living.id}) is on its way: wait until it has ended, then run this again`,
     );

@@ -5,10 +5,11 @@ import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts
 import type { Spending } from '../../../../src/chains/spending.ts';
 import { tokenTransferData } from '../../../../src/chains/transfer.ts';
 import { auditLedger } from '../../../../src/services/ledger/audit.ts';
+import { denyForeign } from '../../../../src/services/payouts/foreign.ts';
 import { forced } from '../../../signer/pull/asking.ts';
 import { ownKey } from '../../watcher/test-watcher.ts';
 import { MERCHANTS, type SettleStage, startFundedStage, USDT } from '../settle/stage.ts';
-import { isPaid, reasonOf } from '../settle/steps.ts';
+import { isPaid, isSent, reasonOf, says } from '../settle/steps.ts';
 import { shown } from '../stage.ts';
 import { type Concluding, concluding } from './concluding.ts';
 
@@ -74,6 +75,14 @@ describe('concluding a payout on BNB Chain by what blocks show', function () {
     const [payout] = (await the.payouts(key)).filter(({ currency }) => currency === 'USDT');
     expect(payout).to.include({ state: 'settled', destination: MERCHANTS, transaction_hash: hash });
     expect(await conclude.refused(address, hash)).to.match(/is settled: there is nothing to conclude/);
+    // Its block may be replaced, or every endpoint deny it: what the books stand on stays.
+    const { signal } = new AbortController();
+    const denied = denyForeign(
+      the.deps,
+      { spending: undefined, signal },
+      { network: 'bsc', hash, reason: 'x' },
+    );
+    expect(await denied.catch((error: Error) => error.message)).to.match(/has paid payout .* not forgotten/);
     expect((await auditLedger(the.deps)).differences).to.deep.equal([]);
     await the.agrees();
   });
@@ -103,6 +112,25 @@ describe('concluding a payout on BNB Chain by what blocks show', function () {
     await units(3n * USDT);
     await the.settle(key);
     expect(await the.states(key)).to.deep.equal(['settled']);
+  });
+
+  it('once nothing is on its way to the address that only a payout which has to make room sends on', async () => {
+    const key = await the.paid(['BNB', COIN], ['USDT', 10n * USDT]);
+    the.everywhere(({ method, id }) =>
+      method === 'eth_sendRawTransaction' ? { json: { jsonrpc: '2.0', id, result: '0x' } } : undefined,
+    );
+    await the.settle(key, says('no block has them yet'));
+    const hash = await sendsPast(key, DESTINATION, 10n * USDT);
+    const address = shown('bsc', key);
+    expect(await conclude.refused(address, hash)).to.match(/another payout .* is on its way: wait/);
+    the.everywhere(undefined);
+    the.clock.aheadMs += 16_000;
+    await the.settle(key, isSent);
+    await the.chain.mine(20);
+    await the.finish();
+    expect(await conclude(address, hash)).to.include({ kind: 'concluded', netUnits: 10n * USDT });
+    expect((await the.states(key)).toSorted()).to.deep.equal(['cancelled', 'settled']);
+    await the.agrees();
   });
 
   it('of a token that takes a fee what arrived; meanwhile no other address pays for the same', async () => {
