@@ -47,7 +47,14 @@ export function decideLiving(facts: LivingFacts): LivingStep {
 
 /** The block that ended it was replaced: what is signed is sent until another one has it. */
 function decideOver(facts: LivingFacts): LivingStep {
-  const loose = facts.sent.filter((one) => movesMoney(one.purpose) && isSent(one) && canLand(one));
+  const loose = facts.sent.filter(
+    (one) =>
+      movesMoney(one.purpose) &&
+      isSent(one) &&
+      canLand(one) &&
+      // Its deposits went to another payout: whoever sent this too would pay them twice.
+      !(facts.state === 'failed' && one.purpose === 'payout'),
+  );
   const wait = waits(
     'on_its_way',
     `it is ${facts.state}, and the block that ended it was replaced: its bytes are sent again until another one has them, and nothing else is paid out of the address; see that the RPC endpoints answer ("doctor")`,

@@ -182,6 +182,11 @@ describe('the next step of a payout', () => {
     ],
     ['and nothing more before its time', facts('settled', [sent('sent')]), 'on_its_way'],
     [
+      'but no transfer of one that failed',
+      facts('failed', [sent('sent', { sentAt: ago(16_000) })]),
+      'on_its_way',
+    ],
+    [
       'does not outbid what is in a block',
       facts('paying', [sent('mined', { signedAt: ago(600_000) })]),
       'on_its_way',

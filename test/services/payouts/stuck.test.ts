@@ -75,7 +75,7 @@ describe('payouts that do not go on by themselves', function () {
     expect(listed.now).to.have.members(now);
     const later = [...now, ...inTime, 'refused', 'refuses'];
     expect(listed.later).to.have.members(later);
-    expect(listed.inAWeek).to.have.members([...later, 'gas_price', 'fee_too_high']);
+    expect(listed.inAWeek).to.have.members([...later, 'gas_price', 'fee_too_high', 'paid_lately']);
   });
 
   it('are listed under the payout that is planned, and where nobody looks after it', async () => {

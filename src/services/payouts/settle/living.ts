@@ -58,9 +58,12 @@ const EXPIRED = sql<boolean>`(s.block_hash is null and s.expires_at is not null 
   select 1 from chain_cursors c join chain_blocks b on b.network = c.network and b.number = c.verified_number
   where c.network = s.network and b.mined_at >= s.expires_at))`;
 
-/** Of a transaction `s`: it is signed and in no block, and may land. */
+/** Of a transaction `s`: it would pay deposits that went to another payout, because its own has failed. */
+export const HAS_FAILED = sql<boolean>`(s.purpose is not distinct from 'payout' and exists (
+  select 1 from payouts f where f.id = s.payout_id and f.state = 'failed'))`;
+/** Of a transaction `s`: it is signed and in no block, may land, and is to. */
 export const IS_LOOSE = sql<boolean>`(s.state in ('signed', 'sent') and not ${PLACE_TAKEN}
-  and not ${EXPIRED})`;
+  and not ${EXPIRED} and not ${HAS_FAILED})`;
 
 /** What decides its next step. */
 export async function livingFacts(em: Em, deps: TxDeps, payout: Payout, pace: Pace): Promise<LivingFacts> {

@@ -3,6 +3,7 @@ import { rows, run, sql } from '../../../db/sql.ts';
 import { BY_ENDPOINTS, isTaken } from '../../../domain/payouts/taken.ts';
 import { fitted } from '../../../domain/text.ts';
 import type { Deps } from '../../deps.ts';
+import { HAS_FAILED } from './living.ts';
 
 /** How many earlier ones are sent along: the lowest, for which all others wait. */
 const MOST_BEFORE = 20;
@@ -12,10 +13,11 @@ const MAX_REFUSED = 500;
 /**
  * Sends signed bytes to every endpoint, those that it has to follow first: a wallet's transactions land in
  * their order, so an earlier one that no node has keeps all later ones waiting, whatever became of its
- * payout. Of the attempts in one place the newest goes. Those that were sent a moment ago are on their way.
- * What endpoints say is logged and proves nothing; where none takes it, it is kept as the reason why no block
- * has it. That one was sent is written just before, because it may be in a block a moment later, and of no
- * other: who is killed then has called nothing sent that waited.
+ * payout, but for the transfer of one that failed, whose deposits another one pays. Of the attempts in one
+ * place the newest goes. Those that were sent a moment ago are on their way. What endpoints say is logged and
+ * proves nothing; where none takes it, it is kept as the reason why no block has it. That one was sent is
+ * written just before, because it may be in a block a moment later, and of no other: who is killed then has
+ * called nothing sent that waited.
  */
 export async function sendSigned(
   deps: Deps,
@@ -36,7 +38,8 @@ export async function sendSigned(
             select distinct on (s.nonce) s.* from sent_transactions s
             join sent_transactions last on last.id = ${id}
             where s.network = last.network and s.from_key = last.from_key and s.nonce < last.nonce
-              and s.state in ('signed', 'sent') and s.raw is not null order by s.nonce, s.attempt desc) newest
+              and s.state in ('signed', 'sent') and s.raw is not null
+              and not ${HAS_FAILED} order by s.nonce, s.attempt desc) newest
           where sent_at is null or sent_at <= ${before} or sent_at >= ${after}
           order by nonce limit ${MOST_BEFORE})
         union all
