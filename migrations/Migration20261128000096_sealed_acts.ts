@@ -30,7 +30,7 @@ export class Migration20261128000096_sealed_acts extends Migration {
   }
 }
 
-/** As before, and who let payouts go on, and which key is in use: the signer looks at both itself. */
+/** The signer's rights: as before, and to read decisions about pauses and which key is in use. */
 const GRANTS = `
 create or replace function grant_signer(signer name) returns void language plpgsql as $$
 declare

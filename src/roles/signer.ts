@@ -56,7 +56,7 @@ async function signWhile(keyed: Keyed, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Over and over: another process, with another wallet file, may have told its own since. */
+/** It is told once a minute: another process, with another wallet file, may have told of its own since. */
 async function tellGasWallets({ config, log }: Keyed, orm: Orm, signal: AbortSignal): Promise<void> {
   const problem = 'the gas wallets could not be told to the other roles yet';
   while (!signal.aborted) {

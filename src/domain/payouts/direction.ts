@@ -52,7 +52,7 @@ export const CLOCKS_DIFFER_MS = 5 * 60_000;
 
 /**
  * When a row is sealed that takes the place of another one: never before that, or it would be taken for an
- * older one. One of a clock that ran far ahead was noted by no signer, and holds nothing up.
+ * older one. The earlier seal does not count where its clock ran far ahead: no signer has noted that one.
  */
 export function sealTime(now: Date, before: Date | undefined): Date {
   const least = before === undefined ? 0 : before.getTime() + 1;

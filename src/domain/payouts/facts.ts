@@ -34,7 +34,7 @@ export type LivingFacts = {
   readonly obsolete: string | null;
   /** Why nothing new is to be signed: somebody has paused it. What is signed goes on. */
   readonly paused: string | null;
-  /** Of what is asked for a part would be signed now that is worth a payout. */
+  /** The whole is above a limit, and the signer would sign a part now that is worth a payout. */
   readonly goesInPart?: boolean;
   /** When a person last asked for another look; null where nobody did. */
   readonly retriedAt: Date | null;

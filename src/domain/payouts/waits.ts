@@ -157,7 +157,7 @@ export const WAITS: Readonly<Record<WaitCode, WaitRule>> = {
   },
 };
 
-/** The codes of which this is so. */
+/** The codes whose rule fulfils a condition. */
 export const codesThat = (is: (rule: WaitRule) => boolean): readonly WaitCode[] =>
   WAIT_CODES.filter((code) => is(WAITS[code]));
 

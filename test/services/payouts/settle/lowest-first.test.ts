@@ -24,6 +24,8 @@ describe('signed bytes of a wallet with many places that no block has', function
       // Whatever became of its payout.
       await the.force("update payouts set state = 'failed', reason = 'x' where id = ?", [payout.id]);
     }
+    // The transfer of a failed payout: another payout pays its deposits.
+    await the.force("update sent_transactions set purpose = 'payout' where id = ?", [ids[3]]);
     const sent: number[] = [];
     const broadcast: Spending['broadcast'] = async (raw) => {
       sent.push(Transaction.from(`0x${Buffer.from(raw).toString('hex')}`).nonce);
@@ -32,6 +34,7 @@ describe('signed bytes of a wallet with many places that no block has', function
     const spending = { resendMs: 15_000, broadcast } as Partial<Spending> as Spending;
     const signal = new AbortController().signal;
     await sendSigned(the.deps, { id: ids.at(-1) ?? '', spending, signal });
-    expect(sent).to.deep.equal([...Array.from({ length: 20 }, (_, nonce) => nonce), TOP_UPS - 1]);
+    const lowest = Array.from({ length: 21 }, (_, nonce) => nonce).filter((nonce) => nonce !== 3);
+    expect(sent).to.deep.equal([...lowest, TOP_UPS - 1]);
   });
 });
