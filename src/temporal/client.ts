@@ -1,4 +1,11 @@
-import { Client, Connection, type WorkflowStartOptions } from '@temporalio/client';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  Client,
+  Connection,
+  defaultGrpcRetryOptions,
+  makeGrpcRetryInterceptor,
+  type WorkflowStartOptions,
+} from '@temporalio/client';
 import { defineSearchAttributeKey, type Priority, type SearchAttributePair } from '@temporalio/common';
 import { chainTaskQueue, WEBHOOK_TASK_QUEUE } from '../../workflows/timeouts.ts';
 import type { ActorAttributes, ActorMessage, ActorOwner } from '../domain/actor-message.ts';
@@ -17,6 +24,8 @@ export const TASK_QUEUE = 'gateway';
 const CALL_TIMEOUT_MS = 5_000;
 const LIST_TIMEOUT_MS = 20_000;
 const FIGURES_TIMEOUT_MS = 3_000;
+/** A timer of Node may run this much before a longer one that was set earlier. */
+const TIMER_SLACK_MS = 20;
 /**
  * Temporal has five priorities, and the third is the usual one: work of test
  * mode is taken where no live task is left.
@@ -43,6 +52,7 @@ export type TemporalLink = {
    * within a few seconds where Temporal is unreachable.
    */
   backlogs(networks: readonly string[]): Promise<QueueBacklog[]>;
+  /** Waits for what the SDK is about to repeat, within seconds; calls that are open then fail. */
   close(): Promise<void>;
 };
 
@@ -51,7 +61,12 @@ export type TemporalLink = {
  * this never fails because Temporal is unreachable.
  */
 export function linkTemporal(place: TemporalPlace): TemporalLink {
-  const connection = Connection.lazy({ ...connectionOptions(place), connectTimeout: CALL_TIMEOUT_MS });
+  const repeats = createRepeats();
+  const connection = Connection.lazy({
+    ...connectionOptions(place),
+    connectTimeout: CALL_TIMEOUT_MS,
+    interceptors: [repeats.interceptor],
+  });
   const client = new Client({ connection, namespace: place.namespace });
   const starts = createStartTurns();
   const within = <T>(call: () => Promise<T>): Promise<T> =>
@@ -89,7 +104,34 @@ export function linkTemporal(place: TemporalPlace): TemporalLink {
         readBacklogs(client, { namespace: place.namespace, queues, testPriority: TEST_PRIORITY }),
       );
     },
-    close: () => connection.close(),
+    close: async () => {
+      await repeats.end();
+      await connection.close();
+    },
+  };
+}
+
+/**
+ * The SDK repeats a call from a timer. Where the connection was closed meanwhile, this timer throws
+ * with nobody to catch it, and the process ends. So the last timer is waited for, and none follows.
+ */
+function createRepeats() {
+  const usual = defaultGrpcRetryOptions();
+  let ending = false;
+  let lastAt = 0;
+  return {
+    interceptor: makeGrpcRetryInterceptor({
+      retryableDecider: (attempt, status) => !ending && usual.retryableDecider(attempt, status),
+      delayFunction: (attempt, status) => {
+        const waitMs = usual.delayFunction(attempt, status);
+        lastAt = Math.max(lastAt, performance.now() + waitMs);
+        return waitMs;
+      },
+    }),
+    async end(): Promise<void> {
+      ending = true;
+      await sleep(Math.max(0, lastAt - performance.now()) + TIMER_SLACK_MS);
+    },
   };
 }
 

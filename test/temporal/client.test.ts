@@ -1,5 +1,6 @@
 import { createServer, type Http2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ActorRefused } from '../../src/services/deps.ts';
 import { linkTemporal } from '../../src/temporal/client.ts';
@@ -60,5 +61,18 @@ describe('an error of Temporal', function () {
       await link.close();
       server.close();
     }
+  });
+});
+
+describe('a link to a Temporal that is away', () => {
+  it('closes only after the last call that the SDK repeats, which fails and throws nowhere else', async () => {
+    const link = linkTemporal({ address: '127.0.0.1:1', namespace: 'default' });
+    const asked = link.ping().then(
+      () => 'answered',
+      () => 'failed',
+    );
+    await sleep(50);
+    await link.close();
+    expect(await asked).to.equal('failed');
   });
 });
