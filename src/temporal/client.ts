@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Client,
   Connection,
@@ -8,6 +7,7 @@ import {
 } from '@temporalio/client';
 import { defineSearchAttributeKey, type Priority, type SearchAttributePair } from '@temporalio/common';
 import { chainTaskQueue, WEBHOOK_TASK_QUEUE } from '../../workflows/timeouts.ts';
+import { pause } from '../base/async/pause.ts';
 import type { ActorAttributes, ActorMessage, ActorOwner } from '../domain/actor-message.ts';
 import { type ActorPort, ActorRefused } from '../services/deps.ts';
 import { type QueueBacklog, readBacklogs } from './backlog.ts';
@@ -130,7 +130,7 @@ function createRepeats() {
     }),
     async end(): Promise<void> {
       ending = true;
-      await sleep(Math.max(0, lastAt - performance.now()) + TIMER_SLACK_MS);
+      await pause(Math.max(0, lastAt - performance.now()) + TIMER_SLACK_MS);
     },
   };
 }
