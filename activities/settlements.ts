@@ -1,8 +1,13 @@
-import type { SettlementActorInput } from '../src/domain/actor-message.ts';
+import type { SettlementActorInput, WalletActorInput } from '../src/domain/actor-message.ts';
 import { isDecided, type RecordedDecision } from '../src/services/payouts/pauses.ts';
 import { advanceSettlement as advance } from '../src/services/payouts/settle/advance.ts';
 import { createAsks } from '../src/services/payouts/settle/asking.ts';
-import type { SettlementDeps, SettlementInput } from '../src/services/payouts/settle/input.ts';
+import type {
+  SettlementDeps,
+  SettlementInput,
+  SettlementStep,
+} from '../src/services/payouts/settle/input.ts';
+import { advanceWallet as advanceOfWallet, type WalletStep } from '../src/services/payouts/wallet/advance.ts';
 import { failure, guarded, waiting } from './faults.ts';
 
 /** The server reads a pause of nothing as "no retry", which would end the activity. */
@@ -26,17 +31,20 @@ export function settlementActivities(deps: SettlementDeps) {
      * type NeedsOperator, which is not retried: `alarmed` says that it has.
      */
     async advanceSettlement(input: SettlementActorInput & { readonly alarmed: boolean }): Promise<Made> {
-      const { network, alarmed } = input;
-      // The actor has looked at its form; where no address of ours has it, there is nothing to pay out.
-      const addressKey = input.addressKey as SettlementInput['addressKey'];
-      const step = await guarded(
-        () => advance({ ...deps, asks }, { network, addressKey, alarmed }),
-        (error) =>
-          deps.log.warn({ err: error, network, addressKey }, 'a step of a payout met a fault of our own'),
+      const step = await tried(deps, input, 'a step of a payout', (of) => advance({ ...deps, asks }, of));
+      if (step.kind === 'wait') throw pause(deps, step);
+      return step;
+    },
+
+    /** The same of a wallet of ours that has signed something which no block has. */
+    async advanceWallet(
+      input: WalletActorInput & { readonly alarmed: boolean },
+    ): Promise<Exclude<WalletStep, { kind: 'wait' }>> {
+      const step = await tried(deps, input, 'a step of a wallet', (of) =>
+        advanceOfWallet({ ...deps, asks }, of),
       );
-      if (step.kind !== 'wait') return step;
-      if (step.stuck) throw failure({ message: step.reason, type: 'NeedsOperator', nonRetryable: true });
-      throw waiting(deps, step.reason, Math.max(LEAST_PAUSE_MS, step.delayMs));
+      if (step.kind === 'wait') throw pause(deps, step);
+      return step;
     },
 
     /**
@@ -62,4 +70,24 @@ export function settlementActivities(deps: SettlementDeps) {
       });
     },
   };
+}
+
+async function tried<Step>(
+  deps: SettlementDeps,
+  { network, alarmed, addressKey: key }: SettlementActorInput & { readonly alarmed: boolean },
+  what: string,
+  take: (input: SettlementInput) => Promise<Step>,
+): Promise<Step> {
+  // The actor has looked at its form; where no address of ours has it, there is nothing to do.
+  const addressKey = key as SettlementInput['addressKey'];
+  return await guarded(
+    () => take({ network, addressKey, alarmed }),
+    (error) => deps.log.warn({ err: error, network, addressKey }, `${what} met a fault of our own`),
+  );
+}
+
+/** The failure that says why a step waits, and when it is tried again; never where a person is needed. */
+function pause(deps: SettlementDeps, { reason, delayMs, stuck }: SettlementStep & { kind: 'wait' }) {
+  if (stuck) return failure({ message: reason, type: 'NeedsOperator', nonRetryable: true });
+  return waiting(deps, reason, Math.max(LEAST_PAUSE_MS, delayMs));
 }

@@ -37,6 +37,9 @@ export type SettlementResult =
   | { readonly kind: 'went'; readonly state: string; readonly note: string }
   | { readonly kind: 'rest'; readonly note: string };
 
+/** What a step of a wallet says. */
+export type WalletResult = { readonly kind: 'went' | 'rest'; readonly note: string };
+
 /** Longer than any link lives: a timer for more is a mistake. */
 const MAX_WAIT_MS = 30 * 24 * 60 * 60_000;
 
@@ -71,6 +74,13 @@ export function settlementResult(raw: unknown): SettlementResult | undefined {
   if (kind === 'rest') return { kind, note };
   if (kind !== 'went' || typeof state !== 'string' || !isPayoutState(state)) return undefined;
   return { kind, state, note };
+}
+
+/** The result of a wallet's step, or undefined for anything else. */
+export function walletResult(raw: unknown): WalletResult | undefined {
+  if (!isRecord(raw)) return undefined;
+  const { kind, note } = raw;
+  return typeof note === 'string' && (kind === 'rest' || kind === 'went') ? { kind, note } : undefined;
 }
 
 /** Whether an activity says that a delivery arrived. */

@@ -1,7 +1,7 @@
 import type { Mode, Network } from './assets.ts';
 
 /** The actors of the product, by workflow type. */
-export type ActorType = 'deposit' | 'notify' | 'paymentLink' | 'settlement' | 'watchChain';
+export type ActorType = 'deposit' | 'notify' | 'paymentLink' | 'settlement' | 'wallet' | 'watchChain';
 
 /**
  * Typed search attributes that operators filter by in the Web
@@ -61,6 +61,8 @@ export type PaymentLinkActorInput = { readonly linkId: string };
 
 /** Arguments of the actor that pays out what was completed on an address: the rows say everything else. */
 export type SettlementActorInput = { readonly network: Network; readonly addressKey: string };
+/** The same of the actor of a wallet of ours that has signed something which no block has. */
+export type WalletActorInput = SettlementActorInput;
 
 /** `names` says of each delivery which event goes to which host; whoever writes the message down adds it. */
 export type NotifyActorInput = {

@@ -26,6 +26,10 @@ export const paymentWorkflowId = (linkId: string): string => `payment:${linkId}`
 export const settlementWorkflowId = (network: Network, addressKey: string): string =>
   `settlement:${network}:${addressKey}`;
 
+/** The actor of a wallet of ours that has signed something which no block has. */
+export const walletWorkflowId = (network: Network, addressKey: string): string =>
+  `wallet:${network}:${addressKey}`;
+
 /** The signal that tells an actor to read its row again. It carries nothing: the row does. */
 export const ROW_CHANGED = 'changed';
 

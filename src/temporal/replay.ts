@@ -25,7 +25,7 @@ export function quietReplays(): void {
 }
 
 /** What is replayed by default: the actors that move money, in the last runs that the server still holds. */
-const SERVER_QUERY = "WorkflowType IN ('deposit', 'paymentLink', 'settlement')";
+const SERVER_QUERY = "WorkflowType IN ('deposit', 'paymentLink', 'settlement', 'wallet')";
 const SERVER_LIMIT = 2_000;
 
 /**

@@ -26,6 +26,7 @@ const WAYS: Readonly<Record<string, readonly string[]>> = {
     'simulated',
   ],
   settlement: ['decided-then-settled', 'needs-operator-then-settled', 'settled'],
+  wallet: ['sent-again-then-mined'],
 };
 
 describe('the stored histories', function () {

@@ -5,7 +5,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { eventually } from '../../dev/support/eventually.ts';
 import { temporal } from '../../dev/support/parts.ts';
 import type { AddressKey } from '../../src/chains/address-key.ts';
-import { settlementWake } from '../../src/services/payouts/actor-message.ts';
+import { settlementWake, walletWake } from '../../src/services/payouts/actor-message.ts';
 import { linkTemporal, type TemporalLink } from '../../src/temporal/client.ts';
 import { ensureSearchAttributes } from '../../src/temporal/search-attributes.ts';
 import { workflowBundle } from '../../src/temporal/workflow-bundle.ts';
@@ -49,6 +49,12 @@ export async function startSettlementActors() {
   await ensureSearchAttributes(link, 'default');
   const client = new Client({ connection: await Connection.connect({ address }), namespace: 'default' });
   const connection = await NativeConnection.connect({ address });
+  const take = async (input: Input): Promise<unknown> => {
+    asked.set(input.addressKey, [...(asked.get(input.addressKey) ?? []), input]);
+    const steps = scripts.get(input.addressKey) ?? [];
+    const step = steps.length > 1 ? steps.shift() : steps[0];
+    return await (step ?? rest)(input);
+  };
   let stopWorker: () => Promise<void> = async () => undefined;
   const startWorker = async (): Promise<void> => {
     const worker = await Worker.create({
@@ -56,12 +62,8 @@ export async function startSettlementActors() {
       taskQueue,
       workflowBundle: await workflowBundle(),
       activities: {
-        advanceSettlement: async (input: Input) => {
-          asked.set(input.addressKey, [...(asked.get(input.addressKey) ?? []), input]);
-          const steps = scripts.get(input.addressKey) ?? [];
-          const step = steps.length > 1 ? steps.shift() : steps[0];
-          return await (step ?? rest)(input);
-        },
+        advanceSettlement: take,
+        advanceWallet: take,
         requirePayoutDecision: async ({ kind, by, reason }: Decided) => {
           if (recorded.some((one) => one.kind === kind && one.by === by && one.reason === reason))
             return true;
@@ -80,6 +82,7 @@ export async function startSettlementActors() {
     };
   };
   await startWorker();
+  const world = { client, link, taskQueue, scripts, asked };
   return {
     client,
     taskQueue,
@@ -87,7 +90,8 @@ export async function startSettlementActors() {
     recorded,
     startWorker,
     stopWorker: () => stopWorker(),
-    actor: (...steps: Step[]) => actorOf({ client, link, taskQueue, scripts, asked }, steps),
+    actor: (...steps: Step[]) => actorOf(world, steps, settlementWake),
+    wallet: (...steps: Step[]) => actorOf(world, steps, walletWake),
     stop: async () => {
       await stopWorker();
       await connection.close();
@@ -105,11 +109,15 @@ type World = {
   readonly asked: Map<string, Input[]>;
 };
 
-function actorOf({ client, link, taskQueue, scripts, asked }: World, steps: Step[]) {
+function actorOf(
+  { client, link, taskQueue, scripts, asked }: World,
+  steps: Step[],
+  wakeOf: typeof settlementWake,
+) {
   const addressKey = randomBytes(20).toString('hex') as AddressKey;
   scripts.set(addressKey, steps);
   const place = { network: 'bsc' as const, addressKey, address: `0x${addressKey}`, merchantId: 'm' };
-  const [workflowId, message] = settlementWake(place);
+  const [workflowId, message] = wakeOf(place);
   const ui = webUi(link, workflowId);
   return {
     ui,

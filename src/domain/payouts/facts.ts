@@ -45,7 +45,6 @@ export type LivingFacts = {
   };
   readonly now: Date;
   readonly resendMs: number;
-  readonly outbidMs: number;
   /** How soon a block that is on its way to being final is looked for again. */
   readonly blockLookMs: number;
 };
@@ -55,6 +54,8 @@ export type Wait = {
   readonly code: WaitCode;
   readonly reason: string;
   readonly delayMs: number;
+  /** The transaction that no block has although it was sent: the actor of its wallet has to look. */
+  readonly wakes?: string;
 };
 
 /** Whether blocks may still take it. */
@@ -62,6 +63,10 @@ export const canLand = ({ placeTaken, expired }: SentFacts): boolean => !placeTa
 /** How long ago, in milliseconds; longer than anything where it never was. */
 export const ageOf = (at: Date | null, now: Date): number =>
   at === null ? Number.POSITIVE_INFINITY : now.getTime() - at.getTime();
+
+/** Whether it is to be sent, for the first time or again; at once where a wrong clock says that it was. */
+export const isDue = (sentAt: Date | null, now: Date, resendMs: number): boolean =>
+  Math.abs(ageOf(sentAt, now)) >= resendMs;
 
 /** A wait, for a step that has to say why. */
 export function waits(code: WaitCode, reason: string, delayMs: number): Wait {

@@ -1,7 +1,6 @@
 // What becomes of energy that an address was lent for a payout which is over, from rows alone.
 import { isGivenUp, sentenceOf, signerSays } from './asked.ts';
-import { canLand, type LivingFacts, type SentFacts, type Wait, waits } from './facts.ts';
-import { dueToSend } from './step.ts';
+import { canLand, isDue, type LivingFacts, type SentFacts, type Wait, waits } from './facts.ts';
 
 export type ReclaimFacts = Pick<LivingFacts, 'signer' | 'now' | 'resendMs' | 'blockLookMs' | 'retriedAt'> & {
   /** What lent it. */
@@ -51,11 +50,13 @@ export function decideReclaim(facts: ReclaimFacts): ReclaimStep {
     return busy(
       waits('on_its_way', 'what takes its energy back is in a block that is not final yet', blockLookMs),
     );
-  const due = dueToSend(open, now, resendMs);
-  return (
-    due ??
-    busy(waits('on_its_way', 'what takes its energy back was sent, and no block has it yet', blockLookMs))
+  if (open.sentAt === null) return { does: 'send', id: open.id };
+  const wait = waits(
+    'on_its_way',
+    'what takes its energy back was sent, and no block has it yet',
+    blockLookMs,
   );
+  return busy(isDue(open.sentAt, now, resendMs) ? { ...wait, wakes: open.id } : wait);
 }
 
 function tryAgain({ sent, now, retriedAt }: ReclaimFacts): ReclaimStep {

@@ -2,8 +2,10 @@
 // no block has shown.
 import type { SentState } from '../settlement.ts';
 import { isGivenUp, roomSaid, sentenceOf, signerSays } from './asked.ts';
-import { ageOf, canLand, type LivingFacts, type SentFacts, type Wait, waits } from './facts.ts';
+import { canLand, isDue, type LivingFacts, type SentFacts, type Wait, waits } from './facts.ts';
 import { movesMoney } from './purpose.ts';
+import { BY_ENDPOINTS } from './taken.ts';
+import { LET_BE_PART } from './wallet.ts';
 
 export type LivingStep =
   | Wait
@@ -13,21 +15,14 @@ export type LivingStep =
   | { readonly does: 'fail'; readonly reason: string }
   /** It was signed: it pays from now on, whatever happens. */
   | { readonly does: 'pay' }
+  /** For the first time; what is in no block after that its wallet sends again (./wallet.ts). */
   | { readonly does: 'send'; readonly id: string }
-  /** Another attempt in the same place, for a higher price. */
-  | { readonly does: 'outbid'; readonly id: string }
   /** Nothing is signed that could pay it: find out what it takes, and ask for that. */
   | { readonly does: 'prepare' }
   /** What was asked for will not be signed as it is. */
   | { readonly does: 'give_up'; readonly id: string; readonly reason: string }
   | { readonly does: 'cancel'; readonly reason: string };
 
-/**
- * What was sent a moment ago may be in one of the next blocks, whenever it was signed: whoever comes an hour
- * late sends it first. It is outbid after this part of the time for which it is let be; that is ten blocks
- * and more, and the rest is for finding out what a better one takes, before it is sent again.
- */
-const LET_BE_PART = 3;
 const LONG_WAIT_MS = 60_000;
 
 /**
@@ -45,7 +40,7 @@ export function decideLiving(facts: LivingFacts): LivingStep {
   return decidePlanned(facts, payouts);
 }
 
-/** The block that ended it was replaced: what is signed is sent until another one has it. */
+/** The block that ended it was replaced: its wallet sends what is signed until another one has it. */
 function decideOver(facts: LivingFacts): LivingStep {
   const loose = facts.sent.filter(
     (one) =>
@@ -60,7 +55,7 @@ function decideOver(facts: LivingFacts): LivingStep {
     `it is ${facts.state}, and the block that ended it was replaced: its bytes are sent again until another one has them, and nothing else is paid out of the address; see that the RPC endpoints answer ("doctor")`,
     facts.resendMs / LET_BE_PART,
   );
-  return firstDue(newestOfEach(loose), facts) ?? wait;
+  return wakingFor(newestOfEach(loose), facts, wait);
 }
 
 function decidePaying(
@@ -94,7 +89,7 @@ function failing({ now, signer }: LivingFacts, reason: string, asked: SentFacts 
   return waits(said.code, `${reason}, and another attempt is asked for: ${said.reason}`, said.delayMs);
 }
 
-/** The newest attempt is sent until a block holds one of them, and outbid when none does for long. */
+/** The newest attempt is sent; its wallet does so until a block holds one of them. */
 function keepSending(
   facts: LivingFacts,
   open: readonly SentFacts[],
@@ -102,18 +97,20 @@ function keepSending(
 ): LivingStep {
   // What prepared it, whose final block was replaced after all: without that nothing can land.
   const before = facts.sent.filter((one) => prepares(one) && isSent(one) && canLand(one));
-  const due = firstDue([...newestOfEach(before), newestOf(open)], facts);
-  if (due) return due;
+  const bytes = [...newestOfEach(before), newestOf(open)];
+  const first = neverSent(bytes);
+  if (first) return first;
   if (asked) {
     if (isGivenUp(asked, facts)) return { does: 'give_up', id: asked.id, reason: sentenceOf(asked) };
     const { code, reason } = signerSays(asked, facts.signer, facts.now);
-    return waits(
-      code,
-      `${reason}; the transaction before it is sent again until a block has it`,
-      facts.blockLookMs,
-    );
+    const sentOn = `${reason}; the transaction before it is sent again until a block has it`;
+    return wakingFor(bytes, facts, waits(code, sentOn, facts.blockLookMs));
   }
-  return outbids(facts, newestOf(open), 'its transaction was sent', 'it');
+  return untilMined(
+    bytes,
+    facts,
+    `its transaction was sent, and no block has it yet${whyNot(newestOf(open))}`,
+  );
 }
 
 function decidePlanned(facts: LivingFacts, payouts: readonly SentFacts[]): LivingStep {
@@ -121,20 +118,22 @@ function decidePlanned(facts: LivingFacts, payouts: readonly SentFacts[]): Livin
   const before = facts.sent.filter((one) => prepares(one) && !isOver(one.state));
   const open = before.filter((one) => one.state !== 'asked' && canLand(one));
   const isMined = open.some(({ state }) => state === 'mined');
-  // A signed top-up has a place in the gas wallet's order: it is sent whatever becomes of the payout.
-  const due = isMined ? undefined : firstDue(newestOfEach(open), facts);
-  if (due) return due;
+  // A signed top-up has a nonce of the gas wallet: it is sent whatever becomes of the payout.
+  const bytes = isMined ? [] : newestOfEach(open);
+  const first = neverSent(bytes);
+  if (first) return first;
   for (const asked of [...payouts, ...before].filter(({ state }) => state === 'asked')) {
     const given = obsolete !== null && asked.refused !== null;
     const inPart = facts.goesInPart === true && roomSaid(asked) !== undefined;
     if (given || inPart || isGivenUp(asked, facts))
       return { does: 'give_up', id: asked.id, reason: obsolete ?? sentenceOf(asked) };
-    return { does: 'wait', ...signerSays(asked, facts.signer, facts.now) };
+    return wakingFor(bytes, facts, { does: 'wait', ...signerSays(asked, facts.signer, facts.now) });
   }
   if (open.length > 0) {
     const newest = newestOf(open);
     const what = newest.purpose === 'gas' ? 'the coins for its fee' : 'the bytes that lend it energy';
-    if (!isMined) return outbids(facts, newest, `${what} were sent`, 'them');
+    if (!isMined)
+      return untilMined(bytes, facts, `${what} were sent, and no block has them yet${whyNot(newest)}`);
     return waits('on_its_way', `${what} are in a block that is not final yet`, facts.blockLookMs);
   }
   if (obsolete !== null) return { does: 'cancel', reason: obsolete };
@@ -142,39 +141,26 @@ function decidePlanned(facts: LivingFacts, payouts: readonly SentFacts[]): Livin
   return { does: 'prepare' };
 }
 
-/** What endpoints said to it, where none of them takes it. */
-const whyNot = (newest: SentFacts): string =>
-  newest.refused === null ? '' : `: no RPC endpoint takes it (${sentenceOf(newest)})`;
+/** Why no block has it, as far as anybody said: no endpoint takes it, or its price cannot be raised. */
+const whyNot = (newest: SentFacts): string => {
+  if (newest.refused === null) return '';
+  return newest.refused.startsWith(BY_ENDPOINTS)
+    ? `: no RPC endpoint takes it (${sentenceOf(newest)})`
+    : `, and it cannot be replaced: ${sentenceOf(newest)}`;
+};
 
-/**
- * A better price for what no block takes: what is signed may land at any time, so nobody gains by it, and
- * what stands behind it in the wallet's order waits for it. So neither a pause nor anything else of its
- * payout keeps it back.
- */
-function outbids(
-  { now, resendMs, outbidMs, blockLookMs }: LivingFacts,
-  newest: SentFacts,
-  what: string,
-  them: 'it' | 'them',
-): LivingStep {
-  const { id, signedAt, sentAt } = newest;
-  if (ageOf(signedAt, now) >= outbidMs && ageOf(sentAt, now) >= resendMs / LET_BE_PART)
-    return { does: 'outbid', id };
-  return waits('on_its_way', `${what}, and no block has ${them} yet${whyNot(newest)}`, blockLookMs);
+/** A wait until a block has these, whose wallet is woken where it has to send one again, or replace it. */
+const untilMined = (bytes: readonly SentFacts[], facts: LivingFacts, reason: string): Wait =>
+  wakingFor(bytes, facts, waits('on_its_way', reason, facts.blockLookMs));
+
+function wakingFor(bytes: readonly SentFacts[], { now, resendMs }: LivingFacts, wait: Wait): Wait {
+  const late = bytes.find(({ sentAt }) => isDue(sentAt, now, resendMs));
+  return late ? { ...wait, wakes: late.id, delayMs: Math.max(wait.delayMs, resendMs / LET_BE_PART) } : wait;
 }
 
-/** The first of these that is to be sent now. */
-function firstDue(bytes: readonly SentFacts[], { now, resendMs }: LivingFacts): ReturnType<typeof dueToSend> {
-  return bytes.map((one) => dueToSend(one, now, resendMs)).find((due) => due !== undefined);
-}
-
-/** That it is to be sent, for the first time or again; at once where a wrong clock says that it was. */
-export function dueToSend(
-  { id, sentAt }: Pick<SentFacts, 'id' | 'sentAt'>,
-  now: Date,
-  resendMs: number,
-): (LivingStep & { readonly does: 'send' }) | undefined {
-  return Math.abs(ageOf(sentAt, now)) >= resendMs ? { does: 'send', id } : undefined;
+function neverSent(bytes: readonly SentFacts[]): LivingStep | undefined {
+  const first = bytes.find(({ sentAt }) => sentAt === null);
+  return first && { does: 'send', id: first.id };
 }
 
 /** What took the last hope from attempts of which none is in a block. */

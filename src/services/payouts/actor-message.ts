@@ -1,7 +1,7 @@
 import type { AddressKey } from '../../chains/address-key.ts';
-import type { ActorMessage, SettlementActorInput } from '../../domain/actor-message.ts';
+import type { ActorMessage, SettlementActorInput, WalletActorInput } from '../../domain/actor-message.ts';
 import type { Network } from '../../domain/assets.ts';
-import { ROW_CHANGED, settlementWorkflowId } from '../../domain/ids.ts';
+import { ROW_CHANGED, settlementWorkflowId, walletWorkflowId } from '../../domain/ids.ts';
 
 /** One of our addresses, and whose money lies there. */
 export type SettlementPlace = {
@@ -30,6 +30,26 @@ export function settlementWake(place: SettlementPlace): SettlementWake {
       memo: { address },
       summary: `payouts of ${address} on ${network}`,
       owner: { merchantId, mode: 'live' },
+      signal: { name: ROW_CHANGED, args: [] },
+    },
+  ];
+}
+
+/** Tells the actor of a wallet that no block has what it sent; one that does not run is started. */
+export function walletWake({
+  network,
+  addressKey,
+  address,
+}: Omit<SettlementPlace, 'merchantId'>): SettlementWake {
+  const input: WalletActorInput = { network, addressKey };
+  return [
+    walletWorkflowId(network, addressKey),
+    {
+      workflowType: 'wallet',
+      args: [input],
+      attributes: { Network: network, NeedsOperator: false },
+      memo: { address },
+      summary: `what ${address} signed on ${network} and no block has`,
       signal: { name: ROW_CHANGED, args: [] },
     },
   ];

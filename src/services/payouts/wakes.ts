@@ -11,7 +11,7 @@ import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
 import type { Deps, TxDeps } from '../deps.ts';
 import { insertOutbox } from '../outbox/insert.ts';
 import type { Tx } from '../transact.ts';
-import { type SettlementPlace, settlementWake } from './actor-message.ts';
+import { type SettlementPlace, settlementWake, walletWake } from './actor-message.ts';
 
 /** What a payout may cover: money of live mode that is credited. */
 const PAYABLE: DepositState = 'completed';
@@ -98,6 +98,18 @@ export async function wakeForGas(tx: Tx, network: Network): Promise<void> {
 export async function wakeAfterPayout(em: Em, deps: Pick<Deps, 'now'>, payout: Payout): Promise<void> {
   if (payout.simulated) return;
   const [workflowId, message] = settlementWake(payout);
+  await insertOutbox(em, deps, [{ workflowId, message }]);
+}
+
+/** Tells the actor of the wallet that signed a transaction, which no block has. */
+export async function wakeWallet(em: Em, deps: Pick<Deps, 'now'>, sentId: string): Promise<void> {
+  const [wallet] = await rows(
+    em,
+    sql<Omit<SettlementPlace, 'merchantId'>>`select network, from_key as address_key, from_address as address
+      from sent_transactions where id = ${sentId}`,
+  );
+  if (!wallet) return;
+  const [workflowId, message] = walletWake(wallet);
   await insertOutbox(em, deps, [{ workflowId, message }]);
 }
 

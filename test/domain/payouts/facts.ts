@@ -8,7 +8,7 @@ import { SENT_STATES, type SentState } from '../../../src/domain/settlement.ts';
 export const NOW = new Date('2026-11-24T12:00:00Z');
 /** So long before the moment of these tests. */
 export const ago = (ms: number): Date => new Date(NOW.getTime() - ms);
-const PACE = { resendMs: 15_000, outbidMs: 60_000, blockLookMs: 500 };
+const PACE = { resendMs: 15_000, blockLookMs: 500 };
 const WELL = { seenAt: ago(1_000), sealedReason: null };
 const OURS = SENT_STATES.filter((state) => state !== 'foreign');
 
@@ -49,8 +49,11 @@ export const facts = (
   ...change,
 });
 
-/** The step in one word: what is done, or why it waits. */
-export const does = (step: LivingStep): string => (step.does === 'wait' ? step.code : step.does);
+/** The step in one word: what is done, why it waits, or of which transaction the wallet is woken. */
+export const does = (step: LivingStep): string => {
+  if (step.does !== 'wait') return step.does;
+  return step.wakes === undefined ? step.code : `wakes ${step.wakes}`;
+};
 /** As `sent`, of a top-up. */
 export const gas = (state: SentState, change: Partial<SentFacts> = {}) =>
   sent(state, { purpose: 'gas', ...change });
@@ -97,6 +100,5 @@ export const anyFacts: fc.Arbitrary<LivingFacts> = fc.record({
   }),
   now: fc.constant(NOW),
   resendMs: fc.constant(PACE.resendMs),
-  outbidMs: fc.constant(PACE.outbidMs),
   blockLookMs: fc.constant(500),
 });

@@ -28,16 +28,6 @@ describe('the next step of a payout, where people have decided about it', () => 
     ['sends on a top-up', facts('planned', [gas('signed')], PAUSED), 'send'],
     ['settles what is final', facts('paying', [sent('final')], PAUSED), 'settle'],
     [
-      'outbids it, which gives nobody anything',
-      facts('paying', [sent('sent', { signedAt: ago(61_000), sentAt: ago(5_000) })], PAUSED),
-      'outbid',
-    ],
-    [
-      'outbids a top-up, for which others wait',
-      facts('planned', [gas('sent', { signedAt: ago(61_000), sentAt: ago(5_000) })], PAUSED),
-      'outbid',
-    ],
-    [
       'says that the signer is paused, which goes by itself',
       facts('planned', [sent('asked', { refused: 'paused: since' })]),
       'paused',

@@ -4,8 +4,6 @@ import type { LivingFacts, SentFacts } from '../../../src/domain/payouts/facts.t
 import { decideLiving } from '../../../src/domain/payouts/step.ts';
 import { ago, anyFacts, does, facts, gas, NOW, sent } from './facts.ts';
 
-const HOUR = 3_600_000;
-
 describe('the next step of a payout', () => {
   const payoutsOf = (rows: readonly SentFacts[]) =>
     rows.filter(({ purpose, state }) => purpose === 'payout' && state !== 'dead');
@@ -138,47 +136,26 @@ describe('the next step of a payout', () => {
     ],
     ['sends what was signed', facts('paying', [sent('signed')]), 'send'],
     ['lets it be for a while', facts('paying', [sent('sent')]), 'on_its_way'],
-    ['sends it again', facts('paying', [sent('sent', { sentAt: ago(16_000) })]), 'send'],
-    ['outbids it', facts('paying', [sent('sent', { signedAt: ago(61_000), sentAt: ago(5_000) })]), 'outbid'],
-    [
-      'sends it first where nobody has looked for an hour',
-      facts('paying', [sent('sent', { signedAt: ago(HOUR), sentAt: ago(HOUR) })]),
-      'send',
-    ],
-    [
-      'does not outbid then what was sent a moment before',
-      facts('paying', [sent('sent', { signedAt: ago(HOUR), sentAt: ago(4_999) })]),
-      'on_its_way',
-    ],
-    [
-      'outbids a top-up',
-      facts('planned', [gas('sent', { signedAt: ago(61_000), sentAt: ago(5_000) })]),
-      'outbid',
-    ],
+    ['wakes its wallet then', facts('paying', [sent('sent', { sentAt: ago(16_000) })]), 'wakes sent 1'],
     [
       'sends the newest attempt',
       facts('paying', [sent('sent', { sentAt: ago(90_000) }), sent('signed', { attempt: 2 })]),
       'send',
     ],
     [
-      'goes on sending while the signer is asked for a better one',
+      'wakes the wallet also while the signer is asked for a better one',
       facts('paying', [sent('sent', { sentAt: ago(90_000) }), sent('asked', { attempt: 2 })]),
-      'send',
+      'wakes sent 1',
     ],
     [
-      'goes on sending a top-up while a better one is asked for',
+      'wakes the gas wallet for a top-up while a better one is asked for',
       facts('planned', [gas('sent', { sentAt: ago(90_000) }), gas('asked', { attempt: 2 })]),
-      'send',
+      'wakes sent 1',
     ],
     [
-      'outbids a top-up of a payout that is to be cancelled',
-      facts('planned', [gas('sent', { signedAt: ago(61_000), sentAt: ago(5_000) })], { obsolete: 'x' }),
-      'outbid',
-    ],
-    [
-      'sends what lost the block that settled its payout',
+      'wakes the wallet of what lost the block that settled its payout',
       facts('settled', [gas('final'), sent('sent', { sentAt: ago(16_000) })]),
-      'send',
+      'wakes sent 1',
     ],
     ['and nothing more before its time', facts('settled', [sent('sent')]), 'on_its_way'],
     [
@@ -187,7 +164,7 @@ describe('the next step of a payout', () => {
       'on_its_way',
     ],
     [
-      'does not outbid what is in a block',
+      'lets what is in a block be',
       facts('paying', [sent('mined', { signedAt: ago(600_000) })]),
       'on_its_way',
     ],
@@ -240,7 +217,7 @@ describe('the next step of a payout', () => {
       'give_up',
     ],
   );
-  it('sends coins and loan again, each in its time, where blocks of both were replaced', () => {
+  it('wakes the wallet of coins and of a loan, each in its time, where blocks of both were replaced', () => {
     const coins = gas('sent', { id: 'coins', sentAt: ago(16_000) });
     const loan = sent('sent', { id: 'loan', purpose: 'delegate', attempt: 2, sentAt: ago(1_000) });
     const payout = sent('sent', { sentAt: ago(1_000) });
@@ -248,22 +225,12 @@ describe('the next step of a payout', () => {
       ['planned', [loan, coins]],
       ['paying', [loan, coins, payout]],
     ] as const) {
-      expect(decideLiving(facts(state, rows))).to.deep.equal({ does: 'send', id: 'coins' });
+      expect(does(decideLiving(facts(state, rows)))).to.equal('wakes coins');
       const late = [{ ...loan, sentAt: ago(16_000) }, { ...coins, sentAt: ago(1_000) }, ...rows.slice(2)];
-      expect(decideLiving(facts(state, late))).to.deep.equal({ does: 'send', id: 'loan' });
+      expect(does(decideLiving(facts(state, late)))).to.equal('wakes loan');
     }
   });
 
-  it('sends a top-up again whose final block was replaced after its payout was signed', () => {
-    const topUp = gas('sent', { sentAt: ago(16_000) });
-    expect(decideLiving(facts('paying', [topUp, sent('sent')]))).to.deep.equal({
-      does: 'send',
-      id: topUp.id,
-    });
-    const payout = sent('sent', { sentAt: ago(16_000) });
-    const rest = [gas('sent', { sentAt: ago(1_000) }), payout];
-    expect(decideLiving(facts('paying', rest))).to.deep.equal({ does: 'send', id: payout.id });
-  });
   for (const [what, given, step] of cases)
     it(what, () => {
       expect(does(decideLiving(given))).to.equal(step);

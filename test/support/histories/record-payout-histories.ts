@@ -37,6 +37,17 @@ async function waitsForOperator(live: LiveMoney, address: string): Promise<void>
   );
 }
 
+async function started({ gateway }: LiveMoney, workflowId: string): Promise<void> {
+  await eventually(
+    `${workflowId} runs`,
+    async () => {
+      const handle = gateway.gateway.link?.client.workflow.getHandle(workflowId);
+      return (await handle?.describe().catch(() => undefined)) !== undefined;
+    },
+    60_000,
+  );
+}
+
 /** A person tries it again, pauses and lets go on, and somebody types what nobody has decided. */
 async function decideAbout({ gateway, merchantId }: LiveMoney, address: string): Promise<void> {
   const deps = { ...gateway.deps, actor: { kind: 'operator', name: 'Ann', from: null } as const };
@@ -57,7 +68,8 @@ async function decideAbout({ gateway, merchantId }: LiveMoney, address: string):
 /** Runs every scenario on servers of its own. */
 export async function recordPayoutHistories(store: Store): Promise<void> {
   const live = await startLiveMoney({ settings: { stuckAfterMs: 5_000 } });
-  const clock = setInterval(() => void live.chain.mine().catch(() => undefined), BLOCK_EVERY_MS);
+  const ticks = () => setInterval(() => void live.chain.mine().catch(() => undefined), BLOCK_EVERY_MS);
+  let clock = ticks();
   let signer: Awaited<ReturnType<typeof startLiveSigner>> | undefined;
   try {
     await updateMerchant(live.gateway.deps, {
@@ -77,6 +89,13 @@ export async function recordPayoutHistories(store: Store): Promise<void> {
     await store(live, 'settlement', 'settled', `settlement:bsc:${key(soon)}`);
     await store(live, 'settlement', 'needs-operator-then-settled', `settlement:bsc:${key(late)}`);
     await store(live, 'settlement', 'decided-then-settled', `settlement:bsc:${key(decided)}`);
+    // No block comes once its transaction is sent, for longer than a wallet waits.
+    const slow = await paid(live);
+    clearInterval(clock);
+    await started(live, `wallet:bsc:${key(slow)}`);
+    clock = ticks();
+    await live.eventOf('deposit.settled', slow.hash, 120_000);
+    await store(live, 'wallet', 'sent-again-then-mined', `wallet:bsc:${key(slow)}`);
     const [row] = await live.deposits(soon.hash);
     await store(live, 'deposit', 'settled', `deposit:bsc:${soon.hash}:${String(row?.['address'])}:BNB`);
   } finally {

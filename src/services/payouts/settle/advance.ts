@@ -13,6 +13,8 @@ import { unlessBusy } from '../../busy.ts';
 import { transact } from '../../transact.ts';
 import { failPayout, settlePayout } from '../finish.ts';
 import { cancelPayout, fitPayout, joinPayout, PayoutMoved } from '../plan.ts';
+import { wakeWallet } from '../wakes.ts';
+import { sendSigned } from '../wallet/send.ts';
 import { ask } from './ask.ts';
 import { asking, Crowded, IN_LINE_MS } from './asking.ts';
 import { assess } from './assess.ts';
@@ -32,9 +34,7 @@ import {
   Outdated,
   type Pace,
 } from './living.ts';
-import { outbid } from './outbid.ts';
 import type { Assessing } from './outgoing.ts';
-import { sendSigned } from './send.ts';
 import { takeBack } from './take-back.ts';
 import { endWait, noteWait } from './waits.ts';
 
@@ -55,34 +55,53 @@ export async function advanceSettlement(
   input: SettlementInput,
 ): Promise<SettlementStep> {
   const { network, addressKey } = input;
+  const name = `a row of the payouts of ${addressKey} on ${network}`;
+  return await stepOverChain(deps, { ...input, name, turnOf: () => merchantOf(deps, input) }, (assessing) =>
+    step(assessing, input),
+  );
+}
+
+type Waiting = SettlementStep & { readonly kind: 'wait' };
+
+/**
+ * A step that asks the endpoints of a chain, when it is the turn of whoever `turnOf` names. A wait where this
+ * process has no endpoints for the chain, it is not its turn, or another process went on.
+ */
+export async function stepOverChain<Step>(
+  deps: SettlementDeps,
+  {
+    network,
+    addressKey,
+    name,
+    turnOf,
+  }: Pick<SettlementInput, 'network' | 'addressKey'> & {
+    readonly name: string;
+    readonly turnOf: () => Promise<string>;
+  },
+  take: (deps: Assessing) => Promise<Step>,
+): Promise<Step | Waiting> {
+  const waiting = (reason: string, delayMs: number): Waiting => ({
+    kind: 'wait',
+    reason,
+    delayMs,
+    stuck: false,
+  });
   const chain = deps.chains.get(network);
   if (!chain?.spending)
-    return {
-      kind: 'wait',
-      reason: `this worker has no RPC endpoints for ${network}: set them and restart it`,
-      delayMs: NOT_HERE_MS,
-      stuck: false,
-    };
-  const turn = deps.asks?.(() => merchantOf(deps, input));
+    return waiting(`this worker has no RPC endpoints for ${network}: set them and restart it`, NOT_HERE_MS);
+  const turn = deps.asks?.(turnOf);
   const assessing = { ...deps, chain, signal: AbortSignal.timeout(STEP_MS + IN_LINE_MS), turn };
-  const name = `a row of the payouts of ${addressKey} on ${network}`;
   try {
-    return await unlessBusy(deps, { name, id: addressKey }, () => step(assessing, input));
+    return await unlessBusy(deps, { name, id: addressKey }, () => take(assessing));
   } catch (error) {
-    if (error instanceof Crowded)
-      return { kind: 'wait', reason: error.message, delayMs: error.delayMs, stuck: false };
+    if (error instanceof Crowded) return waiting(error.message, error.delayMs);
     // A key that is taken: another process has planned or asked for the same a moment before.
     const isLate =
       error instanceof Outdated ||
       error instanceof PayoutMoved ||
       error instanceof UniqueConstraintViolationException;
     if (!isLate) throw error;
-    return {
-      kind: 'wait',
-      reason: `another process went on: ${error.message}`,
-      delayMs: AGAIN_MS,
-      stuck: false,
-    };
+    return waiting(`another process went on: ${error.message}`, AGAIN_MS);
   } finally {
     turn?.end();
   }
@@ -101,15 +120,17 @@ async function step(deps: Assessing, input: SettlementInput): Promise<Settlement
   const em = deps.orm.em.fork();
   const [living, over] = [await livingPayout(em, input), await looseOf(em, input)];
   const loose = over && (await nextOf(deps, input, over));
-  // What is signed later by the same wallet can land only behind it.
-  if (loose?.decided.does === 'send') return await take(loose);
-  if (living) return await take(await nextOf(deps, input, living));
+  if (living) {
+    // What is signed later by the same wallet can land only behind it.
+    if (loose) await wakeFor(loose);
+    return await take(await nextOf(deps, input, living));
+  }
   return await takeBack(deps, input, () => (loose ? take(loose) : begin(deps, input)));
 }
 
 async function nextOf(deps: Assessing, input: SettlementInput, payout: Payout): Promise<Living> {
-  const { resendMs = 0, outbidMs = 0, finalLookMs: blockLookMs = 0 } = deps.chain.spending ?? {};
-  const pace = { resendMs, outbidMs, blockLookMs };
+  const { resendMs = 0, finalLookMs: blockLookMs = 0 } = deps.chain.spending ?? {};
+  const pace = { resendMs, blockLookMs };
   const facts = await livingFacts(deps.orm.em.fork(), deps, payout, pace);
   const room = facts.sent
     .filter((one) => one.state === 'dead')
@@ -120,10 +141,12 @@ async function nextOf(deps: Assessing, input: SettlementInput, payout: Payout): 
 
 async function take(the: Living): Promise<SettlementStep> {
   const { deps, payout, decided } = the;
-  if (decided.does === 'wait') return await wait(the, decided);
+  if (decided.does === 'wait') {
+    await wakeFor(the);
+    return await wait(the, decided);
+  }
   if (decided.does === 'prepare') return await prepare(the);
   if (decided.does === 'send') return await send(the, decided.id);
-  if (decided.does === 'outbid') return await replace(the, decided.id);
   const { does } = decided;
   const isEnd = does === 'fail' || does === 'settle';
   const doubt = isEnd ? await asking(deps, () => doubtOf(deps, payout, does)) : undefined;
@@ -142,6 +165,12 @@ type Living = {
   /** What the signer would sign of it, where it is more than a limit allows. */
   readonly most: bigint | undefined;
 };
+
+/** Tells the actor of the wallet of what no block has. */
+async function wakeFor({ deps, decided }: Living): Promise<void> {
+  if (decided.does !== 'wait' || decided.wakes === undefined) return;
+  await wakeWallet(deps.orm.em.fork(), deps, decided.wakes);
+}
 
 async function wait(
   { deps, input, payout }: Living,
@@ -190,18 +219,8 @@ async function prepare(the: Living): Promise<SettlementStep> {
 async function send(the: Living, id: string): Promise<SettlementStep> {
   const { deps, payout } = the;
   const { spending } = deps.chain;
-  if (spending) await asking(deps, () => sendSigned(deps, { id, spending, signal: deps.signal }));
+  if (spending) await asking(deps, () => sendSigned(deps, { ids: [id], spending, signal: deps.signal }));
   return went(the, payout.state, 'sent');
-}
-
-async function replace(the: Living, id: string): Promise<SettlementStep> {
-  const { deps, payout, decided, rows, pace } = the;
-  const ready = await asking(deps, () => outbid(deps, payout, id));
-  if (ready.does === 'wait') return await wait(the, ready);
-  await transact(deps, async ({ em }) => {
-    await ask(em, deps, await holdStep(em, deps, { payoutId: payout.id, step: decided, rows, pace }), ready);
-  });
-  return went(the, payout.state, 'no block has it: asked for the same transfer at a higher price');
 }
 
 /** Steps that change nothing but rows: what is final decides them. */

@@ -44,7 +44,7 @@ export async function looseOf(
   return found ? await em.findOneOrFail(Payout, found.id) : null;
 }
 
-export type Pace = Pick<LivingFacts, 'resendMs' | 'outbidMs' | 'blockLookMs'>;
+export type Pace = Pick<LivingFacts, 'resendMs' | 'blockLookMs'>;
 
 /** Of a transaction `s`: another one has its place in a block that was read twice. */
 const PLACE_TAKEN = sql<boolean>`exists (select 1 from sent_transactions o where o.network = s.network
@@ -183,12 +183,10 @@ export async function holdStep(
   if (!payout || !LIVING_PAYOUTS.includes(payout.state)) throw new Outdated('the payout has ended meanwhile');
   const facts = await livingFacts(em, deps, payout, decided.pace);
   const now = decideLiving(facts);
-  // What a higher price takes may be found out so slowly that the old bytes are to be sent again by then.
-  const late = decided.step.does === 'outbid' && now.does === 'send';
   // The same step over again is another one: what it took was found out before the last one was made.
   const same =
     facts.sent.length === decided.rows &&
-    (now.does === decided.step.does || late) &&
+    now.does === decided.step.does &&
     (!('id' in now) || !('id' in decided.step) || now.id === decided.step.id);
   if (!same) throw new Outdated('the payout went on meanwhile');
   return payout;

@@ -8,12 +8,13 @@ import { decideReclaim, type ReclaimFacts, type ReclaimStep } from '../../../dom
 import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
 import { transact } from '../../transact.ts';
 import { retriedAt } from '../pauses.ts';
+import { wakeWallet } from '../wakes.ts';
+import { sendSigned } from '../wallet/send.ts';
 import { ask } from './ask.ts';
 import { asking } from './asking.ts';
 import type { SettlementInput, SettlementStep } from './input.ts';
 import { endOthers, giveUp, Outdated, sentFor, signerFacts } from './living.ts';
 import type { Assessing } from './outgoing.ts';
-import { sendSigned } from './send.ts';
 import { noteWait } from './waits.ts';
 
 /** An address has several only where what was lent before does not come back. */
@@ -35,6 +36,7 @@ export async function takeBack(
   if (!facts) return await otherwise();
   const step = decideReclaim(facts);
   if (step.does !== 'wait') return went(facts.payout, await taken(deps, input, facts, step));
+  if (step.wakes !== undefined) await wakeWallet(deps.orm.em.fork(), deps, step.wakes);
   if (step.idle) {
     const other = await otherwise();
     if (other.kind !== 'rest') return other;
@@ -52,7 +54,8 @@ async function taken(
   const { payout, loan } = facts;
   if (step.does === 'send') {
     const { spending } = deps.chain;
-    if (spending) await asking(deps, () => sendSigned(deps, { id: step.id, spending, signal: deps.signal }));
+    if (spending)
+      await asking(deps, () => sendSigned(deps, { ids: [step.id], spending, signal: deps.signal }));
     return 'what takes the energy back was sent';
   }
   if (step.does === 'give_up') {

@@ -9,7 +9,7 @@ import { denyForeign } from '../../../../src/services/payouts/foreign.ts';
 import { forced } from '../../../signer/pull/asking.ts';
 import { ownKey } from '../../watcher/test-watcher.ts';
 import { MERCHANTS, type SettleStage, startFundedStage, USDT } from '../settle/stage.ts';
-import { isPaid, isSent, reasonOf, says } from '../settle/steps.ts';
+import { isPaid, reasonOf, says } from '../settle/steps.ts';
 import { shown } from '../stage.ts';
 import { type Concluding, concluding } from './concluding.ts';
 
@@ -125,7 +125,7 @@ describe('concluding a payout on BNB Chain by what blocks show', function () {
     expect(await conclude.refused(address, hash)).to.match(/another payout .* is on its way: wait/);
     the.everywhere(undefined);
     the.clock.aheadMs += 16_000;
-    await the.settle(key, isSent);
+    await the.wallets();
     await the.chain.mine(20);
     await the.finish();
     expect(await conclude(address, hash)).to.include({ kind: 'concluded', netUnits: 10n * USDT });

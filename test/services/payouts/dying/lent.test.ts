@@ -81,6 +81,7 @@ describe('a payout with lent energy whose workers and signer die at every line',
     for (let turn = 0; ; turn += 1) {
       expect(turn, 'it never ends').to.be.lessThan(MOST_TURNS);
       const steps = await Promise.allSettled([the.step(key, false, over), the.step(key, false, over)]);
+      await the.wallets(over).catch(() => undefined);
       const kinds = steps.map((one) => (one.status === 'fulfilled' ? one.value.kind : 'died'));
       if (kinds.every((kind) => kind === 'rest')) break;
       if (kinds.includes('went')) continue;

@@ -65,17 +65,17 @@ describe('a payout on BNB Chain that meets trouble', function () {
     return key;
   };
 
-  it('outbids what no block takes, in the same place, with what it was given and with the transfer', async () => {
+  it('replaces by fee what no block takes, with the same nonce: what it was given, and the transfer', async () => {
     const key = await paysOnce(async (one) => {
       nobodyTakesIt();
       await the.settle(one, says('no block has them yet'));
-      await the.outbids(one);
+      await the.outbids();
       the.everywhere(undefined);
       await the.settle(one, isPaying);
       nobodyTakesIt('transaction underpriced');
       await the.settle(one, says('no block has it yet: no RPC endpoint takes it (127.0.0.1'));
       await the.settle(one, says('transaction underpriced)'));
-      await the.outbids(one);
+      await the.outbids();
       the.everywhere(undefined);
     });
     expect((await the.ways(key)).toSorted()).to.deep.equal([
@@ -92,7 +92,7 @@ describe('a payout on BNB Chain that meets trouble', function () {
       await the.settle(one, isPaying);
       nobodyTakesIt();
       await the.settle(one, isPaid);
-      await the.outbids(one);
+      await the.outbids();
       await the.settle(one, isPaid);
       the.everywhere(undefined);
       await lands(one, 1);
@@ -114,7 +114,7 @@ describe('a payout on BNB Chain that meets trouble', function () {
       nobodyTakesIt();
       await replaced(1);
       expect(await ends(key)).to.deep.equal(['1 sent']);
-      await the.outbids(key);
+      await the.outbids();
       the.everywhere(undefined);
     });
     expect(await ends(second)).to.deep.equal(['1 dead', '2 final']);
@@ -122,7 +122,7 @@ describe('a payout on BNB Chain that meets trouble', function () {
       await the.settle(key, isPaid);
       await the.chain.anvil.rpc('anvil_dropAllTransactions');
       nobodyTakesIt();
-      await the.outbids(key);
+      await the.outbids();
       the.everywhere(undefined);
       await the.settle(key, isPaid);
       await the.chain.mine();
@@ -141,7 +141,7 @@ describe('a payout on BNB Chain that meets trouble', function () {
       nobodyTakesIt();
       await the.settle(one, isPaid);
       await the.signer.stop();
-      await the.outbids(one);
+      await the.outbids();
       await the.rows("update sent_transactions set refused = 'new_destination: wait' where state = 'asked'");
       // The token is another one for the block that takes it.
       const { usdt, anvil } = the.chain;
@@ -210,7 +210,9 @@ describe('a payout on BNB Chain that meets trouble', function () {
       await the.settle(key, says('no block has them yet'));
       const isTold = async (): Promise<boolean> => {
         for (let taken = 0; taken < 6; taken += 1) {
-          const step = await the.step(key, false, quote && { ...the.spending, quote });
+          const over = { ...the.spending, ...(quote ? { quote } : {}) };
+          await the.wallets(over);
+          const step = await the.step(key, false, over);
           if (step.kind === 'wait' && step.stuck) return true;
         }
         return false;

@@ -8,6 +8,7 @@ import { advanceDeposit } from '../../../../src/services/deposits/advance.ts';
 import type { Deps } from '../../../../src/services/deps.ts';
 import { advanceSettlement } from '../../../../src/services/payouts/settle/advance.ts';
 import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
+import { advanceWallet, type WalletStep } from '../../../../src/services/payouts/wallet/advance.ts';
 import { runSigner, type SignerDeps } from '../../../../src/signer/pull/loop.ts';
 import { readPublicParts } from '../../../../src/signer/wallet-file.ts';
 import { signerDeps, signerFiles, testTransfers } from '../../../signer/pull/running.ts';
@@ -34,17 +35,37 @@ export function actingOn<C extends Currency>(on: Acting<C>) {
   const { network, deps, spending, live, mine } = on;
   const watchedChain = Object.assign(live.watchedChain, { spending });
   type Payments = readonly (readonly [C, bigint])[];
-  const step = async (addressKey: AddressKey, alarmed = false, over = spending): Promise<SettlementStep> => {
-    const chains = new Map([
-      [network, over === spending ? watchedChain : { ...watchedChain, spending: over }],
-    ]);
-    return await advanceSettlement({ ...deps, chains }, { network, addressKey, alarmed });
+  const overChain = (over: Spending) => ({
+    ...deps,
+    chains: new Map([[network, over === spending ? watchedChain : { ...watchedChain, spending: over }]]),
+  });
+  const step = async (addressKey: AddressKey, alarmed = false, over = spending): Promise<SettlementStep> =>
+    await advanceSettlement(overChain(over), { network, addressKey, alarmed });
+  const walletStep = async (addressKey: AddressKey, alarmed = false, over = spending): Promise<WalletStep> =>
+    await advanceWallet(overChain(over), { network, addressKey, alarmed });
+  /** What each wallet says of which no block has something, until it waits. */
+  const wallets = async (over = spending): Promise<WalletStep[]> => {
+    const open = await live.rows(
+      "select distinct from_key from sent_transactions where state in ('signed', 'sent') order by from_key",
+    );
+    const said: WalletStep[] = [];
+    for (const { from_key: key } of open)
+      do said.push(await walletStep(String(key) as AddressKey, false, over));
+      while (said.at(-1)?.kind === 'went');
+    return said;
   };
   return {
     step,
-    settle: settling((key) => step(key), live),
+    walletStep,
+    wallets,
+    settle: settling((key) => step(key), live, wallets),
     /** The same, by a worker that sends and asks over something else. */
-    settleOver: (over: Spending) => settling((key) => step(key, false, over), live),
+    settleOver: (over: Spending) =>
+      settling(
+        (key) => step(key, false, over),
+        live,
+        () => wallets(over),
+      ),
     /** A customer's address on which so much was paid and completed. */
     async paid(...payments: Payments): Promise<AddressKey> {
       const key = await on.newKey();
@@ -70,7 +91,11 @@ export function actingOn<C extends Currency>(on: Acting<C>) {
 }
 
 /** Takes steps until one is as wanted (nothing is left to do); blocks are made wherever one waits. */
-function settling(step: (key: AddressKey) => Promise<SettlementStep>, { rows, finish }: Followed) {
+function settling(
+  step: (key: AddressKey) => Promise<SettlementStep>,
+  { rows, finish }: Followed,
+  wallets: () => Promise<unknown>,
+) {
   return async (
     addressKey: AddressKey,
     until: (step: SettlementStep) => boolean = ({ kind }) => kind === 'rest',
@@ -81,6 +106,7 @@ function settling(step: (key: AddressKey) => Promise<SettlementStep>, { rows, fi
       steps.push(one);
       if (until(one)) return steps;
       if (one.kind === 'wait') {
+        await wallets();
         await finish();
         await signed(rows);
       }

@@ -1,12 +1,14 @@
 import { expect } from 'chai';
 import { Transaction } from 'ethers';
+import { keyOfHex } from '../../../../src/chains/address-key.ts';
 import type { Spending } from '../../../../src/chains/spending.ts';
-import { sendSigned } from '../../../../src/services/payouts/settle/send.ts';
+import { advanceWallet } from '../../../../src/services/payouts/wallet/advance.ts';
+import type { WatchedChain } from '../../../../src/services/watcher/watched-chain.ts';
 import { type SignerStage, startSignerStage } from '../../../signer/pull/stage.ts';
 
 const TOP_UPS = 23;
 
-describe('signed bytes of a wallet with many places that no block has', function () {
+describe('a wallet with many signed transactions that no block has', function () {
   this.timeout(120_000);
   let the: SignerStage;
   before(async () => {
@@ -15,7 +17,7 @@ describe('signed bytes of a wallet with many places that no block has', function
   });
   after(() => the?.stop());
 
-  it('are sent with the lowest places, for which all others wait, and the newest attempt of each', async () => {
+  it('sends those with the lowest nonces first, for which all others wait', async () => {
     const ids: string[] = [];
     for (let n = 0; n < TOP_UPS; n += 1) {
       const payout = await the.planned();
@@ -31,10 +33,15 @@ describe('signed bytes of a wallet with many places that no block has', function
       sent.push(Transaction.from(`0x${Buffer.from(raw).toString('hex')}`).nonce);
       return [];
     };
-    const spending = { resendMs: 15_000, broadcast } as Partial<Spending> as Spending;
-    const signal = new AbortController().signal;
-    await sendSigned(the.deps, { id: ids.at(-1) ?? '', spending, signal });
-    const lowest = Array.from({ length: 21 }, (_, nonce) => nonce).filter((nonce) => nonce !== 3);
-    expect(sent).to.deep.equal([...lowest, TOP_UPS - 1]);
+    const spending = { resendMs: 15_000, outbidMs: 60_000, broadcast } as Partial<Spending> as Spending;
+    const chains = new Map([['bsc', { spending } as Partial<WatchedChain> as WatchedChain]]);
+    const input = { network: 'bsc', addressKey: keyOfHex(String(the.gas.bsc), 2), alarmed: false } as const;
+    const look = () => advanceWallet({ ...the.deps, chains }, input);
+    expect(await look()).to.deep.equal({ kind: 'went', note: 'sent 20 of 22 that are in no block' });
+    const numbers = Array.from({ length: TOP_UPS }, (_, nonce) => nonce).filter((nonce) => nonce !== 3);
+    expect(sent).to.deep.equal(numbers.slice(0, 20));
+    await look();
+    expect(sent).to.deep.equal(numbers);
+    expect(await look()).to.include({ kind: 'wait', stuck: false });
   });
 });

@@ -10,7 +10,7 @@ import { lentPage } from '../../../../src/services/repair/settlements.ts';
 import { stallingBsc } from '../../../actors/support/stalling.ts';
 import { shown } from '../stage.ts';
 import { GWEI, MERCHANTS, type SettleStage, startFundedStage, USDT } from './stage.ts';
-import { isSent, says } from './steps.ts';
+import { says } from './steps.ts';
 
 const OTHERS = keyOfHex('d5'.repeat(20));
 const UNITS = 10n * USDT;
@@ -60,6 +60,7 @@ describe('the places of a wallet on BNB Chain', function () {
     await setPaused(the.deps, { merchantId: the.api.merchant.id, paused: true });
     await eventually('the other merchant is paid', async () => {
       for (const key of [first, second]) await the.step(key);
+      await the.wallets();
       await the.finish();
       await later(9_000);
       return (await the.tokensOf(OTHERS)) === UNITS ? true : undefined;
@@ -97,8 +98,11 @@ describe('the places of a wallet on BNB Chain', function () {
     expect(repaired.map(({ addressKey }) => addressKey)).to.deep.equal([key]);
     expect(await paid()).to.equal(0n);
     await later(16_000);
-    await the.settle(key, isSent);
     await the.settle(key, says('the block that ended it was replaced'));
+    expect(await the.rows("select workflow_id from outbox where workflow_id like 'wallet:%'")).to.deep.equal([
+      { workflow_id: `wallet:bsc:${the.gas}` },
+    ]);
+    expect((await the.wallets()).map(({ kind }) => kind)).to.include('went');
     await later(the.deps.settings.stuckAfterMs + 1_000);
     let stuck = false;
     await the.settle(key, (step) => {

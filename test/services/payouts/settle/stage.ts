@@ -1,3 +1,4 @@
+import { expect } from 'chai';
 import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts';
 import { createBscSpending } from '../../../../src/chains/bsc/spending/spending.ts';
 import { createRpcPool } from '../../../../src/chains/rpc/json-rpc.ts';
@@ -63,7 +64,6 @@ export async function startSettleStage({ payouts, others = 0, signs = true }: Op
     mine: chain.mine,
     read: live.catchUp,
   });
-  const { settle } = acting;
   return {
     ...live,
     deps,
@@ -74,11 +74,12 @@ export async function startSettleStage({ payouts, others = 0, signs = true }: Op
     ...acting,
     ...balancesOf(chain),
     /** What no block has taken is sent again within a minute, and asked for at a higher price after it. */
-    async outbids(key: AddressKey): Promise<void> {
+    async outbids(): Promise<void> {
       clock.aheadMs += 50_000;
-      await settle(key, (one) => one.kind === 'went' && one.note.endsWith(': sent'));
+      await acting.wallets();
       clock.aheadMs += 11_000;
-      await settle(key, (one) => ('note' in one ? one.note : one.reason).includes('higher price'));
+      const said = (await acting.wallets()).map((one) => ('note' in one ? one.note : one.reason));
+      expect(said.join('; ')).to.contain('at a higher price');
     },
     depositsOf: (key: AddressKey) => live.deposits(`0x${key}`),
     /** What every endpoint answers; undefined: what the node says. */

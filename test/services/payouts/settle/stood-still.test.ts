@@ -103,11 +103,11 @@ describe('a worker that stood still while another one went on', function () {
     await the.settle(key, isSent);
     await the.finish();
     const payoutId = String((await the.payouts(key))[0]?.['id']);
-    const { resendMs, outbidMs, finalLookMs: blockLookMs } = the.spending;
+    const { resendMs, finalLookMs: blockLookMs } = the.spending;
     const decided = {
       payoutId,
       step: { does: 'prepare' },
-      pace: { resendMs, outbidMs, blockLookMs },
+      pace: { resendMs, blockLookMs },
     } as const;
     const held = (rows: number): Promise<string> =>
       the.deps.orm.em

@@ -1,0 +1,139 @@
+// A wallet of ours with signed bytes in no block: a gas wallet, or an address that is paid out. Its actor
+// sends them again, the lowest nonce first, replaces them by fee, and calls a person. Whose payouts they are
+// makes no difference.
+import { LockMode } from '@mikro-orm/core';
+import { Payout } from '../../../db/entities/index.ts';
+import { firstRow, literals, rows, sql } from '../../../db/sql.ts';
+import { decideWallet, type Unmined } from '../../../domain/payouts/wallet.ts';
+import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
+import { transact } from '../../transact.ts';
+import { stepOverChain } from '../settle/advance.ts';
+import { ask } from '../settle/ask.ts';
+import { asking } from '../settle/asking.ts';
+import type { SettlementDeps, SettlementInput } from '../settle/input.ts';
+import { IS_LOOSE, Outdated } from '../settle/living.ts';
+import type { Assessing } from '../settle/outgoing.ts';
+import { outbid } from './outbid.ts';
+import { noteRefused, sendSigned } from './send.ts';
+
+/** `addressKey` is the wallet's; `alarmed`: its wait was reported already. */
+export type WalletInput = SettlementInput;
+export type WalletStep =
+  /** A step was made: look again at once. */
+  | { readonly kind: 'went'; readonly note: string }
+  /** Everything that it signed is in a block, or can land no more. */
+  | { readonly kind: 'rest'; readonly note: string }
+  | { readonly kind: 'wait'; readonly reason: string; readonly delayMs: number; readonly stuck: boolean };
+
+/** How many of them are looked at: the lowest nonces, for which all others wait. */
+const MOST_UNMINED = 100;
+
+/**
+ * One step of a wallet: makes it and says so, or says why it waits and when to look again. Any number of
+ * processes may do this at once: bytes that are sent twice are one transaction, and a replacement is asked
+ * for under its payout's lock. Throws where no endpoint answers.
+ */
+export async function advanceWallet(deps: SettlementDeps, input: WalletInput): Promise<WalletStep> {
+  const { addressKey, network } = input;
+  const name = `a row of what wallet ${addressKey} on ${network} has signed`;
+  return await stepOverChain(deps, { ...input, name, turnOf: async () => addressKey }, (assessing) =>
+    step(assessing, input),
+  );
+}
+
+type UnminedRow = Unmined & {
+  readonly payoutId: string;
+  readonly hash: string;
+  readonly address: string;
+  readonly refused: string | null;
+};
+
+async function step(deps: Assessing, input: WalletInput): Promise<WalletStep> {
+  const { spending } = deps.chain;
+  if (!spending) throw new Error(`nothing is sent on ${input.network}`);
+  const unmined = await unminedOf(deps, input);
+  const [first] = unmined;
+  const decided = decideWallet(unmined, { now: deps.now(), ...spending });
+  if (!first || decided.does === 'rest') return { kind: 'rest', note: 'blocks have all that it has signed' };
+  if (decided.does === 'send') {
+    const { ids } = decided;
+    await asking(deps, () => sendSigned(deps, { ids, spending, signal: deps.signal }));
+    return { kind: 'went', note: `sent ${ids.length} of ${unmined.length} that are in no block` };
+  }
+  if (decided.does === 'replace') {
+    const refused = await replace(deps, unmined.find(({ id }) => id === decided.id) ?? first);
+    if (refused === undefined) return { kind: 'went', note: 'asked for the same at a higher price' };
+    return waits(deps, input, unmined, {
+      delayMs: spending.resendMs,
+      why: `it cannot be replaced: ${refused}`,
+    });
+  }
+  return waits(deps, input, unmined, { delayMs: decided.delayMs, why: first.refused ?? undefined });
+}
+
+function waits(
+  { now, settings }: Assessing,
+  { alarmed }: WalletInput,
+  unmined: readonly UnminedRow[],
+  { delayMs, why }: { readonly delayMs: number; readonly why: string | undefined },
+): WalletStep {
+  const [first] = unmined;
+  if (!first) throw new Error('it waits for nothing');
+  const late = now().getTime() - first.signedAt.getTime() >= settings.stuckAfterMs;
+  const others = unmined.length > 1 ? `, and ${unmined.length - 1} more` : '';
+  const reason = `no block has ${first.hash} of ${first.address} yet${others}${why === undefined ? '' : `: ${why}`}; see that the RPC endpoints answer ("doctor"), and "payout show ${first.payoutId}"`;
+  return { kind: 'wait', reason, delayMs, stuck: late && !alarmed };
+}
+
+/** Of those with one nonce the newest, where no block has any; a loan only while its payout goes on. */
+async function unminedOf(
+  deps: Assessing,
+  { network, addressKey }: WalletInput,
+): Promise<readonly UnminedRow[]> {
+  type Times = 'signedAt' | 'sentAt';
+  const isLiving = sql<boolean>`p.state in ${literals(LIVING_PAYOUTS)}`;
+  const found = await rows(
+    deps.orm.em.fork(),
+    sql<Omit<UnminedRow, Times> & { signedAt: string; sentAt: string | null }>`
+      select id, payout_id, hash, address, refused, signed_at, sent_at, may_be_replaced from (
+        select distinct on (s.nonce, case when s.nonce is null then s.id end) s.nonce, s.id, s.payout_id,
+          s.hash, s.from_address as address, s.refused, s.signed_at, s.sent_at,
+          ${isLiving} and not exists (select 1 from sent_transactions a where a.payout_id = s.payout_id
+            and a.purpose = s.purpose and a.state = 'asked') as may_be_replaced
+        from sent_transactions s join payouts p on p.id = s.payout_id
+        where s.network = ${network} and s.from_key = ${addressKey} and s.raw is not null and ${IS_LOOSE}
+          and (s.purpose <> 'delegate' or ${isLiving})
+          and not exists (select 1 from sent_transactions o where o.network = s.network
+            and o.from_key = s.from_key and o.nonce = s.nonce and o.block_hash is not null)
+        order by s.nonce, case when s.nonce is null then s.id end, s.attempt desc
+      ) newest order by nonce, signed_at limit ${MOST_UNMINED}`,
+  );
+  return found.map((row) => ({
+    ...row,
+    signedAt: new Date(row.signedAt),
+    sentAt: row.sentAt === null ? null : new Date(row.sentAt),
+  }));
+}
+
+/** Asks the signer for a replacement; else says why there is none. */
+async function replace(deps: Assessing, { id, payoutId }: UnminedRow): Promise<string | undefined> {
+  const payout = await deps.orm.em.fork().findOneOrFail(Payout, payoutId);
+  const ready = await asking(deps, () => outbid(deps, payout, id));
+  if (typeof ready === 'string') {
+    await noteRefused(deps.orm.em.fork(), id, `price: ${ready}`);
+    return ready;
+  }
+  await transact(deps, async ({ em }) => {
+    const held = await em.findOneOrFail(Payout, payoutId, { lockMode: LockMode.PESSIMISTIC_WRITE_OR_FAIL });
+    const same = await firstRow(
+      em,
+      sql`select 1 from sent_transactions s where s.id = ${id} and ${IS_LOOSE} and not exists (
+        select 1 from sent_transactions n where n.payout_id = s.payout_id and n.purpose = s.purpose
+          and (n.attempt > s.attempt and n.state <> 'dead' or n.block_hash is not null))`,
+    );
+    if (!LIVING_PAYOUTS.includes(held.state) || held.grossUnits !== payout.grossUnits || !same)
+      throw new Outdated('what it was to replace went on meanwhile');
+    await ask(em, deps, held, ready);
+  });
+  return undefined;
+}
