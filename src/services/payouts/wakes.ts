@@ -101,16 +101,26 @@ export async function wakeAfterPayout(em: Em, deps: Pick<Deps, 'now'>, payout: P
   await insertOutbox(em, deps, [{ workflowId, message }]);
 }
 
-/** Tells the actor of the wallet that signed a transaction, which no block has. */
-export async function wakeWallet(em: Em, deps: Pick<Deps, 'now'>, sentId: string): Promise<void> {
+/**
+ * Tells the actor of the wallet that signed a transaction, which no block has. Not where an earlier one of
+ * the wallet, which no block has either, was sent a moment ago: its actor runs, and thousands may wait for it.
+ */
+export async function wakeWallet(
+  em: Em,
+  { now }: Pick<Deps, 'now'>,
+  { sentId, resendMs }: { readonly sentId: string; readonly resendMs: number },
+): Promise<void> {
+  const lately = new Date(now().getTime() - 2 * resendMs);
   const [wallet] = await rows(
     em,
     sql<Omit<SettlementPlace, 'merchantId'>>`select network, from_key as address_key, from_address as address
-      from sent_transactions where id = ${sentId}`,
+      from sent_transactions s where id = ${sentId} and not exists (select 1 from sent_transactions o
+        where o.network = s.network and o.from_key = s.from_key and o.state in ('signed', 'sent')
+          and o.signed_at < s.signed_at and o.sent_at > ${lately})`,
   );
   if (!wallet) return;
   const [workflowId, message] = walletWake(wallet);
-  await insertOutbox(em, deps, [{ workflowId, message }]);
+  await insertOutbox(em, { now }, [{ workflowId, message }]);
 }
 
 /**

@@ -167,9 +167,9 @@ type Living = {
 };
 
 /** Tells the actor of the wallet of what no block has. */
-async function wakeFor({ deps, decided }: Living): Promise<void> {
+async function wakeFor({ deps, decided, pace: { resendMs } }: Living): Promise<void> {
   if (decided.does !== 'wait' || decided.wakes === undefined) return;
-  await wakeWallet(deps.orm.em.fork(), deps, decided.wakes);
+  await wakeWallet(deps.orm.em.fork(), deps, { sentId: decided.wakes, resendMs });
 }
 
 async function wait(

@@ -36,7 +36,8 @@ export async function takeBack(
   if (!facts) return await otherwise();
   const step = decideReclaim(facts);
   if (step.does !== 'wait') return went(facts.payout, await taken(deps, input, facts, step));
-  if (step.wakes !== undefined) await wakeWallet(deps.orm.em.fork(), deps, step.wakes);
+  if (step.wakes !== undefined)
+    await wakeWallet(deps.orm.em.fork(), deps, { sentId: step.wakes, resendMs: facts.resendMs });
   if (step.idle) {
     const other = await otherwise();
     if (other.kind !== 'rest') return other;

@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import { Transaction } from 'ethers';
 import { keyOfHex } from '../../../../src/chains/address-key.ts';
 import type { Spending } from '../../../../src/chains/spending.ts';
+import { OutboxMessage } from '../../../../src/db/entities/index.ts';
+import { wakeWallet } from '../../../../src/services/payouts/wakes.ts';
 import { advanceWallet } from '../../../../src/services/payouts/wallet/advance.ts';
 import type { WatchedChain } from '../../../../src/services/watcher/watched-chain.ts';
 import { type SignerStage, startSignerStage } from '../../../signer/pull/stage.ts';
@@ -43,5 +45,13 @@ describe('a wallet with many signed transactions that no block has', function ()
     await look();
     expect(sent).to.deep.equal(numbers);
     expect(await look()).to.include({ kind: 'wait', stuck: false });
+    // Of the thousands that may wait for it, the first one wakes its actor, and the others once that is gone.
+    const woken = async (sentId: string | undefined, aheadMs = 0): Promise<number> => {
+      const [em, now] = [the.deps.orm.em.fork(), () => new Date(Date.now() + aheadMs)];
+      await wakeWallet(em, { now }, { sentId: sentId ?? '', resendMs: 15_000 });
+      return await em.count(OutboxMessage, { workflowId: { $like: 'wallet:%' } });
+    };
+    const last = ids.at(-1);
+    expect([await woken(last), await woken(ids[0]), await woken(last, 60_000)]).to.deep.equal([0, 1, 2]);
   });
 });
