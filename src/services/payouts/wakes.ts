@@ -103,7 +103,7 @@ export async function wakeAfterPayout(em: Em, deps: Pick<Deps, 'now'>, payout: P
 
 /**
  * Tells the actor of the wallet that signed a transaction, which no block has. Not where an earlier one of
- * the wallet, which no block has either, was sent a moment ago: its actor runs, and thousands may wait for it.
+ * the wallet, which no block has either, was sent a moment ago: its actor runs, and thousands may wait.
  */
 export async function wakeWallet(
   em: Em,
