@@ -7,6 +7,7 @@ import type {
   SettlementInput,
   SettlementStep,
 } from '../src/services/payouts/settle/input.ts';
+import { newMemory } from '../src/services/payouts/settle/memory.ts';
 import { advanceWallet as advanceOfWallet, type WalletStep } from '../src/services/payouts/wallet/advance.ts';
 import { failure, guarded, waiting } from './faults.ts';
 
@@ -22,8 +23,8 @@ type Made =
 const ASK_AT_ONCE = 10;
 
 /** The steps of the actor that pays out what was completed on an address. */
-export function settlementActivities(deps: SettlementDeps) {
-  const asks = createAsks(ASK_AT_ONCE);
+export function settlementActivities(given: SettlementDeps) {
+  const deps = { ...given, asks: createAsks(ASK_AT_ONCE), memory: newMemory() };
   return {
     /**
      * One step of what pays out an address. While there is none to make, it fails benignly with what an
@@ -31,7 +32,7 @@ export function settlementActivities(deps: SettlementDeps) {
      * type NeedsOperator, which is not retried: `alarmed` says that it has.
      */
     async advanceSettlement(input: SettlementActorInput & { readonly alarmed: boolean }): Promise<Made> {
-      const step = await tried(deps, input, 'a step of a payout', (of) => advance({ ...deps, asks }, of));
+      const step = await tried(deps, input, 'a step of a payout', (of) => advance(deps, of));
       if (step.kind === 'wait') throw pause(deps, step);
       return step;
     },
@@ -40,9 +41,7 @@ export function settlementActivities(deps: SettlementDeps) {
     async advanceWallet(
       input: WalletActorInput & { readonly alarmed: boolean },
     ): Promise<Exclude<WalletStep, { kind: 'wait' }>> {
-      const step = await tried(deps, input, 'a step of a wallet', (of) =>
-        advanceOfWallet({ ...deps, asks }, of),
-      );
+      const step = await tried(deps, input, 'a step of a wallet', (of) => advanceOfWallet(deps, of));
       if (step.kind === 'wait') throw pause(deps, step);
       return step;
     },

@@ -14,7 +14,7 @@ import { transact } from '../../transact.ts';
 import { failPayout, settlePayout } from '../finish.ts';
 import { cancelPayout, fitPayout, joinPayout, PayoutMoved } from '../plan.ts';
 import { wakeWallet } from '../wakes.ts';
-import { sendSigned } from '../wallet/send.ts';
+import { sendFirst } from '../wallet/send.ts';
 import { ask } from './ask.ts';
 import { asking, Crowded, IN_LINE_MS } from './asking.ts';
 import { assess } from './assess.ts';
@@ -34,6 +34,7 @@ import {
   Outdated,
   type Pace,
 } from './living.ts';
+import { newMemory } from './memory.ts';
 import type { Assessing } from './outgoing.ts';
 import { takeBack } from './take-back.ts';
 import { endWait, noteWait } from './waits.ts';
@@ -90,7 +91,8 @@ export async function stepOverChain<Step>(
   if (!chain?.spending)
     return waiting(`this worker has no RPC endpoints for ${network}: set them and restart it`, NOT_HERE_MS);
   const turn = deps.asks?.(turnOf);
-  const assessing = { ...deps, chain, signal: AbortSignal.timeout(STEP_MS + IN_LINE_MS), turn };
+  const { memory = newMemory() } = deps;
+  const assessing = { ...deps, chain, signal: AbortSignal.timeout(STEP_MS + IN_LINE_MS), turn, memory };
   try {
     return await unlessBusy(deps, { name, id: addressKey }, () => take(assessing));
   } catch (error) {
@@ -219,7 +221,7 @@ async function prepare(the: Living): Promise<SettlementStep> {
 async function send(the: Living, id: string): Promise<SettlementStep> {
   const { deps, payout } = the;
   const { spending } = deps.chain;
-  if (spending) await asking(deps, () => sendSigned(deps, { ids: [id], spending, signal: deps.signal }));
+  if (spending) await asking(deps, () => sendFirst(deps, { id, spending, signal: deps.signal }));
   return went(the, payout.state, 'sent');
 }
 
@@ -250,7 +252,7 @@ async function write(the: Living, decided: LivingStep): Promise<SettlementStep> 
           await endOthers(em, deps, payoutId);
         },
       });
-      noteFailed(deps);
+      noteFailed(deps, network);
       return went(the, 'failed', decided.reason);
     }
     if (decided.does === 'give_up') {

@@ -13,7 +13,8 @@ import { assess } from './assess.ts';
 import { pauseAfterLast } from './failed-before.ts';
 import type { SettlementInput, SettlementStep } from './input.ts';
 import { Outdated } from './living.ts';
-import type { Assessing, Held, Outgoing } from './outgoing.ts';
+import type { Held } from './memory.ts';
+import type { Assessing, Outgoing } from './outgoing.ts';
 import { endWait, noteWait, type WaitPlace } from './waits.ts';
 
 /** What could be paid out of an address in one asset. */

@@ -8,6 +8,7 @@ import { type Currency, NATIVE_CURRENCY, type Network } from '../../../domain/as
 import type { Deps } from '../../deps.ts';
 import { assetKey, expectedUnits } from '../../reconciliation/expected-balances.ts';
 import type { WatchedChain } from '../../watcher/watched-chain.ts';
+import type { PayoutMemory } from './memory.ts';
 
 /** The wallet that pays for gas on a network. */
 export type GasWallet = { readonly address: string; readonly addressKey: AddressKey };
@@ -62,12 +63,12 @@ export async function moneyThere(
 
 /** The coins in a gas wallet, in final blocks; undefined where no endpoint tells it. */
 export async function coinsIn(
-  deps: Asking,
+  deps: Remembering,
   network: Network,
   addressKey: AddressKey,
 ): Promise<bigint | undefined> {
   const cursor = await deps.orm.em.fork().findOne(ChainCursor, network);
-  const known = COINS.get(deps.chain);
+  const known = deps.memory.coins.get(network);
   const nowMs = deps.now().getTime();
   const isNew = known !== undefined && Math.abs(nowMs - known.atMs) < COINS_MS;
   if (isNew && known.addressKey === addressKey && known.blockNumber === cursor?.verifiedNumber)
@@ -75,24 +76,20 @@ export async function coinsIn(
   const seen = await seenOn(deps, network, addressKey);
   // What an address held at the end of a block that was read twice stays so.
   if (seen && seen.from === seen.to)
-    COINS.set(deps.chain, { addressKey, blockNumber: seen.to, units: seen.held.nativeUnits, atMs: nowMs });
+    deps.memory.coins.set(network, {
+      addressKey,
+      blockNumber: seen.to,
+      units: seen.held.nativeUnits,
+      atMs: nowMs,
+    });
   return seen?.held.nativeUnits;
 }
 
 /** It is one endpoint's word, which must not last for as long as nothing becomes final. */
 const COINS_MS = 2_000;
-/** The coins of the wallet that was asked about last: all payouts of a chain ask about the same one. */
-const COINS = new WeakMap<
-  WatchedChain,
-  {
-    readonly addressKey: AddressKey;
-    readonly blockNumber: number;
-    readonly units: bigint;
-    readonly atMs: number;
-  }
->();
 
 type Asking = Deps & { readonly chain: WatchedChain; readonly signal: AbortSignal };
+type Remembering = Asking & { readonly memory: PayoutMemory };
 type Seen = { readonly held: Balance; readonly from: number; readonly to: number };
 
 /** What an address holds, and between which blocks; undefined beyond what was read of the chain. */

@@ -1,12 +1,12 @@
 // What the payouts before say of the next one.
 import type { Em } from '../../../db/orm.ts';
 import { firstRow, sql } from '../../../db/sql.ts';
-import { assetOf } from '../../../domain/assets.ts';
+import { assetOf, type Network } from '../../../domain/assets.ts';
 import { type Wait, waits } from '../../../domain/payouts/facts.ts';
 import type { Deps } from '../../deps.ts';
-import type { WatchedChain } from '../../watcher/watched-chain.ts';
 import { retriedAt } from '../pauses.ts';
 import type { PayoutPlace } from '../plan.ts';
+import type { Assessing } from './outgoing.ts';
 
 const FIRST_PAUSE_MS = 10 * 60_000;
 const LONGEST_PAUSE_MS = 6 * 60 * 60_000;
@@ -14,22 +14,24 @@ const MOST_DOUBLED = 10;
 const LONGEST_LOOK_MS = 10 * 60_000;
 const CAREFUL_MS = 24 * 60 * 60_000;
 
-/** Until when transfers of a chain are tried with care, by what this process has seen of it. */
-const CAREFUL_UNTIL = new WeakMap<WatchedChain, number>();
-type Failing = Pick<Deps, 'now'> & { readonly chain: WatchedChain };
+type Failing = Pick<Assessing, 'now' | 'memory'>;
 
 /** Notes that a payout has failed on a chain: what one address has paid for, the others need not pay for. */
-export function noteFailed({ chain, now }: Failing): void {
-  CAREFUL_UNTIL.set(chain, now().getTime() + CAREFUL_MS);
+export function noteFailed({ memory, now }: Failing, network: Network): void {
+  memory.carefulUntil.set(network, now().getTime() + CAREFUL_MS);
 }
 
 /**
  * Whether a payout of this place has failed since one was settled; of a token also whether any one on the
  * chain has in a day: what a token takes is the word of endpoints, and what coins take is not.
  */
-export async function hasFailedOfLate(em: Em, { chain, now }: Failing, place: PayoutPlace): Promise<boolean> {
+export async function hasFailedOfLate(
+  em: Em,
+  { memory, now }: Failing,
+  place: PayoutPlace,
+): Promise<boolean> {
   const isToken = assetOf(place.network, place.currency).kind === 'token';
-  if (isToken && (CAREFUL_UNTIL.get(chain) ?? 0) > now().getTime()) return true;
+  if (isToken && (memory.carefulUntil.get(place.network) ?? 0) > now().getTime()) return true;
   return await hasFailedHere(em, place);
 }
 

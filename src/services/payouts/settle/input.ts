@@ -4,11 +4,14 @@ import type { PayoutState } from '../../../domain/settlement.ts';
 import type { Deps } from '../../deps.ts';
 import type { WatchedChain } from '../../watcher/watched-chain.ts';
 import type { Asks } from './asking.ts';
+import type { PayoutMemory } from './memory.ts';
 
 export type SettlementDeps = Deps & {
   readonly chains: ReadonlyMap<string, WatchedChain>;
   /** Unset: any number of steps may ask endpoints at a time. */
   readonly asks?: Asks | undefined;
+  /** Unset: a step knows nothing of those before it. */
+  readonly memory?: PayoutMemory | undefined;
 };
 
 /** The address whose completed deposits are paid out. `alarmed`: its wait was reported already. */

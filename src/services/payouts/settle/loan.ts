@@ -4,7 +4,8 @@ import { firstRow, sql } from '../../../db/sql.ts';
 import { waits } from '../../../domain/payouts/facts.ts';
 import { type GasWallet, gasWalletOf } from './coins.ts';
 import { hasFailedHere } from './failed-before.ts';
-import type { Assessing, Held, Outgoing, Ready } from './outgoing.ts';
+import type { Held } from './memory.ts';
+import type { Assessing, Outgoing, Ready } from './outgoing.ts';
 import { tooDear } from './too-dear.ts';
 import { assessTopUp, lacksCoins, noGasWallet } from './top-up.ts';
 

@@ -1,11 +1,11 @@
 // Money that is to leave an address, and what its next transaction is or why it waits.
 import type { AddressKey } from '../../../chains/address-key.ts';
 import type { Currency, Network } from '../../../domain/assets.ts';
-import type { Wait } from '../../../domain/payouts/facts.ts';
 import type { Deps } from '../../deps.ts';
 import type { WatchedChain } from '../../watcher/watched-chain.ts';
 import type { Turn } from './asking.ts';
 import type { GasWallet } from './coins.ts';
+import type { PayoutMemory } from './memory.ts';
 
 /** Money of one asset on one address, and where it is to go. */
 export type Outgoing = {
@@ -17,11 +17,6 @@ export type Outgoing = {
   readonly currency: Currency;
   readonly grossUnits: bigint;
   readonly destination: string;
-};
-
-/** A wait, with the coins that somebody has to send first, if so. */
-export type Held = Wait & {
-  readonly needs?: { readonly units: bigint; readonly address: string } | undefined;
 };
 
 type Terms = Readonly<Record<string, string | number>>;
@@ -39,4 +34,5 @@ export type Assessing = Deps & {
   readonly chain: WatchedChain;
   readonly signal: AbortSignal;
   readonly turn?: Turn | undefined;
+  readonly memory: PayoutMemory;
 };

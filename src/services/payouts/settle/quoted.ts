@@ -2,7 +2,8 @@
 import type { Quote, SpendOrder } from '../../../chains/spending.ts';
 import type { Network } from '../../../domain/assets.ts';
 import { waits } from '../../../domain/payouts/facts.ts';
-import type { Assessing, Held } from './outgoing.ts';
+import type { Held } from './memory.ts';
+import type { Assessing } from './outgoing.ts';
 
 const QUICK_MS = 5_000;
 const MINUTE_MS = 60_000;

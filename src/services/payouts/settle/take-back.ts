@@ -9,7 +9,7 @@ import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
 import { transact } from '../../transact.ts';
 import { retriedAt } from '../pauses.ts';
 import { wakeWallet } from '../wakes.ts';
-import { sendSigned } from '../wallet/send.ts';
+import { sendFirst } from '../wallet/send.ts';
 import { ask } from './ask.ts';
 import { asking } from './asking.ts';
 import type { SettlementInput, SettlementStep } from './input.ts';
@@ -55,8 +55,7 @@ async function taken(
   const { payout, loan } = facts;
   if (step.does === 'send') {
     const { spending } = deps.chain;
-    if (spending)
-      await asking(deps, () => sendSigned(deps, { ids: [step.id], spending, signal: deps.signal }));
+    if (spending) await asking(deps, () => sendFirst(deps, { id: step.id, spending, signal: deps.signal }));
     return 'what takes the energy back was sent';
   }
   if (step.does === 'give_up') {

@@ -3,7 +3,8 @@ import { formatUnits } from '../../../domain/money.ts';
 import { waits } from '../../../domain/payouts/facts.ts';
 import { costsTooMuch, type Priced, percentOf } from '../../../domain/payouts/worth.ts';
 import { currentPrice } from '../../deposits/price.ts';
-import type { Assessing, Held, Outgoing } from './outgoing.ts';
+import type { Held } from './memory.ts';
+import type { Assessing, Outgoing } from './outgoing.ts';
 
 const MINUTE_MS = 60_000;
 const SLOW_MS = 10 * MINUTE_MS;

@@ -4,23 +4,20 @@ import { firstRow, sql } from '../../../db/sql.ts';
 import { assetOf, NATIVE_CURRENCY, type Network } from '../../../domain/assets.ts';
 import { formatUnits } from '../../../domain/money.ts';
 import { waits } from '../../../domain/payouts/facts.ts';
-import type { WatchedChain } from '../../watcher/watched-chain.ts';
 import { coinsIn, type GasWallet, gasWalletOf, spokenFor } from './coins.ts';
-import type { Assessing, Held, Outgoing, Ready } from './outgoing.ts';
+import type { Held } from './memory.ts';
+import type { Assessing, Outgoing, Ready } from './outgoing.ts';
 import { ANY_COINS, notKept, quoted, refusedBy } from './quoted.ts';
 import { tooDear } from './too-dear.ts';
 
 const QUICK_MS = 5_000;
-
-/** That the gas wallet of a chain had too little, until it is asked again; with what it held, and when. */
-const LACKING = new WeakMap<WatchedChain, { wait: Held; until: number; coins: bigint; at: Date }>();
 
 /**
  * Why a gas wallet pays for nothing at present, as it was seen a moment ago; undefined where it is asked, and
  * where somebody has seen more in it since.
  */
 export async function lackingOf(deps: Assessing, network: Network): Promise<Held | undefined> {
-  const lacking = LACKING.get(deps.chain);
+  const lacking = deps.memory.lacking.get(network);
   if (!lacking || lacking.until <= deps.now().getTime()) return undefined;
   const { at, coins, wait } = lacking;
   const rose = await firstRow(
@@ -77,7 +74,7 @@ export async function lacksCoins(
   const free = coins - (await spokenFor(deps.orm.em.fork(), network, from.addressKey, feeUnits));
   const lacking = units + feeUnits - free;
   if (lacking <= 0n) {
-    LACKING.delete(deps.chain);
+    deps.memory.lacking.delete(network);
     return undefined;
   }
   const coin = NATIVE_CURRENCY[network];
@@ -91,6 +88,6 @@ export async function lacksCoins(
     needs: { units: lacking, address: from.address },
   };
   const at = deps.now();
-  LACKING.set(deps.chain, { wait, until: at.getTime() + shortLookMs, coins, at });
+  deps.memory.lacking.set(network, { wait, until: at.getTime() + shortLookMs, coins, at });
   return wait;
 }

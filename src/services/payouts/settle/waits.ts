@@ -5,7 +5,7 @@ import { alarms } from '../../../domain/payouts/waits.ts';
 import { fitted } from '../../../domain/text.ts';
 import type { Deps } from '../../deps.ts';
 import type { SettlementInput } from './input.ts';
-import type { Held } from './outgoing.ts';
+import type { Held } from './memory.ts';
 
 /** Of which payout something is said, or of which asset where nothing is planned. */
 export type WaitPlace = {

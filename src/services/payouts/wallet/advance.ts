@@ -3,8 +3,8 @@
 // makes no difference.
 import { LockMode } from '@mikro-orm/core';
 import { Payout } from '../../../db/entities/index.ts';
-import { firstRow, literals, rows, sql } from '../../../db/sql.ts';
-import { decideWallet, type Unmined } from '../../../domain/payouts/wallet.ts';
+import { firstRow, sql } from '../../../db/sql.ts';
+import { decideWallet } from '../../../domain/payouts/wallet.ts';
 import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
 import { transact } from '../../transact.ts';
 import { stepOverChain } from '../settle/advance.ts';
@@ -14,7 +14,7 @@ import type { SettlementDeps, SettlementInput } from '../settle/input.ts';
 import { IS_LOOSE, Outdated } from '../settle/living.ts';
 import type { Assessing } from '../settle/outgoing.ts';
 import { outbid } from './outbid.ts';
-import { noteRefused, sendSigned } from './send.ts';
+import { noteRefused, sendSigned, type UnminedRow, unminedOf } from './send.ts';
 
 /** `addressKey` is the wallet's; `alarmed`: its wait was reported already. */
 export type WalletInput = SettlementInput;
@@ -24,9 +24,6 @@ export type WalletStep =
   /** Everything that it signed is in a block, or can land no more. */
   | { readonly kind: 'rest'; readonly note: string }
   | { readonly kind: 'wait'; readonly reason: string; readonly delayMs: number; readonly stuck: boolean };
-
-/** How many of them are looked at: the lowest nonces, for which all others wait. */
-const MOST_UNMINED = 100;
 
 /**
  * One step of a wallet: makes it and says so, or says why it waits and when to look again. Any number of
@@ -40,13 +37,6 @@ export async function advanceWallet(deps: SettlementDeps, input: WalletInput): P
     step(assessing, input),
   );
 }
-
-type UnminedRow = Unmined & {
-  readonly payoutId: string;
-  readonly hash: string;
-  readonly address: string;
-  readonly refused: string | null;
-};
 
 async function step(deps: Assessing, input: WalletInput): Promise<WalletStep> {
   const { spending } = deps.chain;
@@ -83,36 +73,6 @@ function waits(
   const others = unmined.length > 1 ? `, and ${unmined.length - 1} more` : '';
   const reason = `no block has ${first.hash} of ${first.address} yet${others}${why === undefined ? '' : `: ${why}`}; see that the RPC endpoints answer ("doctor"), and "payout show ${first.payoutId}"`;
   return { kind: 'wait', reason, delayMs, stuck: late && !alarmed };
-}
-
-/** Of those with one nonce the newest, where no block has any; a loan only while its payout goes on. */
-async function unminedOf(
-  deps: Assessing,
-  { network, addressKey }: WalletInput,
-): Promise<readonly UnminedRow[]> {
-  type Times = 'signedAt' | 'sentAt';
-  const isLiving = sql<boolean>`p.state in ${literals(LIVING_PAYOUTS)}`;
-  const found = await rows(
-    deps.orm.em.fork(),
-    sql<Omit<UnminedRow, Times> & { signedAt: string; sentAt: string | null }>`
-      select id, payout_id, hash, address, refused, signed_at, sent_at, may_be_replaced from (
-        select distinct on (s.nonce, case when s.nonce is null then s.id end) s.nonce, s.id, s.payout_id,
-          s.hash, s.from_address as address, s.refused, s.signed_at, s.sent_at,
-          ${isLiving} and not exists (select 1 from sent_transactions a where a.payout_id = s.payout_id
-            and a.purpose = s.purpose and a.state = 'asked') as may_be_replaced
-        from sent_transactions s join payouts p on p.id = s.payout_id
-        where s.network = ${network} and s.from_key = ${addressKey} and s.raw is not null and ${IS_LOOSE}
-          and (s.purpose <> 'delegate' or ${isLiving})
-          and not exists (select 1 from sent_transactions o where o.network = s.network
-            and o.from_key = s.from_key and o.nonce = s.nonce and o.block_hash is not null)
-        order by s.nonce, case when s.nonce is null then s.id end, s.attempt desc
-      ) newest order by nonce, signed_at limit ${MOST_UNMINED}`,
-  );
-  return found.map((row) => ({
-    ...row,
-    signedAt: new Date(row.signedAt),
-    sentAt: row.sentAt === null ? null : new Date(row.sentAt),
-  }));
 }
 
 /** Asks the signer for a replacement; else says why there is none. */

@@ -1,12 +1,85 @@
 import type { Spending } from '../../../chains/spending.ts';
+import { SentTransaction } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
-import { rows, run, sql } from '../../../db/sql.ts';
+import { literals, rows, run, sql } from '../../../db/sql.ts';
 import { BY_ENDPOINTS, isTaken } from '../../../domain/payouts/taken.ts';
+import { decideWallet, type Unmined } from '../../../domain/payouts/wallet.ts';
+import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
 import { fitted } from '../../../domain/text.ts';
 import type { Deps } from '../../deps.ts';
+import type { SettlementInput } from '../settle/input.ts';
+import { IS_LOOSE } from '../settle/living.ts';
 
 /** What the column holds. */
 const MAX_REFUSED = 500;
+
+/** How many of them are looked at: the lowest nonces, for which all others wait. */
+const MOST_UNMINED = 100;
+
+export type UnminedRow = Unmined & {
+  readonly payoutId: string;
+  readonly hash: string;
+  readonly address: string;
+  readonly refused: string | null;
+  /** It can land only behind those before it. */
+  readonly hasNonce: boolean;
+};
+
+/**
+ * What a wallet signed and no block has, the lowest nonces first: of those with one nonce the newest, and a
+ * loan only while its payout goes on.
+ */
+export async function unminedOf(
+  deps: Pick<Deps, 'orm'>,
+  { network, addressKey }: Pick<SettlementInput, 'network' | 'addressKey'>,
+): Promise<readonly UnminedRow[]> {
+  type Times = 'signedAt' | 'sentAt';
+  const isLiving = sql<boolean>`p.state in ${literals(LIVING_PAYOUTS)}`;
+  const found = await rows(
+    deps.orm.em.fork(),
+    sql<Omit<UnminedRow, Times> & { signedAt: string; sentAt: string | null }>`
+      select id, payout_id, hash, address, refused, signed_at, sent_at, may_be_replaced,
+        nonce is not null as has_nonce from (
+        select distinct on (s.nonce, case when s.nonce is null then s.id end) s.nonce, s.id, s.payout_id,
+          s.hash, s.from_address as address, s.refused, s.signed_at, s.sent_at,
+          ${isLiving} and not exists (select 1 from sent_transactions a where a.payout_id = s.payout_id
+            and a.purpose = s.purpose and a.state = 'asked') as may_be_replaced
+        from sent_transactions s join payouts p on p.id = s.payout_id
+        where s.network = ${network} and s.from_key = ${addressKey} and s.raw is not null and ${IS_LOOSE}
+          and (s.purpose <> 'delegate' or ${isLiving})
+          and not exists (select 1 from sent_transactions o where o.network = s.network
+            and o.from_key = s.from_key and o.nonce = s.nonce and o.block_hash is not null)
+        order by s.nonce, case when s.nonce is null then s.id end, s.attempt desc
+      ) newest order by nonce, signed_at limit ${MOST_UNMINED}`,
+  );
+  return found.map((row) => ({
+    ...row,
+    signedAt: new Date(row.signedAt),
+    sentAt: row.sentAt === null ? null : new Date(row.sentAt),
+  }));
+}
+
+/**
+ * Sends a transaction for the first time, and before it what its wallet has signed earlier and is to be sent:
+ * it can land only behind that.
+ */
+export async function sendFirst(
+  deps: Deps,
+  { id, spending, signal }: Omit<Sending, 'ids'> & { readonly id: string },
+): Promise<void> {
+  const { network, fromKey: addressKey } = await deps.orm.em.fork().findOneOrFail(SentTransaction, id);
+  const unmined = await unminedOf(deps, { network, addressKey });
+  const at = unmined.findIndex((one) => one.id === id);
+  const decided = decideWallet(unmined.slice(0, Math.max(0, at)), { now: deps.now(), ...spending });
+  const before = decided.does === 'send' && unmined[at]?.hasNonce === true ? decided.ids : [];
+  await sendSigned(deps, { ids: [...before, id], spending, signal });
+}
+
+type Sending = {
+  readonly ids: readonly string[];
+  readonly spending: Spending;
+  readonly signal: AbortSignal;
+};
 
 /**
  * Sends signed bytes to every endpoint, the lowest nonce first. What endpoints say is logged and proves
@@ -14,14 +87,7 @@ const MAX_REFUSED = 500;
  * just before, because it may be in a block a moment later, and of no other: who is killed then has called
  * nothing sent that waited.
  */
-export async function sendSigned(
-  deps: Deps,
-  {
-    ids,
-    spending,
-    signal,
-  }: { readonly ids: readonly string[]; readonly spending: Spending; readonly signal: AbortSignal },
-): Promise<void> {
+export async function sendSigned(deps: Deps, { ids, spending, signal }: Sending): Promise<void> {
   const em = deps.orm.em.fork();
   const due = await rows(
     em,

@@ -85,6 +85,9 @@ describe('a payout of BNB', function () {
     await the.settle(key, says('no block has it yet'));
     price(4n, false);
     the.clock.aheadMs += 61_000;
+    await the.wallets();
+    the.clock.aheadMs += 6_000;
+    await the.wallets();
     await the.settle(
       key,
       says(/cannot be replaced: it would cost up to .* SETTLE_MAX_FEE_PERCENT allows 5.00 %/),

@@ -8,6 +8,7 @@ import { advanceDeposit } from '../../../../src/services/deposits/advance.ts';
 import type { Deps } from '../../../../src/services/deps.ts';
 import { advanceSettlement } from '../../../../src/services/payouts/settle/advance.ts';
 import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
+import { newMemory } from '../../../../src/services/payouts/settle/memory.ts';
 import { advanceWallet, type WalletStep } from '../../../../src/services/payouts/wallet/advance.ts';
 import { runSigner, type SignerDeps } from '../../../../src/signer/pull/loop.ts';
 import { readPublicParts } from '../../../../src/signer/wallet-file.ts';
@@ -35,36 +36,27 @@ export function actingOn<C extends Currency>(on: Acting<C>) {
   const { network, deps, spending, live, mine } = on;
   const watchedChain = Object.assign(live.watchedChain, { spending });
   type Payments = readonly (readonly [C, bigint])[];
+  const memory = newMemory();
   const overChain = (over: Spending) => ({
     ...deps,
+    ...(over === spending ? { memory } : {}),
     chains: new Map([[network, over === spending ? watchedChain : { ...watchedChain, spending: over }]]),
   });
   const step = async (addressKey: AddressKey, alarmed = false, over = spending): Promise<SettlementStep> =>
     await advanceSettlement(overChain(over), { network, addressKey, alarmed });
-  const walletStep = async (addressKey: AddressKey, alarmed = false, over = spending): Promise<WalletStep> =>
-    await advanceWallet(overChain(over), { network, addressKey, alarmed });
-  /** What each wallet says of which no block has something, until it waits. */
-  const wallets = async (over = spending): Promise<WalletStep[]> => {
-    const open = await live.rows(
-      "select distinct from_key from sent_transactions where state in ('signed', 'sent') order by from_key",
-    );
-    const said: WalletStep[] = [];
-    for (const { from_key: key } of open)
-      do said.push(await walletStep(String(key) as AddressKey, false, over));
-      while (said.at(-1)?.kind === 'went');
-    return said;
-  };
+  const { wallets, woken } = walletsOf(live, (addressKey, over = spending) =>
+    advanceWallet(overChain(over), { network, addressKey, alarmed: false }),
+  );
   return {
     step,
-    walletStep,
     wallets,
-    settle: settling((key) => step(key), live, wallets),
+    settle: settling((key) => step(key), live, woken),
     /** The same, by a worker that sends and asks over something else. */
     settleOver: (over: Spending) =>
       settling(
         (key) => step(key, false, over),
         live,
-        () => wallets(over),
+        () => woken(over),
       ),
     /** A customer's address on which so much was paid and completed. */
     async paid(...payments: Payments): Promise<AddressKey> {
@@ -90,11 +82,41 @@ export function actingOn<C extends Currency>(on: Acting<C>) {
   };
 }
 
+/** What each wallet says of which no block has something, or (woken) that was told to look, till it waits. */
+function walletsOf(
+  { rows }: Followed,
+  walletStep: (key: AddressKey, over?: Spending) => Promise<WalletStep>,
+) {
+  const looks = async (found: readonly Row[], over: Spending | undefined): Promise<WalletStep[]> => {
+    const said: WalletStep[] = [];
+    for (const key of new Set(found.map((row) => String(row['key']))))
+      do said.push(await walletStep(key as AddressKey, over));
+      while (said.at(-1)?.kind === 'went');
+    return said;
+  };
+  return {
+    wallets: async (over?: Spending) =>
+      await looks(
+        await rows(
+          "select from_key as key from sent_transactions where state in ('signed', 'sent') order by 1",
+        ),
+        over,
+      ),
+    woken: async (over?: Spending) =>
+      await looks(
+        await rows(
+          "delete from outbox where workflow_id like 'wallet:%' returning split_part(workflow_id, ':', 3) as key",
+        ),
+        over,
+      ),
+  };
+}
+
 /** Takes steps until one is as wanted (nothing is left to do); blocks are made wherever one waits. */
 function settling(
   step: (key: AddressKey) => Promise<SettlementStep>,
   { rows, finish }: Followed,
-  wallets: () => Promise<unknown>,
+  woken: () => Promise<unknown>,
 ) {
   return async (
     addressKey: AddressKey,
@@ -106,7 +128,7 @@ function settling(
       steps.push(one);
       if (until(one)) return steps;
       if (one.kind === 'wait') {
-        await wallets();
+        await woken();
         await finish();
         await signed(rows);
       }
