@@ -25,7 +25,7 @@ export function assemble(values: Values, warnings: readonly string[]) {
     stuckAfterMs: values.STUCK_AFTER,
     /**
      * Sentences for the log at the start: every exception from
-     * the safe defaults, every variable that looks misspelt.
+     * the safe defaults, every variable that looks like ours and is none.
      */
     warnings,
     /** 32 bytes; undefined outside production, where `ensureSecretsKey` makes one. */

@@ -11,7 +11,7 @@ import { wrongTemporal } from './temporal-tls.ts';
 import type { ConfigRole, Environment, Variable } from './variable.ts';
 import type { Values, VariableName } from './variables/index.ts';
 import { VARIABLES } from './variables/index.ts';
-import { misspelt, warningsOf } from './warnings.ts';
+import { unknownVariables, warningsOf } from './warnings.ts';
 
 export type { ConfigRole, Environment } from './variable.ts';
 
@@ -67,7 +67,7 @@ export function loadConfig(given: Environment, options: { role?: ConfigRole } = 
   problems.push(...chainProblems(values), ...wrongFeeds(values), ...wrongXpubs(values));
   problems.push(...wrongTemporal(values), ...wrongSecretsKeys(values));
   // What is missing may be there under a wrong name.
-  if (problems.length > 0) throw new ConfigError([...problems, ...misspelt(env)]);
+  if (problems.length > 0) throw new ConfigError([...problems, ...unknownVariables(env)]);
   return deepFreeze(assemble(values, [...presetWarnings(given), ...warningsOf(values, env)]));
 }
 

@@ -1,4 +1,3 @@
-import { nearestWord } from '../base/spelling.ts';
 import { chainsSettings, PRICE_CHAINS, priceChain } from '../chains/index.ts';
 import { NATIVE_CURRENCY, NETWORKS } from '../domain/assets.ts';
 import { parseCidr } from '../domain/ip-address.ts';
@@ -9,28 +8,17 @@ import type { Environment } from './variable.ts';
 import type { Values } from './variables/index.ts';
 import { VARIABLES } from './variables/index.ts';
 
-const GROUPS = [
-  'OPS',
-  'RPC',
-  'SECRETS',
-  'DATABASE',
-  'WALLET',
-  'WEBHOOK',
-  'SETTLE',
-  'PRICE',
-  'RATE_LIMIT',
-  'SESSION',
-  'TEMPORAL',
-  'MIN',
-  'WITHDRAW',
-];
-const PREFIXES = [...GROUPS, ...NETWORKS.map((network) => network.toUpperCase())].map((group) => `${group}_`);
+const GROUPS =
+  'OPS RPC SECRETS DATABASE WALLET WEBHOOK SETTLE SIGN PRICE RATE_LIMIT SESSION TEMPORAL MIN WITHDRAW';
+const PREFIXES = [...GROUPS.split(' '), ...NETWORKS.map((network) => network.toUpperCase())].map(
+  (group) => `${group}_`,
+);
 /** The network of one machine or rack: 256 addresses, or the smallest block that an IPv6 network is given. */
 const WIDEST_PROXIES = { 4: 24, 6: 64 } as const;
 
 /**
  * Sentences for the log at the start: every exception from
- * the safe defaults, every variable that looks misspelt.
+ * the safe defaults, every variable that looks like ours and is none.
  */
 export function warningsOf(values: Values, env: Environment): string[] {
   const warnings: string[] = [];
@@ -59,22 +47,18 @@ export function warningsOf(values: Values, env: Environment): string[] {
     );
   }
   warnings.push(...storesInTheClear(values), ...sharedFiles(env));
-  return [...warnings, ...misspelt(env)];
+  return [...warnings, ...unknownVariables(env)];
 }
 
 /**
- * A sentence for each variable that looks like one of ours and is none, with the one that was meant. A file
- * for what is no secret has a sentence of its own.
+ * A sentence for each variable that looks like one of ours and is none. A file for what is no secret has a
+ * sentence of its own.
  */
-export function misspelt(env: Environment): string[] {
+export function unknownVariables(env: Environment): string[] {
   return Object.keys(env)
     .filter((name) => env[name] && PREFIXES.some((prefix) => name.startsWith(prefix)))
     .filter((name) => !Object.hasOwn(VARIABLES, name) && !secretOfFile(name) && !plainOfFile(name))
-    .map((name) => {
-      const meant = nearestWord(name, Object.keys(VARIABLES));
-      const advice = meant === undefined ? 'check its spelling.' : `did you mean ${meant}?`;
-      return `${name} is not a variable of this gateway and is ignored: ${advice}`;
-    });
+    .map((name) => `${name} is not a variable of this gateway and is ignored: check its spelling.`);
 }
 
 /** A name without a dot belongs to a container beside us, or to our own domain. */

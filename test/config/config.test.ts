@@ -75,7 +75,7 @@ describe('configuration', () => {
     });
   });
 
-  it('warns of each opened exception and of variables that are misspelt, and of nothing else', () => {
+  it('warns of each opened exception and of variables that are none of ours, and of nothing else', () => {
     const quiet = { PRICE_SOURCE: 'fixed:BNB=600' };
     expect(loadConfig({ ...quiet, HOME: '/root', PATH: '/bin' }).warnings).to.deep.equal([]);
     const loud = {

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { nearestWord } from '../../base/spelling.ts';
 
 /** Names the query parameters of a request that its route does not know, and that meant nothing therefore. */
 export const IGNORED_HEADER = 'X-Ignored-Parameters';
@@ -7,6 +6,9 @@ export const IGNORED_HEADER = 'X-Ignored-Parameters';
 /** A query is as long as a header may be: no more of it is given back than somebody reads. */
 const MOST_NAMES = 10;
 const MOST_CHARACTERS = 64;
+/** The most slips between a name and the one that was meant; a short name has room for one. */
+const MOST_SLIPS = 2;
+const SHORT_NAME = 4;
 
 /**
  * The value of {@link IGNORED_HEADER}, undefined where there is nothing to say: the names that are not known,
@@ -61,4 +63,37 @@ function nearestOf(name: string, known: readonly string[]): string | undefined {
   if (near !== undefined || written === '') return near;
   const longer = known.filter((one) => `_${one}_`.includes(`_${written}_`));
   return longer.length === 1 ? longer[0] : undefined;
+}
+
+/** The known word that is a slip or two away from a written one: what was probably meant. */
+function nearestWord(written: string, known: readonly string[]): string | undefined {
+  const most = written.length <= SHORT_NAME ? 1 : MOST_SLIPS;
+  const near = known
+    .map((one) => ({ one, slips: slipsBetween(written, one) }))
+    .filter(({ slips }) => slips <= most)
+    .sort((a, b) => a.slips - b.slips);
+  return near[0]?.one;
+}
+
+/** Letters that are missing, too many, wrong, or changed places with their neighbour. */
+function slipsBetween(left: string, right: string): number {
+  if (Math.abs(left.length - right.length) > MOST_SLIPS) return Number.POSITIVE_INFINITY;
+  // One row for each letter of `left`, the last two of which are looked back at.
+  let before: readonly number[] = [];
+  let last: readonly number[] = Array.from({ length: right.length + 1 }, (_none, column) => column);
+  for (let row = 1; row <= left.length; row += 1) {
+    const next = [row];
+    for (let column = 1; column <= right.length; column += 1) {
+      const [mine, theirs] = [left[row - 1], right[column - 1]];
+      const isSwap = mine === right[column - 2] && left[row - 2] === theirs;
+      next[column] = Math.min(
+        (last[column] ?? 0) + 1,
+        (next[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + (mine === theirs ? 0 : 1),
+        isSwap ? (before[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+    [before, last] = [last, next];
+  }
+  return last[right.length] ?? 0;
 }

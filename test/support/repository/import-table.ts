@@ -118,7 +118,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'test/': { values: [...PRODUCT, 'dev/', 'examples/'] },
 };
 /** Needed everywhere and without any import of their own; what is pure, or runs elsewhere, needs nothing. */
-const COMMON_VALUES = ['src/base/errors.ts', 'src/base/spelling.ts', 'src/base/async/'];
+const COMMON_VALUES = ['src/base/errors.ts', 'src/base/async/'];
 const PURE = ['src/domain/', 'packages/sdk/src/', 'workflows/', 'migrations/'];
 const COMMON_TYPES = ['src/base/log.ts', 'src/app/metrics.ts'];
 
