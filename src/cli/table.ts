@@ -1,5 +1,6 @@
+import stringWidth from 'string-width';
 import { harmless } from '../base/terminal.ts';
-import { columnsOf, padded, room, wrapped } from './width.ts';
+import { padded, room, wrapped } from './width.ts';
 
 const GAP = '  ';
 const BELOW = '    ';
@@ -46,7 +47,7 @@ export function table(header: readonly string[], rows: readonly (readonly unknow
   if (rows.length === 0) return '';
   const cells = [header, ...rows.map((row) => row.map(plain))];
   const widths = header.map((_, column) =>
-    cells.reduce((most, row) => Math.max(most, columnsOf(row[column] ?? '')), 0),
+    cells.reduce((most, row) => Math.max(most, stringWidth(row[column] ?? '')), 0),
   );
   const beside = columnsThatFit(widths);
   const below = header.map((_, column) => column).filter((column) => !beside.includes(column));
@@ -78,7 +79,7 @@ function packed(facts: readonly string[]): string[] {
   for (const fact of facts) {
     const last = lines.at(-1);
     const longer = `${last}; ${fact}`;
-    if (last !== undefined && columnsOf(longer) + BELOW.length <= room()) lines[lines.length - 1] = longer;
+    if (last !== undefined && stringWidth(longer) + BELOW.length <= room()) lines[lines.length - 1] = longer;
     else lines.push(fact);
   }
   return lines.flatMap((line) => wrapped(line, BELOW));
@@ -86,13 +87,13 @@ function packed(facts: readonly string[]): string[] {
 
 /** `name  value` lines. */
 export function facts(values: Readonly<Record<string, unknown>>): string {
-  const width = Math.max(...Object.keys(values).map(columnsOf));
+  const width = Math.max(...Object.keys(values).map((name) => stringWidth(name)));
   return Object.entries(values)
     .flatMap(([name, value]) => wrapped(plain(value), `${padded(name, width)}${GAP}`))
     .join('\n');
 }
 
-/** A value for a person: no text from others moves the cursor or colours the terminal. */
+/** A value for a person: control characters of texts from others become dots. */
 export function plain(value: unknown): string {
   if (!isThere(value)) return '–';
   return harmless(value instanceof Date ? `${value.toISOString().slice(0, 19)}Z` : String(value));

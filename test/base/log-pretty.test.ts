@@ -6,7 +6,7 @@ import { componentLogger, createLogger } from '../../src/base/log.ts';
  * 8-bit CSI, OSC, bell, carriage return, bidi, separators, tags.
  */
 const ESCAPES = '\u001b[31mred\u009b2J\u001b]0;title\u0007\r\n\u202eesrever\u2028\u2066\u{e0041}\u007f';
-const ACTIVE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+const ACTIVE = /\p{Cc}/u;
 
 function capture(format: 'json' | 'pretty') {
   const written: string[] = [];

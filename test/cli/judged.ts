@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import stringWidth from 'string-width';
 import { oneObject, type Ran } from './support.ts';
 
-const ACTIVE = /(?![\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+const ACTIVE = /(?!\n)\p{Cc}/u;
 const WIDTH = 100;
 /** Lines that are copied from a terminal whole. */
 const WHOLE =
