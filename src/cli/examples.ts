@@ -47,7 +47,6 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'wallet xpub': [''],
   'wallet rotate-passphrase': [''],
   'wallet check': [''],
-  'wallet indexes': ['', `--skip 10000 --by "$USER" --reason 'a restore'`],
   'deposit list': [`--customer ${ID}`, `--tx ${HASH}`, '--status confirming --network bsc', '--unrecognised'],
   'deposit show': [ID, HASH],
   'deposit stuck': ['', '--json'],

@@ -80,7 +80,6 @@ const CALLS: Readonly<Record<string, Call>> = {
   'user list': {},
   'wallet new': { args: () => ['--force'] },
   'wallet xpub': {},
-  'wallet indexes': { args: () => ['--skip', '3', ...BY] },
   'wallet rotate-passphrase': { input: 'too short', code: 1 },
   'wallet check': { input: `${'abandon '.repeat(11)}about`, code: 1 },
   'deposit list': {},

@@ -8,7 +8,6 @@ import { answering, group, leaf, progress } from '../run.ts';
 import { readSecret } from '../stdin.ts';
 import { facts } from '../table.ts';
 import { terminal } from '../terminal.ts';
-import { addWalletIndexCommand } from './care/wallet-indexes.ts';
 
 const PHRASE = {
   name: 'phrase',
@@ -22,7 +21,7 @@ const PASSPHRASE = {
   nextAction: 'Give one line of 12 to 1,000 characters',
 } as const;
 
-/** `wallet`: all but `indexes` works on the files of the wallet alone, without a database. */
+/** `wallet`: works on the files of the wallet alone, without a database. */
 export function addWalletCommands(program: Command): void {
   const wallet = group(program, 'wallet', 'the encrypted seed that all addresses come from');
   leaf(wallet, 'new', 'makes the encrypted seed file and shows its phrase this once')
@@ -37,7 +36,6 @@ export function addWalletCommands(program: Command): void {
     'rotate-passphrase',
     'reads a new passphrase on stdin and encrypts the seed with it; WALLET_PASSPHRASE_FILE holds the old one',
   ).action(answering(rotate));
-  addWalletIndexCommand(wallet);
 }
 
 async function makeNew({ options }: { options: { readonly force?: true } }) {

@@ -19,6 +19,7 @@ import { checkRestore } from './restore.ts';
 import { checkSigner } from './signer.ts';
 import { hasTable } from './tables.ts';
 import { checkTexts } from './texts.ts';
+import { checkWalletIndexes } from './wallet-indexes.ts';
 import { checkWithdrawChanges } from './withdraw-changes.ts';
 
 const MAX_CLOCK_DIFFERENCE_MS = 5_000;
@@ -50,6 +51,7 @@ export async function checkDatabase(config: Config, run: Run | undefined, log: L
       ...(await checkRequests(em, config)),
       ...(await checkMonths(em, new Date())),
       await checkTexts(em),
+      ...(await checkWalletIndexes(em)),
       ...(await checkRestore(em, config)),
       ...(await checkNotices(em, config)),
       ...(await checkSigner(em)),

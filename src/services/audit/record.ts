@@ -50,7 +50,6 @@ export type ActionName =
   | 'user.reset-password'
   | 'user.set-password'
   | 'user.totp'
-  | 'wallet.skip-indexes'
   | 'webhook.resend'
   | 'withdraw_address.asked'
   | 'withdraw_address.cancelled'
