@@ -69,9 +69,12 @@ export function chainActivities(deps: ChainDeps) {
         // A worker that shuts down hands the chain over at once; one that Temporal lost begins anew.
         if (signal.aborted)
           throw failure({
-            message: deps.stopping.aborted
-              ? 'this worker shuts down; another one goes on'
-              : 'Temporal ended this try of watching; the next one goes on',
+            ...(deps.stopping.aborted
+              ? { message: 'this worker shuts down; another one goes on' }
+              : {
+                  message: 'Temporal ended this try of watching; the next one goes on',
+                  type: 'TemporalAway',
+                }),
             nextRetryDelay: 100,
           });
         throw failure({ message: shortMessage(error), type: 'ChainFault' });

@@ -6,8 +6,8 @@ const MAX_CAUSES = 8;
 const OF_ENDPOINTS: ReadonlySet<string> = new Set(['RpcUnavailable', 'BudgetSpent', 'EndpointFailure']);
 /** gRPC's codes for a server that is not there: CANCELLED, DEADLINE_EXCEEDED, UNAVAILABLE. */
 const GRPC_AWAY: ReadonlySet<unknown> = new Set([1, 4, 14]);
-const GRPC_WORDS =
-  /\b(?:UNAVAILABLE|DEADLINE_EXCEEDED)\b|code: '[^']*(?:unavailable|deadline|timeout)|tcp connect error|transport error|TransportError|failed to connect before the deadline|Temporal ended this try/i;
+/** What the SDK's native connection throws, and the type of a try of watching that Temporal ended. */
+const OF_TEMPORAL: ReadonlySet<string> = new Set(['TransportError', 'TemporalAway']);
 /**
  * PostgreSQL's classes for a connection that is not had or ended, for a server that starts or stops, and for
  * one that takes no writes.
@@ -15,19 +15,14 @@ const GRPC_WORDS =
 const POSTGRES_AWAY = /^(?:08...|57P0[1-5]|53300|25006)$/;
 const NO_CONNECTION =
   /^(?:ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN)$/;
-const POSTGRES_WORDS =
-  /^(?:Connection terminated|Connection ended|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|the connection (?:was|is) )|\b(?:terminating connection due to|the database system is (?:starting up|shutting down|in recovery)|connect ECONNREFUSED)/i;
 
-/** What is away outside, where an error says only that; undefined for everything that is ours. */
+/** What is away outside, by codes and names of errors alone; undefined for everything that is ours. */
 export function outageOf(error: unknown): OutsidePart | undefined {
   const chain = causesOf(error);
   if (chain.some(({ name }) => OF_ENDPOINTS.has(name))) return 'RPC endpoints';
-  if (chain.some(({ code, message }) => GRPC_AWAY.has(code) || GRPC_WORDS.test(message.slice(0, 2_000))))
-    return 'Temporal';
+  if (chain.some(({ name, code }) => OF_TEMPORAL.has(name) || GRPC_AWAY.has(code))) return 'Temporal';
   const isAway = chain.some(
-    ({ code, message }) =>
-      (typeof code === 'string' && (POSTGRES_AWAY.test(code) || NO_CONNECTION.test(code))) ||
-      POSTGRES_WORDS.test(message.slice(0, 500)),
+    ({ code }) => typeof code === 'string' && (POSTGRES_AWAY.test(code) || NO_CONNECTION.test(code)),
   );
   return isAway ? 'PostgreSQL' : undefined;
 }
@@ -46,8 +41,8 @@ export function networkIn(error: unknown): string {
 }
 
 type Link = {
+  /** A failure of an activity has a type in place of a name. */
   readonly name: string;
-  readonly message: string;
   readonly code: unknown;
   readonly network: string;
 };
@@ -59,7 +54,8 @@ function causesOf(error: unknown): Link[] {
   for (let one = queue.shift(); one !== undefined && found.length < MAX_CAUSES; one = queue.shift()) {
     if (!(one instanceof Error)) continue;
     const network = 'network' in one && typeof one.network === 'string' ? one.network : '';
-    found.push({ name: one.name, message: one.message, code: 'code' in one ? one.code : undefined, network });
+    const name = 'type' in one && typeof one.type === 'string' ? one.type : one.name;
+    found.push({ name, code: 'code' in one ? one.code : undefined, network });
     if (one.cause !== undefined) queue.push(one.cause);
     if (one instanceof AggregateError) queue.push(...one.errors);
   }

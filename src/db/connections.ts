@@ -4,6 +4,9 @@ import { limitStatements, type QueryClient, type StatementLimit, timeIsUp } from
 import { READ_ONLY } from './session.ts';
 import { currentLimit, type TimeLimit } from './time-limit.ts';
 
+/** SQL's own code for a connection that failed. */
+const NO_CONNECTION = '08006';
+
 /**
  * Without this limit a query on a connection whose other end vanished (a fail-over, a
  * firewall that forgot it) would wait for ever.
@@ -21,6 +24,7 @@ type Client = QueryClient & {
   unfit?: Error;
   release(error?: Error): void;
   readonly connection: { on(event: 'errorMessage', heard: (said: { code?: string }) => void): unknown };
+  on(event: 'error', heard: (error: Error) => void): unknown;
   once(event: 'end', heard: () => void): unknown;
   removeListener(event: 'end', heard: () => void): unknown;
 };
@@ -55,6 +59,7 @@ export function connectionsOf(
   const statementsOf = (client: Client): StatementLimit => {
     const known = limited.get(client);
     if (known) return known;
+    client.on('error', withCode);
     client.connection.on('errorMessage', ({ code }) => {
       if (code === READ_ONLY) client.unfit = new Error('the session may only read');
     });
@@ -66,7 +71,7 @@ export function connectionsOf(
     connect((error, client, release) => {
       if (!client) {
         over();
-        return connected(error, client, release);
+        return connected(error && withCode(error), client, release);
       }
       if (limit && limit.leftMs() <= 0) {
         over();
@@ -106,6 +111,12 @@ export function connectionsOf(
       guarded((error, client) => (client ? resolve(client) : reject(error)));
     });
   }) as ClientPool['connect'];
+}
+
+/** A connection that is not had or is lost, by SQL's code for it where pg gives none. */
+function withCode(error: Error & { code?: string }): Error {
+  error.code ??= NO_CONNECTION;
+  return error;
 }
 
 /**

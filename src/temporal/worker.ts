@@ -43,10 +43,7 @@ function installRuntime(log: Logger): void {
   const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
     if (message.startsWith(NO_WORKFLOWS)) return;
     const detail = meta ? String(meta['error'] ?? meta['failure'] ?? '') : '';
-    const isAway = outageOf(meta?.['error']) ?? outageOf(new Error(`${message} ${detail}`));
-    const fields = {
-      ...(isAway ? { err: meta?.['error'] ?? new Error(detail || message) } : meta ? { detail } : {}),
-    };
+    const fields = outageOf(meta?.['error']) ? { err: meta?.['error'] } : meta ? { detail } : {};
     if (level === 'ERROR') log.error(fields, message);
     else log.warn(fields, message);
   });

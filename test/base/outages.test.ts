@@ -109,9 +109,9 @@ describe('a log during an outage', () => {
       new AggregateError([away(), away()], 'every address failed'),
       Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' }),
       Object.assign(new Error('cannot execute UPDATE in a read-only transaction'), { code: '25006' }),
-      new Error('Connection terminated unexpectedly'),
       Object.assign(new Error('14 UNAVAILABLE: no connection'), { code: 14 }),
       new Error('activity failed', { cause: Object.assign(new Error('4 DEADLINE_EXCEEDED'), { code: 4 }) }),
+      Object.assign(new Error('transport'), { name: 'TransportError' }),
       rpc,
     ];
     for (const err of errors) for (const part of ['a', 'b']) log.child({ part }).error({ err }, 'it failed');
@@ -128,6 +128,8 @@ describe('a log during an outage', () => {
     log.error({ err: away() }, 'it failed');
     const ours = [
       new TypeError('undefined is not a function'),
+      // What is away is told by codes and names; words are anybody's.
+      new Error('Connection terminated: connect ECONNREFUSED, 14 UNAVAILABLE'),
       Object.assign(new Error('duplicate key value violates unique constraint'), { code: '23505' }),
       Object.assign(new Error('deadlock detected'), { code: '40P01' }),
       Object.assign(new Error('no such file'), { code: 'ENOENT' }),
@@ -141,6 +143,6 @@ describe('a log during an outage', () => {
       'a deposit waits',
       'the process ends',
     ]);
-    for (const line of lines.slice(1, 5)) expect(JSON.stringify(line)).to.contain('outages.test.ts');
+    for (const line of lines.slice(1, 6)) expect(JSON.stringify(line)).to.contain('outages.test.ts');
   });
 });
