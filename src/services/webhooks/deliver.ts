@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { pause } from '../../base/async/pause.ts';
 import {
   backoffAfterMs,
@@ -14,7 +15,7 @@ import { beginAttempt, type Lease } from './lease.ts';
 import { type DueDelivery, loadDelivery, type OpenAttempt, secretsOf } from './load.ts';
 import type { DeliveryReport } from './report.ts';
 import type { DeliverySlots, Slot } from './slots.ts';
-import { waitsForEarlier } from './turns.ts';
+import { pauseAtAge, waitsForEarlier } from './turns.ts';
 
 export type DeliverDeps = Deps & {
   readonly transport: WebhookTransport;
@@ -34,6 +35,8 @@ export type DeliverResult =
 const ATTEMPT_ENDS_AFTER_MS = WEBHOOK_LIMITS.attemptMs + 2_000;
 /** The pause before a delivery is read again that was changed by another process in this moment. */
 const LOOK_AGAIN_MS = 1;
+/** A delivery that finds no slot stays away for this long at least. */
+const SLOT_PAUSE_MS = 1_000;
 /** How often the gateway tries to write the result of a POST that happened. */
 const RECORD_TRIES = 8;
 const RECORD_PAUSE_MS = 400;
@@ -51,7 +54,7 @@ export async function deliverWebhook(
   if ('kind' in due) return due;
   const { merchantId, mode, endpoint } = due.delivery;
   const slot = await deps.slots.take({ endpointId: endpoint.slotOwner, merchantId, mode });
-  if ('waitMs' in slot) return waitsForSlot(slot.waitMs);
+  if (!slot) return waitsForSlot(deps, due.delivery);
   try {
     // While this waited for a slot, the endpoint may have been changed, disabled or deleted.
     const now = slot.waited ? await loadDue(deps, input.deliveryId) : due;
@@ -61,20 +64,19 @@ export async function deliverWebhook(
   }
 }
 
-function waitsForSlot(delayMs: number): DeliverResult {
+/**
+ * By the age of the delivery, as in `turns.ts`, and at some moment of that time: so a backlog
+ * neither costs the server that all share a task a second for each, nor comes back all at once.
+ */
+function waitsForSlot(deps: Deps, { createdAt }: DueDelivery): DeliverResult {
+  const mostMs = pauseAtAge(deps.now().getTime() - createdAt.getTime());
+  const delayMs = SLOT_PAUSE_MS + randomInt(Math.max(1, mostMs - SLOT_PAUSE_MS));
   const message = `every connection that this endpoint may have is in use; asks again in ${Math.ceil(delayMs / 1_000)} s`;
   return { kind: 'later', delayMs, message };
 }
 
 /** Every slot of the endpoint is used by other processes: nothing was written or sent. */
-class NoSlot extends Error {
-  readonly heldMs: number;
-
-  constructor(heldMs: number) {
-    super('no free slot');
-    this.heldMs = heldMs;
-  }
-}
+class NoSlot extends Error {}
 
 /** Another process ended the delivery, or it was resent, since it was loaded: nothing was written or sent. */
 class NotOpen extends Error {}
@@ -166,12 +168,12 @@ async function attempt(
   delivery: DueDelivery,
   turn: { number: number; slot: Slot },
 ): Promise<DeliverResult> {
-  const { number, slot } = turn;
+  const { number } = turn;
   let sent: { outcome: Outcome; lease: Lease };
   try {
     sent = await post(deps, delivery, turn);
   } catch (error) {
-    if (error instanceof NoSlot) return waitsForSlot(slot.usedElsewhere(error.heldMs));
+    if (error instanceof NoSlot) return waitsForSlot(deps, delivery);
     if (error instanceof NotOpen) {
       const message = `the delivery ended, or was resent, before attempt ${number} could begin`;
       return { kind: 'later', delayMs: LOOK_AGAIN_MS, message };
@@ -218,8 +220,8 @@ async function post(
         number,
         preferred: slot.number,
       });
-      if ('over' in taken) throw new NotOpen('the delivery is no longer on its way');
-      if ('heldMs' in taken) throw new NoSlot(taken.heldMs);
+      if (taken === 'over') throw new NotOpen('the delivery is no longer on its way');
+      if (taken === 'full') throw new NoSlot('no free slot');
       lease = taken;
       if (number === 1 && delivery.round === 1)
         deps.deliveryReport?.begun({

@@ -19,15 +19,10 @@ const TRIES = 10;
  * only this hold of the slot is given back, and no later one.
  */
 export type Lease = { readonly slot: number; readonly token: string };
-/** All slots are in use; `heldMs` is for how long they have been on average. */
-export type NoLease = { readonly heldMs: number };
-/** The delivery has ended, or is being sent anew, since it was loaded: this attempt may not be made. */
-export type NotOpen = { readonly over: true };
-
 /**
  * Takes one of the endpoint's slots and writes the row of the attempt, before anything is
- * looked up or sent. Without a free slot nothing is written, nor when the delivery is no longer
- * on its way in the round that was loaded. `preferred` is the slot that is tried first:
+ * looked up or sent. Without a free slot (`full`) nothing is written, nor when the delivery has ended,
+ * or is being sent again, since it was loaded (`over`). `preferred` is the slot that is tried first:
  * processes that begin at different ones seldom meet. Throws when the number of the
  * attempt is used already: its key makes sure that no number is used twice.
  */
@@ -36,24 +31,17 @@ export async function beginAttempt(
   deps: Deps,
   delivery: DueDelivery,
   attempt: { readonly number: number; readonly preferred: number },
-): Promise<Lease | NoLease | NotOpen> {
-  const owner = delivery.endpoint.slotOwner;
+): Promise<Lease | 'full' | 'over'> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const row = await firstRow(
       em,
       begin(delivery, attempt.number, (attempt.preferred + tries) % SLOTS_PER_ENDPOINT, deps.now()),
     );
     if (row && row.slot !== null && row.token !== null) return { slot: row.slot, token: row.token };
-    if (row && !row.open) return { over: true };
+    if (row && !row.open) return 'over';
     if (!row?.seenFree) break;
   }
-  const held = await firstRow(
-    em,
-    sql<NoLease>`select coalesce(avg(extract(epoch from clock_timestamp() - held_until) + ${LEASE_SECONDS}),
-     0)::float8 * 1000 as held_ms
-     from webhook_slots where owner_id = ${owner} and held_until > clock_timestamp()`,
-  );
-  return { heldMs: held?.heldMs ?? 0 };
+  return 'full';
 }
 
 /**

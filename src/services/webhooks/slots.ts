@@ -12,7 +12,7 @@ export const TEST_SLOTS_PER_MERCHANT = 20;
  */
 export const TEST_SLOTS = 60;
 
-/** A slot that is held longer than this on average belongs to an unresponsive receiver. */
+/** A receiver that answers none of its connections for this long is unresponsive: nobody waits for a slot. */
 const SLOW_MS = 2_000;
 /**
  * A receiver that answers frees its slots soon: waiting
@@ -20,17 +20,6 @@ const SLOW_MS = 2_000;
  */
 const WAIT_HERE_MS = 2_000;
 const WAITERS_PER_ENDPOINT = 40;
-/**
- * How long a delivery to an unresponsive receiver stays away, at least and at
- * most. The most limits how long it goes unnoticed that a receiver works again;
- * each delivery that waits costs the Temporal server one task in this time.
- */
-const UNRESPONSIVE_MIN_MS = 1_000;
-const UNRESPONSIVE_MAX_MS = 120_000;
-/** How long this process believes that other processes hold the rest of an endpoint's slots. */
-const LOOK_AGAIN_MS = 1_000;
-/** The weight of the newest measurement in the average. */
-const NEWEST_SHARE = 0.2;
 
 export type Slot = {
   /** Gives the slot back; more than once does nothing. */
@@ -39,11 +28,6 @@ export type Slot = {
   readonly waited: boolean;
   /** The slot of the whole installation to ask for first; it differs for each delivery of this process. */
   readonly number: number;
-  /**
-   * Called when the other processes hold all the rest of the slots, for `heldMs`
-   * so far; returns how long to stay away. `free` is called afterwards as always.
-   */
-  usedElsewhere(heldMs: number): number;
 };
 
 export type SlotOwner = { readonly endpointId: string; readonly merchantId: string; readonly mode: Mode };
@@ -54,8 +38,8 @@ export type SlotOwner = { readonly endpointId: string; readonly merchantId: stri
  * this one only spares asking for it when this process knows already that none is free.
  */
 export type DeliverySlots = {
-  /** Takes a slot, at once or within two seconds; else returns how long to stay away. */
-  take(owner: SlotOwner): Promise<Slot | { readonly waitMs: number }>;
+  /** Takes a slot, at once or within two seconds; undefined where none came free. */
+  take(owner: SlotOwner): Promise<Slot | undefined>;
 };
 
 export type SlotOptions = {
@@ -79,22 +63,12 @@ type Lane = {
   readonly taken: Set<Use>;
   /** Deliveries that wait here, first come first served; each takes the slot it is called for. */
   readonly waiters: (() => void)[];
-  /** How long slots are held: a moving average. */
-  heldMs: number;
-  /** The time up to which turns were given to deliveries that were sent away. */
-  tailMs: number;
-  /**
-   * How many slots other processes have left to this one, until
-   * when that is believed, and how long they had held theirs.
-   */
-  elsewhere: { readonly left: number; readonly untilMs: number; readonly heldMs: number } | undefined;
 };
 
 /**
- * Slots in this process's memory. While a receiver answers, deliveries queue here for
- * the next free slot. While it is unresponsive they are sent away, one turn after the
- * other at the pace at which slots come free, so that a long queue to it costs little.
- * Nothing is kept free for them: a delivery that comes when a slot is free gets it.
+ * Slots in this process's memory. While a receiver answers, deliveries queue here for the next free slot;
+ * where none came free they are sent away. Nothing is kept free for them: a delivery that comes when a slot
+ * is free gets it.
  */
 export function createDeliverySlots(options: SlotOptions = {}): DeliverySlots {
   const {
@@ -109,52 +83,30 @@ export function createDeliverySlots(options: SlotOptions = {}): DeliverySlots {
   const merchants = createShares({ perMerchant, perMerchantInTest, inTest });
 
   const mayHold = (lane: Lane, owner: SlotOwner): boolean =>
-    lane.taken.size < Math.min(perEndpoint, elsewhere(lane, nowMs())?.left ?? perEndpoint) &&
-    merchants.hasRoom(owner);
+    lane.taken.size < perEndpoint && merchants.hasRoom(owner);
   const occupy = (owner: SlotOwner, lane: Lane, waited: boolean): Slot => {
     const use: Use = { sinceMs: nowMs(), place: freePlace(lane) };
     lane.taken.add(use);
-    let refused = false;
     merchants.add(owner, 1);
     const free = (): void => {
       if (!lane.taken.delete(use)) return;
-      if (!refused) lane.heldMs += (nowMs() - use.sinceMs - lane.heldMs) * NEWEST_SHARE;
       merchants.add(owner, -1);
       // Handed over in the same instant, so that no other delivery can come between.
       while (lane.waiters.length > 0 && mayHold(lane, owner)) lane.waiters.shift()?.();
-      const idle =
-        lane.taken.size + lane.waiters.length === 0 && lane.tailMs <= nowMs() && !elsewhere(lane, nowMs());
-      if (idle) lanes.delete(owner.endpointId);
+      if (lane.taken.size + lane.waiters.length === 0) lanes.delete(owner.endpointId);
     };
-    const usedElsewhere = (heldMs: number): number => {
-      refused = true;
-      lane.elsewhere = { left: lane.taken.size - 1, untilMs: nowMs() + LOOK_AGAIN_MS, heldMs };
-      return awayMs(lane, perEndpoint, nowMs());
-    };
-    return { free, waited, number: (firstNumber + use.place) % SLOTS_PER_ENDPOINT, usedElsewhere };
+    return { free, waited, number: (firstNumber + use.place) % SLOTS_PER_ENDPOINT };
   };
 
   return {
     take: async (owner) => {
-      const { endpointId } = owner;
-      const lane = lanes.get(endpointId) ?? {
-        taken: new Set(),
-        waiters: [],
-        heldMs: 0,
-        tailMs: 0,
-        elsewhere: undefined,
-      };
-      lanes.set(endpointId, lane);
-      if (lane.waiters.length === 0 && mayHold(lane, owner)) return occupy(owner, lane, false);
-      if (
-        !isUnresponsive(lane, nowMs()) &&
-        lane.taken.size > 0 &&
-        lane.waiters.length < WAITERS_PER_ENDPOINT
-      ) {
-        const slot = await queue(lane, waitHereMs, () => occupy(owner, lane, true));
-        if (slot) return slot;
+      const lane = lanes.get(owner.endpointId) ?? { taken: new Set(), waiters: [] };
+      if (lane.waiters.length === 0 && mayHold(lane, owner)) {
+        lanes.set(owner.endpointId, lane);
+        return occupy(owner, lane, false);
       }
-      return { waitMs: awayMs(lane, perEndpoint, nowMs()) };
+      if (!isAnswering(lane, nowMs()) || lane.waiters.length >= WAITERS_PER_ENDPOINT) return undefined;
+      return await queue(lane, waitHereMs, () => occupy(owner, lane, true));
     },
   };
 }
@@ -180,11 +132,6 @@ function createShares(most: { perMerchant: number; perMerchantInTest: number; in
   };
 }
 
-/** What is still believed of the other processes; undefined when that time is over. */
-function elsewhere(lane: Lane, now: number): Lane['elsewhere'] {
-  return lane.elsewhere && lane.elsewhere.untilMs > now ? lane.elsewhere : undefined;
-}
-
 function freePlace(lane: Lane): number {
   const used = new Set([...lane.taken].map(({ place }) => place));
   let place = 0;
@@ -192,13 +139,9 @@ function freePlace(lane: Lane): number {
   return place;
 }
 
-/** Whether the slots of this endpoint come back slowly, by what was measured or by what is under way now. */
-function isUnresponsive(lane: Lane, now: number): boolean {
-  if ((elsewhere(lane, now)?.heldMs ?? 0) >= SLOW_MS) return true;
-  if (lane.taken.size === 0) return false;
-  let youngestMs = Number.POSITIVE_INFINITY;
-  for (const { sinceMs } of lane.taken) youngestMs = Math.min(youngestMs, now - sinceMs);
-  return youngestMs >= SLOW_MS || lane.heldMs >= SLOW_MS;
+/** Whether a slot of this endpoint may soon come free here: one that is in use was taken a moment ago. */
+function isAnswering(lane: Lane, now: number): boolean {
+  return [...lane.taken].some(({ sinceMs }) => now - sinceMs < SLOW_MS);
 }
 
 /** Waits in line; undefined when no slot came in time. */
@@ -215,18 +158,4 @@ function queue(lane: Lane, limitMs: number, take: () => Slot): Promise<Slot | un
     }, limitMs);
     lane.waiters.push(waiter);
   });
-}
-
-/**
- * How long until the next turn: as far behind the turn before as slots take to come free, within the limits.
- */
-function awayMs(lane: Lane, perEndpoint: number, now: number): number {
-  const eachMs =
-    Math.max(lane.heldMs, elsewhere(lane, now)?.heldMs ?? 0, isUnresponsive(lane, now) ? SLOW_MS : 0) /
-    perEndpoint;
-  lane.tailMs = Math.min(
-    now + UNRESPONSIVE_MAX_MS,
-    Math.max(lane.tailMs, now + UNRESPONSIVE_MIN_MS) + eachMs,
-  );
-  return Math.round(Math.max(UNRESPONSIVE_MIN_MS, lane.tailMs - now));
 }
