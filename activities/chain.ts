@@ -4,12 +4,14 @@ import type { BlockRef, ChainReader, FinalBlock } from '../src/chains/reader.ts'
 import type { Deps } from '../src/services/deps.ts';
 import { notePassFault } from '../src/services/reconciliation/pass.ts';
 import { CursorMoved, noteFault, openCursor } from '../src/services/watcher/cursor.ts';
-import { createHeadClock, type HeadClock } from '../src/services/watcher/heads/clock.ts';
 import {
   faultPauseMs,
   finalMayHaveMoved,
   type KnownFinal,
+  learn,
   learnFinal,
+  newPace,
+  waitMs,
 } from '../src/services/watcher/heads/pace.ts';
 import { readMissedTraces } from '../src/services/watcher/missed-traces.ts';
 import { pollChain } from '../src/services/watcher/poll.ts';
@@ -89,25 +91,10 @@ export function chainActivities(deps: ChainDeps) {
 
 /**
  * Watches the head until `signal` aborts or an hour is nearly over: asks for it when the next block
- * is announced or can be there, and for what is final when that can have moved. While a chain or
+ * can be there, and for what is final when that can have moved. While a chain or
  * the database does not answer, it waits and tries again. Throws nothing but the signal's reason.
  */
 export async function watchHead(
-  deps: ChainDeps,
-  chain: WatchedChain,
-  signal: AbortSignal,
-  show: (text: string) => void,
-): Promise<void> {
-  const headClock = createHeadClock(chain.reader, () => performance.now(), signal);
-  try {
-    await watchBy(headClock, deps, chain, signal, show);
-  } finally {
-    headClock.close();
-  }
-}
-
-async function watchBy(
-  headClock: HeadClock,
   deps: ChainDeps,
   chain: WatchedChain,
   signal: AbortSignal,
@@ -117,6 +104,7 @@ async function watchBy(
   const clock = () => performance.now();
   const startedMs = clock();
   const progress = createProgress(clock);
+  let pace = newPace(reader.pace.head);
   let final: { readonly block: FinalBlock; readonly pace: KnownFinal } | undefined;
   let seen: { readonly hash: string; readonly atMs: number } | undefined;
   let faults = 0;
@@ -125,7 +113,7 @@ async function watchBy(
     try {
       const atMs = clock();
       const head = await reader.head(signal);
-      headClock.answered({ atMs, number: head.number });
+      pace = learn(pace, { atMs, number: head.number });
       // The same head as a moment ago means nothing new: one light call, and no work for the database.
       if (!seen || seen.hash !== head.hash || clock() - seen.atMs >= reader.pace.wholeLookMs) {
         const askFinal =
@@ -150,7 +138,7 @@ async function watchBy(
         faults = 0;
         if (look.behind && look.scanned + look.verified > 0) continue;
       }
-      await headClock.wait();
+      await pause(waitMs(pace, clock()), signal);
     } catch (error) {
       if (signal.aborted) throw error;
       [seen, final] = [undefined, undefined];

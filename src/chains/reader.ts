@@ -153,16 +153,6 @@ export interface AddressLookup {
 }
 
 /**
- * Hears of new blocks. This is only a hint of when to ask: what is announced may be
- * late, early, repeated, invented, or missing.
- */
-export interface HeadListener {
-  announced(number: number): void;
-  /** Announcements have stopped until further notice. */
-  lost(): void;
-}
-
-/**
  * Reads one chain. Every method stops when `signal` aborts (throwing its reason),
  * and throws `RpcUnavailable` when no endpoint gives a complete answer. `undefined`
  * always means "the chain does not have it (yet)", never "could not find out".
@@ -185,11 +175,6 @@ export interface ChainReader {
   views(number: number, signal: AbortSignal): Promise<readonly HeightView[]>;
   /** How many endpoints are configured, whether they answer or not. */
   readonly endpoints: number;
-  /**
-   * Tells the listener when there may be a new block, until
-   * `signal` aborts. Absent where no endpoint announces blocks.
-   */
-  readonly hint?: ((listener: HeadListener, signal: AbortSignal) => void) | undefined;
   /**
    * Reads a block completely, or not at all. A final block is shown with what contracts passed on wherever an
    * endpoint offers that, a block at the head only where the endpoint that gives the block does. `naming`

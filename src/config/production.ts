@@ -35,14 +35,14 @@ function missing(env: Environment, role: ConfigRole): string[] {
 function endpointsInTheClear(values: Values): string[] {
   const isFar = (host: string): boolean => !isNear(host) && !values.RPC_HTTP_HOSTS?.includes(host);
   return CHAINS.flatMap(({ settings }) => {
-    const open = settings.read(values).urls.filter((url) => /^(http|ws):/.test(url) && isFar(hostOf(url)));
+    const open = settings.read(values).urls.filter((url) => url.startsWith('http:') && isFar(hostOf(url)));
     return (Object.keys(settings.variables) as (keyof Values)[]).flatMap((name) => {
       const hosts = new Set(
         textsIn(values[name]).flatMap((url) => (open.includes(url) ? [hostOf(url)] : [])),
       );
       if (hosts.size === 0) return [];
       return [
-        `${name} must not ask ${[...hosts].join(', ')} without TLS in production, because anybody on the way could make deposits up: use https (wss), or name the host in RPC_HTTP_HOSTS.`,
+        `${name} must not ask ${[...hosts].join(', ')} without TLS in production, because anybody on the way could make deposits up: use https, or name the host in RPC_HTTP_HOSTS.`,
       ];
     });
   });

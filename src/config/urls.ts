@@ -47,20 +47,6 @@ export const receiverUrl: Parser<string> = parser((text) => {
 /** A comma-separated list of at most ten RPC addresses, each http or https, without a slash at the end. */
 export const rpcUrls: Parser<readonly string[]> = parser((text) => listOfUrls(text, ['http', 'https']));
 
-/**
- * The same, but addresses that announce blocks (ws or wss) may be among them; they
- * are kept apart, and are not enough alone.
- */
-export const rpcAndHeadUrls: Parser<{ rpc: readonly string[]; heads: readonly string[] }> = parser((text) => {
-  const urls = listOfUrls(text, ['http', 'https', 'ws', 'wss']);
-  const rpc = urls.filter((url) => url.startsWith('http'));
-  if (rpc.length === 0)
-    complain(
-      'must name at least one http or https URL: a ws or wss address only tells when to ask, so add the https address of a node',
-    );
-  return { rpc, heads: urls.filter((url) => !rpc.includes(url)) };
-});
-
 /** Names or addresses of hosts, in lower case and without the brackets of IPv6. */
 export const hostNames: Parser<readonly string[]> = parser((text) =>
   items(text, 20).map((item, index) => {

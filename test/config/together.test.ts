@@ -28,10 +28,9 @@ const TOGETHER: readonly [Environment, (string | RegExp)?][] = [
     'RATE_LIMIT_BURST must not be below RATE_LIMIT_PER_SECOND: raise the one or lower the other.',
   ],
   [
-    { BSC_RPC_URLS: 'wss://h/hunter2,ws://b' },
-    'BSC_RPC_URLS must name at least one http or https URL: a ws or wss address only tells when to ask, so add the https address of a node.',
+    { BSC_RPC_URLS: 'https://h,wss://h/hunter2' },
+    /^BSC_RPC_URLS must be a comma-separated list of http, https URLs without user information; entry 2 is not one\.$/,
   ],
-  [{ BSC_RPC_URLS: 'wss://h/hunter2,https://h' }],
   [{ TRON_API_URLS: 'wss://h' }, /^TRON_API_URLS must be a comma-separated list of http, https URLs/],
   [{ PRICE_SOURCE: 'fixed:BNB=1', PRICE_FEEDS: `BNB=${USDT_BSC}` }, /^PRICE_FEEDS only goes with/],
   [{ TEMPORAL_TLS: 'false', TEMPORAL_API_KEY: 'hunter2' }, /^TEMPORAL_TLS is false beside/],

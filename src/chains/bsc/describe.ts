@@ -5,7 +5,6 @@ import { reasonOf } from '../../base/reason.ts';
 import type { DescribeInput } from '../chain.ts';
 import { describeChain } from '../describe.ts';
 import type { ChainReader } from '../reader.ts';
-import { probeHeadHints } from '../rpc/head-hints.ts';
 import type { RpcPool } from '../rpc/json-rpc.ts';
 import { askAbilities, lacksOf } from './endpoint-abilities.ts';
 import type { BscSettings } from './settings.ts';
@@ -26,11 +25,10 @@ export async function describeBsc(opened: Opened, input: DescribeInput): Promise
  * What each endpoint offers: the method by which it shows BNB that contracts pass on,
  * what it lacks, and how fast it was last asked.
  */
-async function describeEndpoints({ settings, rpc }: Opened): Promise<Finding[]> {
+async function describeEndpoints({ rpc }: Opened): Promise<Finding[]> {
   const [ways, lacks] = ['internal_transfers', 'endpoints_bsc'];
   const again = 'Run it again; until then the reconciliation finds them';
   const signal = AbortSignal.timeout(WITHIN_MS);
-  const probing = probeHeadHints({ urls: settings.headUrls, chainId: settings.chainId }, signal);
   let answers: Awaited<ReturnType<typeof askAbilities>>;
   try {
     answers = await askAbilities(rpc, signal);
@@ -48,28 +46,14 @@ async function describeEndpoints({ settings, rpc }: Opened): Promise<Finding[]> 
   const paces = rpc
     .status()
     .map(({ host, requestsPerSecond }) => `${host} ${Math.round(requestsPerSecond)}/s`);
-  const heads = await probing;
-  const announced = heads.map(({ host, problem }) =>
-    problem === undefined ? `${host} announces blocks` : `${host} announces none (${problem})`,
-  );
-  const detail = [...described, ...announced, `asked at most ${paces.join(', ')}`].join('; ');
+  const detail = [...described, `asked at most ${paces.join(', ')}`].join('; ');
   const isFinalityKnown = known.some((answer) => answer.value.finalized);
   return [
     known.length > 0
       ? good(ways, known.map(({ host, value }) => `${wayOf(value.traces)} at ${host}`).join('; '))
       : bad(ways, `no endpoint says whether it shows them: ${described.join('; ')}`, again),
-    judged(lacks, detail, [
-      [isFinalityKnown, 'Add an endpoint that tells which block is final to BSC_RPC_URLS'],
-      [
-        heads.every(({ problem }) => problem === undefined),
-        'Correct the ws or wss address in BSC_RPC_URLS, or take it out: blocks are found without it',
-      ],
-    ]),
+    isFinalityKnown
+      ? good(lacks, detail)
+      : bad(lacks, detail, 'Add an endpoint that tells which block is final to BSC_RPC_URLS'),
   ];
-}
-
-/** A finding that names what is wrong first, and what to do about it. */
-function judged(name: string, detail: string, wanted: readonly (readonly [boolean, string])[]): Finding {
-  const [missing] = wanted.filter(([isMet]) => !isMet);
-  return missing ? bad(name, detail, missing[1]) : good(name, detail);
 }

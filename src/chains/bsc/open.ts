@@ -1,6 +1,4 @@
 import type { ChainIo, OpenChain } from '../chain.ts';
-import type { ChainReader } from '../reader.ts';
-import { createHeadHints } from '../rpc/head-hints.ts';
 import { createRpcPool } from '../rpc/json-rpc.ts';
 import { callContractOver } from './contract-call.ts';
 import { hasCodeOver } from './contract-code.ts';
@@ -15,10 +13,10 @@ import { createBscSpending } from './spending/spending.ts';
  * OpenChain}. Throws a sentence for an unusable list of them.
  */
 export function openBsc(settings: BscSettings, io: ChainIo): OpenChain {
-  const { rpcUrls: urls, chainId, rpcRequestsPerSecond: requestsPerSecond, usdtContract } = settings;
+  const { urls, chainId, rpcRequestsPerSecond: requestsPerSecond, usdtContract } = settings;
   const { onEndpoint: report, patience } = io;
   const rpc = createRpcPool({ name: 'bsc', urls, chainId, requestsPerSecond, patience, report });
-  const reader = createBscReader({ rpc, usdtContract, report: io.onRead, hint: hintOf(settings, io) });
+  const reader = createBscReader({ rpc, usdtContract, report: io.onRead });
   return {
     reader,
     endpoints: () => rpc.status(),
@@ -28,9 +26,4 @@ export function openBsc(settings: BscSettings, io: ChainIo): OpenChain {
     lookUp: lookUpOver(rpc),
     spending: createBscSpending(rpc, settings),
   };
-}
-
-/** The announcements of new blocks; connects to nothing before somebody listens. */
-function hintOf({ headUrls: urls, chainId }: BscSettings, { onEndpoint }: ChainIo): ChainReader['hint'] {
-  return urls.length === 0 ? undefined : createHeadHints({ name: 'bsc', urls, chainId, report: onEndpoint });
 }

@@ -27,8 +27,6 @@ export type BscReaderOptions = {
   readonly tracer?: Tracer | false | undefined;
   /** Called with what the tracer finds out about endpoints; names hosts only. */
   readonly report?: ((message: string) => void) | undefined;
-  /** Announcements of new blocks, where an address offers them. */
-  readonly hint?: ChainReader['hint'];
   /** Milliseconds of a clock that only goes forward. */
   readonly now?: (() => number) | undefined;
 };
@@ -75,7 +73,6 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
     network: 'bsc',
     pace: BSC_PACE,
     endpoints: rpc.status().length,
-    hint: options.hint,
     head: async (signal) => (await tagged(rpc, 'latest', signal)).block,
     finalized: async (signal) => {
       const { block, endpoint } = await tagged(rpc, 'finalized', signal);

@@ -13,11 +13,11 @@ const EXPLORERS: ReadonlyMap<number, string> = new Map([
 const VARIABLES = {
   BSC_RPC_URLS: variable({
     group: 'bsc',
-    parser: urls.rpcAndHeadUrls,
+    parser: urls.rpcUrls,
     secret: true,
-    example: 'https://bsc-1.example.com/KEY,https://bsc-2.example.com,wss://bsc-1.example.com/KEY',
+    example: 'https://bsc-1.example.com/KEY,https://bsc-2.example.com',
     about:
-      'JSON-RPC endpoints, comma-separated, at most ten. A wss (or ws) address among them only announces new blocks: it says when to ask the http ones, and is no endpoint itself. Unset: the chain is off; addresses are still made and nothing is lost when URLs come later.',
+      'JSON-RPC endpoints, comma-separated, at most ten. Unset: the chain is off; addresses are still made and nothing is lost when URLs come later.',
   }),
   BSC_RPC_REQUESTS_PER_SECOND: variable({
     group: 'bsc',
@@ -89,13 +89,9 @@ export type BscSettings = ReturnType<typeof read>;
 export const BSC_SETTINGS = { variables: VARIABLES, read } as const;
 
 function read(values: ValuesOf<typeof VARIABLES>) {
-  const { rpc = [], heads = [] } = values.BSC_RPC_URLS ?? {};
   return {
     enabled: values.BSC_RPC_URLS !== undefined,
-    urls: [...rpc, ...heads],
-    rpcUrls: rpc,
-    /** ws or wss addresses that announce new blocks, and nothing else. */
-    headUrls: heads,
+    urls: values.BSC_RPC_URLS ?? [],
     /** The limit for one endpoint, from this process. */
     rpcRequestsPerSecond: values.BSC_RPC_REQUESTS_PER_SECOND,
     chainId: values.BSC_CHAIN_ID,

@@ -16,19 +16,10 @@ export type Endpoint = {
  * in it. User information becomes an Authorization header.
  */
 export function parseEndpoint(text: string): Endpoint {
-  return split(text, ['https', 'http']);
-}
-
-/** The same for an address that announces blocks over WebSocket. */
-export function parseSocket(text: string): Endpoint {
-  return split(text, ['wss', 'ws']);
-}
-
-function split(text: string, [safe, plain]: readonly [string, string]): Endpoint {
-  if (!URL.canParse(text)) throw new Error(`an RPC endpoint is not a URL: write it as ${safe}://host/path`);
+  if (!URL.canParse(text)) throw new Error('an RPC endpoint is not a URL: write it as https://host/path');
   const url = new URL(text);
-  if (![`${safe}:`, `${plain}:`].includes(url.protocol))
-    throw new Error(`the RPC endpoint ${url.host} must be an ${plain} or ${safe} URL`);
+  if (!['https:', 'http:'].includes(url.protocol))
+    throw new Error(`the RPC endpoint ${url.host} must be an http or https URL`);
   const { username, password } = url;
   const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' };
   if (username || password) {

@@ -6,14 +6,11 @@ export const CHAIN_ROWS = {
     good: [
       [
         'https://a/key/, http://127.0.0.1:8545',
-        (c) => c.chains.bsc.rpcUrls,
+        (c) => c.chains.bsc.urls,
         ['https://a/key', 'http://127.0.0.1:8545'],
       ],
-      ['wss://a/key/,https://a/key,ws://b', (c) => c.chains.bsc.rpcUrls, ['https://a/key']],
-      ['wss://a/key/,https://a/key,ws://b', (c) => c.chains.bsc.headUrls, ['wss://a/key', 'ws://b']],
-      ['https://a', (c) => c.chains.bsc.headUrls, []],
     ],
-    bad: [...URLS_BAD, 'ws://a,wss://b', 'https://a,wss://u:hunter2@b', 'https://a,wss://b,wss://b/'],
+    bad: [...URLS_BAD, 'https://a,wss://b'],
   },
   BSC_RPC_REQUESTS_PER_SECOND: whole((c) => c.chains.bsc.rpcRequestsPerSecond, 1, 10_000),
   BSC_CHAIN_ID: whole((c) => c.chains.bsc.chainId, 1, 4_294_967_295),

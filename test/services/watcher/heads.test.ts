@@ -5,13 +5,6 @@ import { BSC_PACE } from '../../../src/chains/bsc/pace.ts';
 import type { FinalPace, HeadPace } from '../../../src/chains/pace.ts';
 import { TRON_PACE } from '../../../src/chains/tron/pace.ts';
 import {
-  answered,
-  createHeadClock,
-  type Known,
-  nextQuestion,
-  nothingKnown,
-} from '../../../src/services/watcher/heads/clock.ts';
-import {
   finalMayHaveMoved,
   type KnownFinal,
   learn,
@@ -37,17 +30,15 @@ function measured(
   { warm = 20, limits = BSC_PACE.head }: { warm?: number; limits?: HeadPace } = {},
 ) {
   const [lateMs, askedMs]: [number[], number[]] = [[], []];
-  let known: Known = nothingKnown(limits);
+  let pace = newPace(limits);
   let [nowMs, height] = [0, 0];
   while (lateMs.length < blocks.length) {
     askedMs.push(nowMs);
     while ((blocks[height] ?? Number.POSITIVE_INFINITY) <= nowMs) height += 1;
-    known = answered(known, { atMs: nowMs, number: height });
+    pace = learn(pace, { atMs: nowMs, number: height });
     nowMs += 5;
     while (lateMs.length < height) lateMs.push(nowMs - (blocks[lateMs.length] ?? 0));
-    const { atMs, cause } = nextQuestion(known, nowMs);
-    nowMs = Math.max(nowMs, atMs);
-    known = { ...known, cause };
+    nowMs += waitMs(pace, nowMs);
   }
   const late = lateMs.slice(warm);
   return {
@@ -101,31 +92,6 @@ describe('when the head is asked for', () => {
       }),
       { seed },
     );
-  });
-});
-
-describe('when the head is asked for where blocks are announced', () => {
-  it('is at once while somebody waits, and an aborted wait ends at once with the reason', async () => {
-    let announce = (_number: number): void => undefined;
-    const stop = new AbortController();
-    const reader = {
-      pace: BSC_PACE,
-      hint: (listener: { announced(number: number): void }) => {
-        announce = (number) => listener.announced(number);
-      },
-    };
-    // A clock that stands: only an announcement ends a wait.
-    const headClock = createHeadClock(reader, () => 0, stop.signal);
-    headClock.answered({ atMs: 0, number: 7 });
-    const waiting = headClock.wait();
-    announce(8);
-    await waiting;
-    headClock.answered({ atMs: 0, number: 8 });
-    const aborted = headClock.wait().catch((error: unknown) => error);
-    stop.abort(new Error('enough'));
-    expect(await aborted)
-      .to.be.an('error')
-      .with.property('message', 'enough');
   });
 });
 

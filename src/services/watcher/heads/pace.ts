@@ -98,11 +98,6 @@ export function waitMs(pace: Pace, nowMs: number): number {
   return Math.min(pace.limits.widestMs, Math.max(everyMs, overdueMs * GAP_OF_OVERDUE));
 }
 
-/** How long a block takes, in milliseconds; undefined before enough of them were seen. */
-export function intervalMs(pace: Pace): number | undefined {
-  return pace.intervals.length < ENOUGH ? undefined : intervalAt(pace, 0.5);
-}
-
 /** What is final moves in steps of a block, at this distance from the head. */
 export type KnownFinal = {
   readonly askedMs: number;

@@ -69,7 +69,7 @@ export async function startStage(): Promise<Stage> {
     moody,
     open({ endpoints = [first], token = chain.usdt.address, patience = 10, ...limits } = {}) {
       const urls = endpoints.map(({ url }) => new URL(`/v3/${PATH_KEY}`, url).href);
-      const settings = { ...settingsOf(token, limits), urls, rpcUrls: urls };
+      const settings = { ...settingsOf(token, limits), urls };
       const opened = openBsc(settings, { ...SILENT, patience });
       return { ...opened, spending: opened.spending ?? expect.fail('nothing can be sent') };
     },
@@ -118,7 +118,6 @@ function settingsOf(usdtContract: string, limits: Limits) {
   const rpcRequestsPerSecond = 10_000;
   const common = {
     enabled: true,
-    headUrls: [],
     rpcRequestsPerSecond,
     explorerUrl: undefined,
     confirmations: 15,
