@@ -1,3 +1,6 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
 /** A parsed address: `bits` is 32 or 128 wide. Two spellings of one address parse to equal values. */
 export type IpAddress = { readonly family: 4 | 6; readonly bits: bigint };
 
@@ -9,9 +12,11 @@ export type Cidr = { readonly family: 4 | 6; readonly bits: bigint; readonly pre
  * would read `010` as 8), no zone id, no brackets, no white space. Returns undefined for anything else.
  */
 export function parseIp(text: string): IpAddress | undefined {
-  if (text.length > 45) return undefined;
-  if (!text.includes(':')) return wrap(4, ipv4Bits(text));
-  return wrap(6, ipv6Bits(text));
+  if (isIP(text) === 0 || text.includes('%')) return undefined;
+  // ipaddr.js would read an IPv4-compatible address as a mapped one.
+  const exact = text.replace(/^::(?=\d+\.)/, '::0:');
+  const hex = Buffer.from(ipaddr.parse(exact).toByteArray()).toString('hex');
+  return { family: text.includes(':') ? 6 : 4, bits: BigInt(`0x${hex}`) };
 }
 
 /**
@@ -55,13 +60,9 @@ export function unmapCidr(cidr: Cidr): Cidr {
  * 5952 (lower case, the first longest run of zeros as `::`).
  */
 export function formatIp(ip: IpAddress): string {
-  const part = (index: number, size: number, count: number): bigint =>
-    (ip.bits >> BigInt(size * (count - 1 - index))) & ((1n << BigInt(size)) - 1n);
-  if (ip.family === 4) return Array.from({ length: 4 }, (_, index) => part(index, 8, 4)).join('.');
-  const groups = Array.from({ length: 8 }, (_, index) => part(index, 16, 8).toString(16));
-  const run = longestZeroRun(groups);
-  if (run.length < 2) return groups.join(':');
-  return `${groups.slice(0, run.start).join(':')}::${groups.slice(run.start + run.length).join(':')}`;
+  const width = widthOf(ip.family) / 4;
+  const bytes = [...Buffer.from(ip.bits.toString(16).padStart(width, '0'), 'hex')];
+  return ip.family === 4 ? bytes.join('.') : new ipaddr.IPv6(bytes).toRFC5952String();
 }
 
 /** The one spelling of a block; the prefix length is always written. */
@@ -78,16 +79,6 @@ export function blockAround(ip: IpAddress, prefix: number): Cidr {
 /** `::ffff:0:0/96` without its last 32 bits. */
 const MAPPED_MARK = 0xffffn;
 const MAPPED_PREFIX = 96;
-
-function longestZeroRun(groups: readonly string[]): { start: number; length: number } {
-  let best = { start: 0, length: 0 };
-  for (let start = 0; start < groups.length; start += 1) {
-    let length = 0;
-    while (groups[start + length] === '0') length += 1;
-    if (length > best.length) best = { start, length };
-  }
-  return best;
-}
 
 /**
  * True only for an address on the public internet that can be some stranger's web server. Everything in
@@ -165,51 +156,6 @@ const SPECIAL_IPV6: readonly Cidr[] = [
 function isIsatap(bits: bigint): boolean {
   const marker = (bits >> 32n) & 0xffff_ffffn;
   return (marker & 0xfcff_ffffn) === 0x0000_5efen;
-}
-
-function ipv4Bits(text: string): bigint | undefined {
-  const parts = text.split('.');
-  if (parts.length !== 4) return undefined;
-  let bits = 0n;
-  for (const part of parts) {
-    if (!/^(0|[1-9]\d{0,2})$/.test(part) || Number.parseInt(part, 10) > 255) return undefined;
-    bits = (bits << 8n) | BigInt(part);
-  }
-  return bits;
-}
-
-function ipv6Bits(text: string): bigint | undefined {
-  const halves = text.split('::');
-  if (halves.length > 2) return undefined;
-  const head = groups(halves[0] ?? '', halves.length === 1);
-  const tail = halves.length === 2 ? groups(halves[1] ?? '', true) : [];
-  if (!head || !tail) return undefined;
-  const missing = 8 - head.length - tail.length;
-  if (halves.length === 1 ? missing !== 0 : missing < 1) return undefined;
-  const all = [...head, ...Array.from({ length: missing }, () => 0n), ...tail];
-  return all.reduce((bits, group) => (bits << 16n) | group, 0n);
-}
-
-/** The 16-bit groups of one side of `::`. A dotted quad may stand only at the very end of an address. */
-function groups(text: string, atEnd: boolean): bigint[] | undefined {
-  if (text === '') return [];
-  const result: bigint[] = [];
-  const parts = text.split(':');
-  for (const [index, part] of parts.entries()) {
-    if (part.includes('.')) {
-      const quad = atEnd && index === parts.length - 1 ? ipv4Bits(part) : undefined;
-      if (quad === undefined) return undefined;
-      result.push(quad >> 16n, quad & 0xffffn);
-    } else {
-      if (!/^[0-9a-f]{1,4}$/i.test(part)) return undefined;
-      result.push(BigInt(`0x${part}`));
-    }
-  }
-  return result;
-}
-
-function wrap(family: 4 | 6, bits: bigint | undefined): IpAddress | undefined {
-  return bits === undefined ? undefined : { family, bits };
 }
 
 function widthOf(family: 4 | 6): number {

@@ -1,7 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import ipaddr from 'ipaddr.js';
 import {
   cidrContains,
   formatCidr,
@@ -14,18 +13,6 @@ import {
 import { hex, quad, word, words } from './ip-texts.ts';
 
 describe('parsing addresses', () => {
-  it('agrees with ipaddr.js on every IPv6 spelling but the IPv4-compatible one, which it takes for a mapped one', () => {
-    expect(parseIp('::1.2.3.4')?.bits).to.equal(0x01020304n);
-    fc.assert(
-      fc.property(fc.ipV6(), (text) => {
-        fc.pre(!/^::\d+\./.test(text));
-        const ours = parseIp(text);
-        const bytes = ipaddr.IPv6.parse(text).toByteArray();
-        expect(ours?.bits, text).to.equal(bytes.reduce((bits, byte) => (bits << 8n) | BigInt(byte), 0n));
-      }),
-    );
-  });
-
   it('accepts exactly what Node takes for an address, zones apart', () => {
     const almost = fc.stringMatching(/^[0-9a-f:.x%]{0,24}$/);
     fc.assert(
@@ -38,7 +25,16 @@ describe('parsing addresses', () => {
 
   it('refuses spellings that other parsers read as another number', () => {
     const wrong = ['', '127.1', '0177.0.0.1', '0x7f.0.0.1', '127.0.0.1.', ' 127.0.0.1', '127.0.0.01'];
-    const wrong6 = [':::', '1::2::3', '[::1]', '::1%lo', '1:2:3:4:5:6:7::8', '1.2.3.4::', '::1.2.3'];
+    const wrong6 = [
+      ':::',
+      '1::2::3',
+      '[::1]',
+      '::1%lo',
+      '1:2:3:4:5:6:7::8',
+      '1.2.3.4::',
+      '::1.2.3',
+      '::ffff:127.0.0.01',
+    ];
     for (const text of [...wrong, ...wrong6, '1'.repeat(100_000)])
       expect(parseIp(text), text.slice(0, 40)).to.equal(undefined);
   });
@@ -104,14 +100,15 @@ describe('the one spelling of an address', () => {
       fc.property(
         fc.array(fc.oneof(word, fc.constant(0)), { minLength: 8, maxLength: 8 }).map(hex),
         (text) => {
-          expect(spelt(text)).to.equal(ipaddr.IPv6.parse(text).toRFC5952String());
           expect(parseIp(spelt(text) ?? '')).to.deep.equal(parseIp(text));
         },
       ),
     );
+    expect(spelt('::1.2.3.4'), 'not a mapped one').to.equal('::102:304');
     fc.assert(
-      fc.property(quad, (text) => {
-        expect(spelt(text)).to.equal(text);
+      fc.property(fc.oneof(fc.ipV6(), quad), (text) => {
+        const host = new URL(`http://${text.includes(':') ? `[${text}]` : text}`).hostname;
+        expect(spelt(text)).to.equal(host.replace(/[[\]]/g, ''));
       }),
     );
   });

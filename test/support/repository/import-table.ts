@@ -28,6 +28,8 @@ const TABLE: Readonly<Record<string, Row>> = {
   // Needs nothing of ours: errors, logs, secrets, processes, and waiting lines.
   'src/base/': { values: [] },
   'src/domain/': { values: [], packages: [] },
+  // Pure like the rest, and no workflow needs it: what is an address is for Node and a library to say.
+  'src/domain/ip-address.ts': { values: [], packages: ['node:net', 'ipaddr.js'] },
   // It reads rows itself: what a service would tell it, it could not believe.
   'src/signer/': {
     values: [
