@@ -1,6 +1,6 @@
 import type { Bindings, DestinationStream, Logger } from 'pino';
 import pino from 'pino';
-import { prettyLine } from './log-pretty.ts';
+import { prettyLines } from './log-pretty.ts';
 import { networkIn, outageOf } from './outage-of.ts';
 import { Outages } from './outages.ts';
 import { harmlessJson } from './terminal.ts';
@@ -135,8 +135,8 @@ function destinationOf({ format = 'auto', destination }: LogOptions): Destinatio
   const isTerminal = destination === undefined && process.stderr.isTTY === true;
   if (format === 'json' || (format === 'auto' && !isTerminal))
     return { write: (line) => to.write(harmlessJson(line)) };
-  const colour = isTerminal && process.stderr.hasColors();
-  return { write: (line) => to.write(prettyLine(line, { colour })) };
+  const pretty = prettyLines(isTerminal && process.stderr.hasColors());
+  return { write: (line) => to.write(pretty(line)) };
 }
 
 /** A child whose every line names the part of the system it comes from. */
