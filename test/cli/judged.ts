@@ -9,8 +9,7 @@ const WIDTH = 100;
 /** Lines that are copied from a terminal whole. */
 const WHOLE =
   /^(WALLET_XPUB_\w+=|otpauth:|http:\/\/localhost:\d+\/set-password#|drop table |([a-z]+ ){23}[a-z]+$)/;
-const MONEY =
-  /^(amount|amount_raw|amount_usd|credited|carried|expected|found|monthly_limit_usd|difference|bytes)$/;
+const MONEY = /^(amount|amount_raw|credited|carried|expected|found|monthly_limit_usd|difference|bytes)$/;
 const TIME = /(_at|^at|^since|^until|_until|timestamp)$/;
 
 export type Expected = {

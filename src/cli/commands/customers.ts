@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { DECISION_LIMITS } from '../../domain/decision.ts';
 import { text } from '../arguments.ts';
 import { answering, group, leaf } from '../run.ts';
-import { addCustomerReads } from './lookup/customer-reads.ts';
+import { addCustomerReads } from './lookup/commands.ts';
 
 type Options = { readonly by: string; readonly reason: string };
 

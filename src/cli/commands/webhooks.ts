@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../base/errors.ts';
 import { ago, duration, oneOf, reading, text, wholeNumber } from '../arguments.ts';
+import { COLUMNS } from '../columns.ts';
 import { eventNames, webAddress } from '../follow/options.ts';
 import { type Acting, acting } from '../operator.ts';
 import { answering, group, leaf } from '../run.ts';
-import { listing } from '../table.ts';
+import { listed, MAX_LISTED } from '../views.ts';
 import type { DeliveryFilters } from './webhook-reads.ts';
 
-const MAX_LISTED = 1_000;
 const MAX_DELAY_MS = 10 * 60_000;
 
 /** `webhook`. */
@@ -46,43 +46,19 @@ export function addWebhookCommands(program: Command): void {
 }
 
 async function list({ options }: { options: DeliveryFilters }) {
-  const [{ withGateway }, { listAllDeliveries }] = await Promise.all([
+  const [{ withGateway }, { listAllDeliveries }, { pagesOf }] = await Promise.all([
     import('../process.ts'),
     import('./webhook-reads.ts'),
+    import('../links.ts'),
   ]);
-  const deliveries = await withGateway({}, ({ deps }) => listAllDeliveries(deps, options));
-  const rows = deliveries.map((row) => {
-    const last = row.attempts.at(-1);
-    return [
-      row.id,
-      row.event,
-      row.status,
-      row.attempts.length,
-      row.created_at,
-      row.next_attempt_at,
-      last?.status_code ?? last?.error,
-      row.url,
-      row.about,
-      row.merchant_id,
-    ];
-  });
-  const header = [
-    'ID',
-    'EVENT',
-    'STATUS',
-    'TRIED',
-    'CREATED',
-    'NEXT',
-    'LAST ANSWER',
-    'URL',
-    'ABOUT',
-    'MERCHANT',
-  ];
+  const deliveries = await withGateway({}, ({ deps, config }) =>
+    listAllDeliveries(deps, pagesOf(config), options),
+  );
   const none = 'No delivery: leave filters out, or see with "doctor" whether events wait for a worker.';
   const next = 'Send a finished one once more with "webhook resend ID".';
   return {
     json: { deliveries },
-    ...listing({ header, rows, none, next, limit: { given: options.limit, most: MAX_LISTED } }),
+    ...listed(deliveries, { columns: COLUMNS.delivery, none, next, limit: options.limit }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { type AddressKey, keyOfHex } from '../../chains/address-key.ts';
+import { normaliseAddress } from '../../chains/addresses.ts';
 import { chainOf } from '../../chains/index.ts';
 import { NETWORKS, type Network } from '../../domain/assets.ts';
 import { isUuid } from '../../domain/ids.ts';
@@ -29,7 +30,8 @@ const ACTOR = /^(?:deposit|settlement):[a-z]+:([^:]+)|^(?:payment|event|resend):
  */
 export function readGiven(given: string): Given {
   refuseSecret(given);
-  const text = withoutPage(given.trim());
+  // No text in the database has a NUL: an address of a page may name one.
+  const text = withoutPage(given.trim()).replaceAll('\0', '\ufffd');
   const lower = text.toLowerCase();
   const hint = HINT.exec(text);
   return {
@@ -92,4 +94,11 @@ function addressIn(text: string): AddressKey | undefined {
     if (key !== undefined) return key;
   }
   return undefined;
+}
+
+/** The spellings of what looks like an address, for who has to see that it is read as they meant it. */
+export function spellingsOf({ text, addressKey }: Given): readonly string[] {
+  if (addressKey === undefined) return [];
+  const own = NETWORKS.filter((network) => normaliseAddress(network, text) !== undefined);
+  return (own.length > 0 ? own : NETWORKS).map((network) => chainOf(network).addresses.format(addressKey));
 }

@@ -1,198 +1,117 @@
 // Payment links, and what merchants are told: endpoints, events, deliveries.
-import {
-  type Event,
-  type PaymentLink,
-  type WebhookDelivery,
-  WebhookEndpoint,
-} from '../../db/entities/index.ts';
-import type { Em } from '../../db/orm.ts';
-import { rows, sql } from '../../db/sql.ts';
+import { Event, PaymentLink, WebhookDelivery, WebhookEndpoint } from '../../db/entities/index.ts';
+import { plainRows } from '../../db/plain-rows.ts';
 import { isoSeconds } from '../../domain/events.ts';
-import { eventWorkflowId, idsOfMoment, paymentWorkflowId } from '../../domain/ids.ts';
-import { describeProgress, isOpenLink } from '../../domain/payment-link.ts';
+import { eventWorkflowId, paymentWorkflowId } from '../../domain/ids.ts';
 import { describeLink } from '../payment-links/overdue.ts';
-import { type Found, found, type Looking, namesOfCustomers } from './found.ts';
+import { paymentViews } from '../payment-links/present.ts';
+import { presentEndpoint, presentEvent } from '../webhooks/present.ts';
+import { presentDeliveries } from '../webhooks/reads.ts';
+import { deliveriesOf } from '../webhooks/shown/subject-events.ts';
+import type { Looking, Shown } from './found.ts';
 
 /** Payment links, each with what it waits for. */
-export async function foundLinks(looking: Looking, links: readonly PaymentLink[]): Promise<Found[]> {
-  const { em, deps, pages } = looking;
-  const names = await namesOfCustomers(
-    em,
-    links.map(({ customerId }) => customerId),
-  );
-  const all: Found[] = [];
-  for (const link of links) {
-    const { id, mode, merchantId, customerId, url, status } = link;
-    const amount = `${describeProgress(link)}, asked of customer ${names.get(customerId)} (${customerId})`;
-    const order = link.externalId == null ? '' : `, external id ${link.externalId}`;
-    all.push(
-      found('payment_link', `a payment link: ${amount}${order}`, {
-        id,
-        is_live: mode === 'live',
-        merchant_id: merchantId,
-        state: `${status} since ${isoSeconds(link.stateSince)}, ${isOpenLink(status) ? 'ends' : 'its time was'} ${isoSeconds(link.expiresAt)}`,
-        ...(await describeLink(em, deps, link)),
-        command: `payment show ${id}`,
-        links: {
-          temporal: pages.workflow(paymentWorkflowId(id)),
-          dashboard: pages.dashboard(mode, `/links/${id}`),
-          checkout: url,
-        },
-      }),
-    );
+export async function shownLinks({ em, deps, pages }: Looking, ids: readonly string[]): Promise<Shown[]> {
+  const found = await em.find(PaymentLink, { id: { $in: ids } });
+  const views = await paymentViews(em, found);
+  const all: Shown[] = [];
+  for (const [index, row] of found.entries()) {
+    const { id, merchantId, mode, url } = row;
+    all.push({
+      id,
+      merchantId,
+      view: { ...views[index] },
+      ...(await describeLink(em, deps, row)),
+      command: `payment show ${id}`,
+      links: {
+        checkout: url,
+        dashboard: pages.dashboard(mode, `/links/${id}`),
+        temporal: pages.workflow(paymentWorkflowId(id)),
+      },
+    });
   }
   return all;
 }
 
 /** Endpoints of merchants, and the own URLs of payment links. */
-export function foundEndpoints({ pages }: Looking, endpoints: readonly WebhookEndpoint[]): Found[] {
-  return endpoints.map((row) => {
-    const { id, mode, merchantId, paymentLinkId, enabled, deletedAt } = row;
-    const state = deletedAt != null ? 'deleted' : enabled ? 'enabled' : 'disabled';
-    return found(
-      'endpoint',
-      `${paymentLinkId == null ? 'a webhook endpoint' : `the webhook URL of payment link ${paymentLinkId}`}: ${row.url}`,
-      {
-        id,
-        is_live: mode === 'live',
-        merchant_id: merchantId,
-        state,
-        ...standingOfEndpoint(row),
-        command: `endpoint show ${id}`,
-        links: { dashboard: paymentLinkId == null ? pages.dashboard(mode, `/endpoints/${id}`) : null },
-      },
-    );
+export async function shownEndpoints({ em, pages }: Looking, ids: readonly string[]): Promise<Shown[]> {
+  return (await em.find(WebhookEndpoint, { id: { $in: ids } })).map((row) => {
+    const { id, merchantId, mode, paymentLinkId = null } = row;
+    return {
+      id,
+      merchantId,
+      view: { ...presentEndpoint(row), payment_link_id: paymentLinkId },
+      ...standingOf(row),
+      command: `endpoint show ${id}`,
+      links: { dashboard: paymentLinkId === null ? pages.dashboard(mode, `/endpoints/${id}`) : null },
+    };
   });
 }
 
 /** Why an endpoint is where it is, and what to do about it. */
-export function standingOfEndpoint(
-  row: Pick<
-    WebhookEndpoint,
-    | 'id'
-    | 'enabled'
-    | 'deletedAt'
-    | 'disabledReason'
-    | 'consecutiveFailures'
-    | 'lastStatusCode'
-    | 'lastDeliveryAt'
-  >,
-): { readonly why: string; readonly action: string } {
-  const { id, enabled, deletedAt, disabledReason, consecutiveFailures: failures, lastStatusCode } = row;
+function standingOf(row: WebhookEndpoint): Required<Pick<Shown, 'why' | 'action'>> {
+  const { id, enabled, deletedAt, consecutiveFailures: failures, lastDeliveryAt } = row;
+  const nothing = 'nothing to do';
   if (deletedAt != null)
     return {
-      why: `it was deleted ${isoSeconds(deletedAt)}`,
-      action: 'nothing to do: nothing is sent there any more',
+      why: `it was deleted ${isoSeconds(deletedAt)}: nothing is sent there any more`,
+      action: nothing,
     };
   if (!enabled)
     return {
-      why: disabledReason ?? 'somebody disabled it',
+      why: row.disabledReason ?? 'somebody disabled it',
       action: `once the receiver is well: "endpoint enable ${id}"; what failed meanwhile is sent again with "webhook resend", or by the merchant at once`,
     };
   if (failures > 0)
     return {
-      why: `the last ${failures} deliveries in a row failed, the last one with ${lastStatusCode ?? 'no answer'}`,
+      why: `the last ${failures} deliveries in a row failed, the last one with ${row.lastStatusCode ?? 'no answer'}`,
       action: `see the answers with "webhook list --endpoint ${id}"; the receiver has to answer 2xx`,
     };
-  return {
-    why:
-      row.lastDeliveryAt == null
-        ? 'nothing was delivered to it yet'
-        : `last delivery ${isoSeconds(row.lastDeliveryAt)}`,
-    action: 'nothing to do',
-  };
+  return { why: lastDeliveryAt == null ? 'nothing was delivered to it yet' : null, action: nothing };
 }
 
-/** Events, each with what became of its deliveries. */
-export async function foundEvents(looking: Looking, events: readonly Event[]): Promise<Found[]> {
-  const all: Found[] = [];
-  for (const event of events) {
-    const { id, mode, merchantId, type, subjectId } = event;
-    const sent = await deliveryStates(looking.em, id);
-    const failed = sent.get('failed') ?? 0;
-    all.push(
-      found('event', `the event ${type} about ${subjectId}`, {
-        id,
-        is_live: mode === 'live',
-        merchant_id: merchantId,
-        state: `happened ${isoSeconds(event.occurredAt)}`,
-        why:
-          sent.size === 0
-            ? 'no endpoint had asked for it'
-            : `its deliveries: ${[...sent].map(([status, count]) => `${count} ${status}`).join(', ')}`,
-        action:
-          failed === 0
-            ? 'nothing to do'
-            : '"event show" lists the deliveries; "webhook resend ID" sends one again',
-        command: `event show ${id}`,
-        links: {
-          temporal: looking.pages.workflow(eventWorkflowId(id)),
-          dashboard: looking.pages.dashboard(mode, `/events/${id}`),
-        },
-      }),
-    );
-  }
-  return all;
+/** Events as they were sent, each with what became of its deliveries. */
+export async function shownEvents({ em, pages }: Looking, ids: readonly string[]): Promise<Shown[]> {
+  const found = await em.find(Event, { id: { $in: ids } });
+  const sent = Map.groupBy(await deliveriesOf(em, ids), (delivery) => delivery.event_id);
+  return found.map((row) => {
+    const { id, merchantId, mode } = row;
+    const deliveries = sent.get(id) ?? [];
+    const failed = deliveries.some(({ status }) => status === 'failed');
+    return {
+      id,
+      merchantId,
+      view: { ...presentEvent(row), is_live: mode === 'live', deliveries },
+      why: deliveries.length === 0 ? 'no endpoint had asked for it' : null,
+      action: failed ? '"webhook resend DELIVERY-ID" sends a failed delivery once more' : 'nothing to do',
+      command: `event show ${id}`,
+      links: {
+        dashboard: pages.dashboard(mode, `/events/${id}`),
+        temporal: pages.workflow(eventWorkflowId(id)),
+      },
+    };
+  });
 }
 
-async function deliveryStates(em: Em, eventId: string): Promise<ReadonlyMap<string, number>> {
-  const [from, to] = idsOfMoment(eventId);
-  const counted = await rows(
-    em,
-    sql<{ status: string; count: number }>`select status, count(*)::int as count from webhook_deliveries
-      where event_id = ${eventId} and id between ${from} and ${to} group by status order by status`,
-  );
-  return new Map(counted.map(({ status, count }) => [status, count]));
-}
-
-/** Deliveries, each with its last answer. */
-export async function foundDeliveries(
-  looking: Looking,
-  deliveries: readonly WebhookDelivery[],
-): Promise<Found[]> {
-  const { em, pages } = looking;
-  const endpoints = new Map(
-    (await em.find(WebhookEndpoint, { id: { $in: deliveries.map(({ endpointId }) => endpointId) } })).map(
-      (row) => [row.id, row],
-    ),
-  );
-  const all: Found[] = [];
-  for (const { id, eventId, eventType, endpointId, status, nextAttemptAt } of deliveries) {
-    const endpoint = endpoints.get(endpointId);
-    const last = (
-      await rows(
-        em,
-        sql<{
-          statusCode: number | null;
-          error: string | null;
-        }>`select status_code, error from webhook_attempts
-          where delivery_id = ${id} order by round desc, number desc limit 1`,
-      )
-    )[0];
-    const answer =
-      last === undefined
-        ? 'it was not tried yet'
-        : `last answer: ${last.statusCode ?? last.error ?? 'none yet'}`;
-    all.push(
-      found('delivery', `the delivery of ${eventType} (event ${eventId}) to ${endpoint?.url ?? endpointId}`, {
-        id,
-        is_live: endpoint === undefined ? null : endpoint.mode === 'live',
-        merchant_id: endpoint?.merchantId ?? null,
-        state: status,
-        why:
-          status === 'pending' && nextAttemptAt != null
-            ? `${answer}; next attempt ${isoSeconds(nextAttemptAt)}`
-            : answer,
-        action:
-          status === 'failed'
-            ? `"webhook resend ${id}" sends it once more; see first that "endpoint show ${endpointId}" is enabled`
-            : 'nothing to do',
-        command: `event show ${eventId}`,
-        links: {
-          dashboard: endpoint === undefined ? null : pages.dashboard(endpoint.mode, `/events/${eventId}`),
-        },
-      }),
-    );
-  }
-  return all;
+/** Deliveries with their attempts, and where each goes. */
+export async function shownDeliveries({ em, pages }: Looking, ids: readonly string[]): Promise<Shown[]> {
+  const views = await presentDeliveries(em, await em.find(WebhookDelivery, { id: { $in: ids } }));
+  const places = await em.find(WebhookEndpoint, { id: { $in: views.map((view) => view.endpoint_id) } });
+  const told = { id: { $in: views.map((view) => view.event_id) } };
+  const events = await plainRows(em, Event, told, ['id', 'subjectId']);
+  const about = new Map(events.map(({ id, subjectId }) => [id, subjectId]));
+  return views.map((view) => {
+    const place = places.find((row) => row.id === view.endpoint_id);
+    return {
+      id: view.id,
+      merchantId: place?.merchantId,
+      view: { ...view, url: place?.url ?? null, about: about.get(view.event_id) ?? null },
+      action:
+        view.status === 'failed'
+          ? `"webhook resend ${view.id}" sends it once more; see first that "endpoint show ${view.endpoint_id}" is enabled`
+          : 'nothing to do',
+      command: `event show ${view.event_id}`,
+      links: { dashboard: place ? pages.dashboard(place.mode, `/events/${view.event_id}`) : null },
+    };
+  });
 }

@@ -31,7 +31,7 @@ export async function getCustomer(deps: Deps, input: Scope & { readonly id: stri
   const em = deps.orm.em.fork();
   const { id, merchantId, mode } = input;
   const known = isUuid(id) && (await em.count(Customer, { id, merchantId, mode })) === 1;
-  const [view] = known ? await viewsOf(deps, [id]) : [];
+  const [view] = known ? await customerViews(deps, [id]) : [];
   if (!view) throw notFound('customer');
   return view;
 }
@@ -53,7 +53,7 @@ export async function listCustomers(
     search,
     page: input.page,
   });
-  return { ...page, rows: await viewsOf(deps, page.rows) };
+  return { ...page, rows: await customerViews(deps, page.rows) };
 }
 
 const EXISTS = {
@@ -134,7 +134,7 @@ const VIEWS = {
  * page in one prepared query, without an entity for each of its rows. For
  * reads only: it sees nothing of a transaction around the use case.
  */
-async function viewsOf(deps: Deps, ids: readonly string[]): Promise<CustomerView[]> {
+export async function customerViews(deps: Deps, ids: readonly string[]): Promise<CustomerView[]> {
   if (ids.length === 0) return [];
   const pool = await deps.orm.em.getConnection().getNativeClient();
   const found: { rows: DetailedRow[] } = await pool.query({ ...VIEWS, values: [ids] });

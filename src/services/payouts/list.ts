@@ -69,10 +69,15 @@ export async function listPayouts(
   return { payouts, waiting: found.map(waitingView) };
 }
 
+/** The payouts with these ids. */
+export async function payoutViews(em: Em, ids: readonly string[]): Promise<readonly PayoutView[]> {
+  return await views(em, sql`p.id = any(${ids}::uuid[])`, ids.length);
+}
+
 /** One payout with every transaction that was asked for it. Throws a `Refusal` where there is none. */
 export async function readPayout(deps: Deps, id: string) {
   const em = deps.orm.em.fork();
-  const [payout] = isUuid(id) ? await views(em, sql`p.id = ${id}::uuid`, 1) : [];
+  const [payout] = isUuid(id) ? await payoutViews(em, [id]) : [];
   if (!payout) throw noPayout(id);
   const { network } = payout;
   const sent = await rows(

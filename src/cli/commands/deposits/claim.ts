@@ -78,13 +78,13 @@ function unitsOf(network: Network, amount: string): bigint {
 async function claim({ options }: { options: Options }) {
   const decision = await decisionOf(options);
   const txHash = await hashGiven('--tx', options.network, options.tx);
-  const [{ withGateway }, { chainOf }, { claimTransaction }, { RescanStopped }, { depositViews }] =
+  const [{ withGateway }, { chainOf }, { claimTransaction }, { RescanStopped }, { presentDeposits }] =
     await Promise.all([
       import('../../process.ts'),
       import('../chain.ts'),
       import('../../../services/reconciliation/claim.ts'),
       import('../../../services/watcher/rescan.ts'),
-      import('./deposit-reads.ts'),
+      import('../../../services/deposits/reads.ts'),
     ]);
   const signal = AbortSignal.timeout(WITHIN_MS);
   const claimed = await withGateway({ by: options.by }, async (gateway) => {
@@ -95,7 +95,7 @@ async function claim({ options }: { options: Options }) {
         ...decision,
         signal,
       });
-      return await depositViews(gateway.deps.orm.em.fork(), [...deposits]);
+      return await presentDeposits(gateway.deps.orm.em.fork(), [...deposits]);
     } catch (error) {
       if (!(error instanceof RescanStopped)) throw error;
       throw new OperatorError(

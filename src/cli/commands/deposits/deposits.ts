@@ -1,16 +1,14 @@
 import type { Command } from 'commander';
 import { NETWORKS } from '../../../domain/assets.ts';
 import { DECISION_LIMITS } from '../../../domain/decision.ts';
-import { confirmationsText, DEPOSIT_STATES } from '../../../domain/deposit.ts';
+import { DEPOSIT_STATES } from '../../../domain/deposit.ts';
 import { oneOf, text, wholeNumber } from '../../arguments.ts';
+import { COLUMNS, EVENTS } from '../../columns.ts';
 import { answering, group, leaf } from '../../run.ts';
-import { ageOf, facts, listing, plain, table } from '../../table.ts';
-import { wrapped } from '../../width.ts';
+import { listed, MAX_LISTED, paragraphs, standingText, viewText } from '../../views.ts';
 import { addClaimCommand } from './claim.ts';
 import type { DepositFilters } from './deposit-reads.ts';
 import { addStuckCommand } from './stuck.ts';
-
-const MAX_LISTED = 1_000;
 
 /** `deposit`. */
 export function addDepositCommands(program: Command): void {
@@ -51,26 +49,16 @@ async function list({ options }: { options: Filters }) {
     import('../../process.ts'),
     import('./deposit-reads.ts'),
   ]);
-  const limit = { given: options.limit, most: MAX_LISTED };
+  const { limit } = options;
   if (options.unrecognised) {
     const { found, leftOut } = await withGateway({}, ({ deps }) => reads.listUnrecognised(deps, options));
-    const rows = found.map((row) => [
-      row.network,
-      row.transaction_hash,
-      row.created_at,
-      row.reason,
-      row.amount_raw,
-      row.address,
-      row.contract_address,
-    ]);
-    const header = ['NETWORK', 'TRANSACTION', 'SEEN', 'REASON', 'RAW AMOUNT', 'ADDRESS', 'CONTRACT'];
     const more = leftOut.map(
       (day) =>
         `${day.day}: about ${day.left_out} more of ${day.contract_address} on ${day.network}, not kept`,
     );
     const none = 'Nothing that reached our addresses is without a deposit. What has one: "deposit list".';
     const next = 'What is yours all the same is recorded with "deposit claim --tx HASH --network NETWORK".';
-    const shown = listing({ header, rows, none, next, limit });
+    const shown = listed(found, { columns: UNRECOGNISED, none, next, limit });
     return {
       json: { unrecognised: found, left_out: leftOut },
       ...shown,
@@ -78,38 +66,20 @@ async function list({ options }: { options: Filters }) {
     };
   }
   const deposits = await withGateway({}, ({ deps }) => reads.listAllDeposits(deps, options));
-  const rows = deposits.map((row) => [
-    row.id,
-    row.status,
-    `${row.amount} ${row.currency}`,
-    row.network,
-    row.is_live ? 'live' : 'test',
-    confirmationsText(row.confirmations, row.required_confirmations),
-    ageOf(row.detected_at),
-    row.transaction_hash,
-    row.merchant_id,
-    row.customer_id,
-    row.address,
-    row.detected_at,
-  ]);
-  const header = [
-    'ID',
-    'STATUS',
-    'AMOUNT',
-    'NETWORK',
-    'MODE',
-    'CONF',
-    'AGE',
-    'TRANSACTION',
-    'MERCHANT',
-    'CUSTOMER',
-    'ADDRESS',
-    'DETECTED',
-  ];
   const none = 'No deposit: leave filters out, or see with "doctor" that the chain is read.';
   const next = 'All about one: "deposit show ID". What does not go on by itself: "deposit stuck".';
-  return { json: { deposits }, ...listing({ header, rows, none, next, limit }) };
+  return { json: { deposits }, ...listed(deposits, { columns: COLUMNS.deposit, none, next, limit }) };
 }
+
+const UNRECOGNISED = [
+  'network',
+  ['TRANSACTION', 'transaction_hash'],
+  ['SEEN', 'created_at'],
+  'reason',
+  ['RAW AMOUNT', 'amount_raw'],
+  'address',
+  ['CONTRACT', 'contract_address'],
+] as const;
 
 async function show({ args }: { args: readonly string[] }) {
   const [{ withGateway }, { readDeposit }, { pagesOf }] = await Promise.all([
@@ -120,48 +90,23 @@ async function show({ args }: { args: readonly string[] }) {
   const found = await withGateway({}, ({ deps, config }) =>
     readDeposit(deps, pagesOf(config), args[0] ?? ''),
   );
-  const { transitions, ledger, events } = found;
-  const { deposit } = found;
-  const confirmations = deposit && confirmationsText(deposit.confirmations, deposit.required_confirmations);
-  const parts = [
-    [...wrapped(plain(found.why)), ...wrapped(plain(found.action), '→ ')].join('\n'),
-    facts({ ...deposit, confirmations, merchant_id: found.merchant_id, workflow: found.workflow_id }),
-    table(
-      ['STATE', 'AT', 'BY', 'REASON'],
-      transitions.map((row) => [row.to, row.at, row.by, row.reason]),
-    ),
-    table(
-      ['POSTING', 'ACCOUNT', 'AMOUNT'],
-      ledger.flatMap((row) => row.entries.map((entry) => [row.kind, entry.account, entry.amount])),
-    ),
-    ...events.map((event) =>
-      [`${event.event}  ${event.id}  ${event.timestamp}`, ...event.deliveries.map(deliveryLines)].join('\n'),
-    ),
-  ];
+  const { deposit, transitions, ledger, events, merchant_id, workflow_id: workflow } = found;
+  const postings = ledger.flatMap(({ kind, entries }) => entries.map((entry) => ({ kind, ...entry })));
+  const text = paragraphs(
+    standingText(found),
+    viewText({ ...deposit, merchant_id, workflow, transitions, postings, events }, SHOWN),
+  );
   const pages = [found.workflow_url, found.dashboard_url, found.explorer_url].filter((page) => page !== null);
-  const copy = pages.length === 0 ? [] : ['', ...pages];
   const next =
     'All that does not go on: "deposit stuck". Send an event once more: "webhook resend DELIVERY-ID".';
-  return { json: found, text: parts.filter((part) => part !== '').join('\n\n'), copy, next };
+  return { json: found, text, copy: pages, next };
 }
 
-type DeliveryLine = {
-  readonly id: string;
-  readonly status: string;
-  readonly attempts: readonly {
-    number: number;
-    started_at: string;
-    status_code: number | null;
-    error: string | null;
-  }[];
-};
-
-function deliveryLines(delivery: DeliveryLine): string {
-  const attempts = delivery.attempts.map((attempt) =>
-    wrapped(plain(attempt.status_code ?? attempt.error), `    ${attempt.number}. ${attempt.started_at}  `),
-  );
-  return [`  ${delivery.id}  ${delivery.status}`, ...attempts.flat()].join('\n');
-}
+const SHOWN = {
+  transitions: [['STATE', 'to'], 'at', 'by', 'reason'],
+  postings: [['POSTING', 'kind'], 'account', 'amount currency'],
+  events: EVENTS,
+} as const;
 
 type Decision = { readonly by: string; readonly reason: string };
 

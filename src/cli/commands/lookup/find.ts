@@ -1,14 +1,17 @@
 import type { Command } from 'commander';
-import type { ChainAnswer } from '../../../services/find/ask-chain.ts';
+import type { ChainAnswer, ReadSoFar } from '../../../services/find/ask-chain.ts';
 import type { Found } from '../../../services/find/found.ts';
-import type { ReadSoFar } from '../../../services/find/money.ts';
 import { text } from '../../arguments.ts';
+import { COLUMNS, LISTS_IN } from '../../columns.ts';
 import { answering, leaf } from '../../run.ts';
 import { plain } from '../../table.ts';
+import { type Column, paragraphs, standingText, type View, viewTable, viewText } from '../../views.ts';
 import { wrapped } from '../../width.ts';
 
 const MAX_GIVEN = 2_048;
 const ASK_WITHIN_MS = 15_000;
+const MAX_SHOWN = 200;
+const INDENT = '  ';
 
 /** `find`. */
 export function addFindCommand(program: Command): void {
@@ -26,49 +29,32 @@ export function addFindCommand(program: Command): void {
 }
 
 async function find({ args }: { args: readonly string[] }) {
-  const [
-    { withGateway },
-    { readGiven },
-    { findAll, spellingsOf },
-    { askChains },
-    money,
-    { namesOfMerchants },
-    links,
-  ] = await Promise.all([
-    import('../../process.ts'),
-    import('../../../services/find/given.ts'),
-    import('../../../services/find/find.ts'),
-    import('../../../services/find/ask-chain.ts'),
-    import('../../../services/find/money.ts'),
-    import('../../../services/find/found.ts'),
-    import('../../links.ts'),
-  ]);
+  const [{ withGateway }, { readGiven, spellingsOf }, { findAll }, { askChains, readHeights }, { pagesOf }] =
+    await Promise.all([
+      import('../../process.ts'),
+      import('../../../services/find/given.ts'),
+      import('../../../services/find/views.ts'),
+      import('../../../services/find/ask-chain.ts'),
+      import('../../links.ts'),
+    ]);
   // A secret is refused before anything else is done with it.
   const given = readGiven(args[0] ?? '');
   const outcome = await withGateway({}, async ({ deps, config, chains }) => {
-    const pages = links.pagesOf(config);
-    const looking = { em: deps.orm.em.fork(), deps, pages };
-    const found = await findAll(deps, pages, given);
-    const merchants = await namesOfMerchants(
-      looking.em,
-      found.map(({ merchant_id }) => merchant_id),
-    );
+    const looking = { em: deps.orm.em.fork(), deps, pages: pagesOf(config) };
+    const found = await findAll(looking, given);
     const unknown = found.length === 0 && given.hashes.length > 0;
     const signal = AbortSignal.timeout(ASK_WITHIN_MS);
     return {
-      found: found.map((one) => ({ ...one, merchant: merchants.get(one.merchant_id ?? '') ?? null })),
-      read: unknown ? await money.readHeights(looking) : [],
+      found,
+      read: unknown ? await readHeights(looking) : [],
       chains: unknown ? await askChains(looking, chains, given, signal) : [],
     };
   });
-  if (outcome.found.length > 0)
-    return {
-      json: outcome,
-      text: outcome.found.map(shown).join('\n\n'),
-      ...(outcome.found.length === 1
-        ? {}
-        : { next: `It is ${outcome.found.length} things: each is listed.` }),
-    };
+  if (outcome.found.length > 0) {
+    const kinds = [...Map.groupBy(outcome.found, ({ kind }) => kind).values()];
+    const next = outcome.found.length > 1 && `It is ${outcome.found.length} things: each is listed.`;
+    return { json: outcome, text: kinds.map(shown).join('\n\n'), ...(next ? { next } : {}) };
+  }
   const nobody = `Nobody knows "${plain(given.text.slice(0, MAX_SHOWN))}".`;
   const isHash = given.hashes.length > 0;
   const parts = isHash
@@ -77,7 +63,6 @@ async function find({ args }: { args: readonly string[] }) {
   return { json: outcome, text: parts.join('\n'), problem: isHash ? NOT_KNOWN : NOT_FOUND };
 }
 
-const MAX_SHOWN = 200;
 const LOOKED_HASH =
   'Looked among the deposits of both modes, payouts, what our wallets sent, and what came and was not credited.';
 const LOOKED_ADDRESS =
@@ -86,32 +71,43 @@ const LOOKED_OTHER =
   'Looked among the ids of everything, tokens of links, emails and external ids of both modes, and keys by what "key list" shows.';
 const NOT_FOUND =
   'Copy it again, whole. An external id counts in its own spelling; of a deposit give the transaction hash, of a customer the email.';
-
 const NOT_KNOWN = 'No row of this gateway holds it: do what the lines with → say.';
 
-type Shown = Found & { readonly merchant: string | null };
-
-function shown(one: Shown): string {
-  const mode = one.is_live === null ? '' : `  ${one.is_live ? 'live' : 'test'}`;
-  const owner =
-    one.merchant_id === null || one.merchant_id === one.id
-      ? []
-      : wrapped(plain(`of merchant ${one.merchant} (${one.merchant_id})`), INDENT);
-  const { temporal, dashboard, checkout, explorer } = one.links;
-  const pages = [explorer, dashboard, checkout, temporal].filter((page) => page !== null);
-  return [
-    `${one.kind.replaceAll('_', ' ')}${one.id === null ? '' : `  ${one.id}`}${mode}`,
-    ...wrapped(plain(one.what), INDENT),
-    ...owner,
-    ...(one.state === null ? [] : wrapped(plain(one.state), INDENT)),
-    ...(one.why === null ? [] : wrapped(plain(one.why), INDENT)),
-    ...(one.action === null ? [] : wrapped(plain(one.action), `${INDENT}→ `)),
-    ...(one.command === null ? [] : wrapped(`all about it: gateway ${plain(one.command)}`, INDENT)),
-    ...pages.map((page) => INDENT + plain(page)),
-  ].join('\n');
+/** One of a kind with all that is known of it; several as a table, each with why it waits and what to do. */
+function shown(some: readonly Found[]): string {
+  const [one] = some;
+  if (!one) return '';
+  if (some.length > 1) {
+    const columns = (COLUMNS as Readonly<Record<string, readonly Column[]>>)[one.kind];
+    const views = some.map(({ view, merchant, why, action }) => ({ ...view, merchant, why, to_do: action }));
+    const all = columns && [...columns, 'merchant', 'why', 'to_do'];
+    return `${one.kind.replaceAll('_', ' ')}, ${some.length} of them:\n${viewTable(views, all)}`;
+  }
+  const about = one.command === null ? [] : [`all about it: gateway ${plain(one.command)}`];
+  return paragraphs(foundText(one), [...about, ...pagesIn(one).map(plain)].join('\n'));
 }
 
-const INDENT = '  ';
+/** What other lines say: of an event the payload has its data as sent, of a payout `why` its wait. */
+const SAID = ['id', 'merchant_id', 'data', 'wait'];
+
+/**
+ * One thing for a person: what it is, why it is where it is, what to do, its view, and more lists as tables.
+ */
+export function foundText(one: Found & View, more: Readonly<Record<string, readonly Column[]>> = {}): string {
+  const { kind, id, merchant, merchant_id: owner } = one;
+  const view = Object.fromEntries(Object.entries(one.view).filter(([name]) => !SAID.includes(name)));
+  const whose = owner === null || owner === id ? {} : { merchant: `${merchant} (${owner})` };
+  const added = Object.fromEntries(Object.keys(more).map((name) => [name, one[name]]));
+  return paragraphs(
+    [`${kind.replaceAll('_', ' ')}  ${id}`, standingText(one)].filter((part) => part !== '').join('\n'),
+    viewText({ ...view, ...whose, ...added }, { ...LISTS_IN[kind], ...more }),
+  );
+}
+
+/** The pages about it that are known. */
+export function pagesIn({ links }: Found): string[] {
+  return Object.values(links).filter((page) => page !== null);
+}
 
 function readLines(read: readonly ReadSoFar[]): string[] {
   if (read.length === 0) return ['No chain was ever read.'];

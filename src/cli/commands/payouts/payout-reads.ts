@@ -2,16 +2,15 @@ import type { Command } from 'commander';
 import { NETWORKS, type Network } from '../../../domain/assets.ts';
 import { describePause, type Pause } from '../../../domain/payouts/pause.ts';
 import { PAYOUT_STATES, type PayoutState } from '../../../domain/settlement.ts';
-import type { PayoutView, WaitingView } from '../../../services/payouts/list.ts';
+import type { WaitingView } from '../../../services/payouts/list.ts';
 import { oneOf, text, wholeNumber } from '../../arguments.ts';
+import { COLUMNS, LISTS_IN } from '../../columns.ts';
 import { answering, leaf } from '../../run.ts';
-import { cutOff, facts, listing, plain, table } from '../../table.ts';
+import { cutOff, plain } from '../../table.ts';
+import { listed, MAX_LISTED, paragraphs, viewText } from '../../views.ts';
 import { wrapped } from '../../width.ts';
 
-const MAX_LISTED = 1_000;
 const MAX_ID = 100;
-/** What is read before somebody wants to see one payout. */
-const MAX_SHOWN_DEPOSITS = 5;
 
 /** `payout list` and `payout show`. */
 export function addPayoutReads(payout: Command): void {
@@ -49,31 +48,18 @@ async function list({ options }: { options: Filters }) {
   const limit = { given: options.limit, most: MAX_LISTED };
   const none = 'No payout: what was completed waits in "deposit list --status completed".';
   const next = 'All about one: "payout show ID". Look again now: "payout retry ID".';
-  const header = ['ID', 'STATE', 'GROSS', 'NETWORK', 'MODE', 'CREATED', 'WAIT', 'DESTINATION', 'TRANSACTION'];
-  const shown = listing({ header, rows: payouts.map(rowOf), none, next, limit });
+  const shown = listed(payouts, { columns: COLUMNS.payout, none, next, limit: options.limit });
   const parts = [
     ...pauses.map((pause) => wrapped(plain(describePause(pause))).join('\n')),
     ...(payouts.length === 0 && waiting.length > 0 ? [] : [shown.text]),
     waitingText(waiting, limit),
-  ].filter((part) => part !== '');
+  ];
   return {
     json: { payouts, waiting, pauses: pauses.map(pauseView) },
-    text: parts.join('\n\n'),
+    text: paragraphs(...parts),
     ...(payouts.length + waiting.length === 0 ? {} : { next: shown.next ?? next }),
   };
 }
-
-const rowOf = (row: PayoutView) => [
-  row.id,
-  row.state,
-  `${row.gross} ${row.currency}`,
-  row.network,
-  row.is_live ? 'live' : 'test',
-  row.created_at,
-  row.wait?.code ?? null,
-  row.destination,
-  row.transaction_hash,
-];
 
 /** Each address with why nothing is planned for what lies there, and what it needs. */
 function waitingText(waiting: readonly WaitingView[], limit: { given: number; most: number }): string {
@@ -105,28 +91,15 @@ async function show({ args }: { args: readonly string[] }) {
     import('../../../services/payouts/list.ts'),
   ]);
   const found = await withGateway({}, ({ deps }) => readPayout(deps, args[0]?.trim().toLowerCase() ?? ''));
-  const { wait, deposits, transactions, ...row } = found;
-  const more = deposits.length - MAX_SHOWN_DEPOSITS;
-  const parts = [
-    facts({
-      ...row,
+  const { wait } = found;
+  const text = viewText(
+    {
+      ...found,
       wait: wait && `${wait.code}: ${wait.reason}`,
       needs: wait?.needs && `${wait.needs.amount} ${wait.needs.currency} to ${wait.needs.address}`,
-      deposits: `${deposits.slice(0, MAX_SHOWN_DEPOSITS).join(' ')}${more > 0 ? ` and ${more} more` : ''}`,
-    }),
-    table(
-      ['PURPOSE', 'STATE', 'AMOUNT', 'FEE', 'BLOCK', 'TRANSACTION', 'REFUSED'],
-      transactions.map((one) => [
-        `${one.purpose} ${one.attempt}`,
-        one.state,
-        `${one.amount} ${one.currency}`,
-        one.fee,
-        one.block_number,
-        one.transaction_hash,
-        one.refused,
-      ]),
-    ),
-  ];
+    },
+    LISTS_IN['payout'],
+  );
   const next = 'Not going on? "payout retry ID" looks again now. All about a deposit: "deposit show ID".';
-  return { json: found, text: parts.filter((part) => part !== '').join('\n\n'), next };
+  return { json: found, text, next };
 }

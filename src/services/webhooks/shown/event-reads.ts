@@ -38,7 +38,7 @@ export async function listEvents(deps: Deps, input: EventListQuery): Promise<Pag
   const em = deps.orm.em.fork();
   const page = await pageOfIds(em, input);
   const found = await plainRows(em, Event, { id: { $in: [...page.rows] } }, FIELDS);
-  return { ...page, rows: inOrder(page.rows, found).map(present) };
+  return { ...page, rows: inOrder(page.rows, found).map(presentEventRow) };
 }
 
 /**
@@ -100,7 +100,7 @@ export async function eventInFull(
 }> {
   const em = deps.orm.em.fork();
   const row = await find(em, input);
-  return { event: present(row), body: row.body, deliveries: await deliveriesOf(em, [row.id]) };
+  return { event: presentEventRow(row), body: row.body, deliveries: await deliveriesOf(em, [row.id]) };
 }
 
 /** A text that is no id is that of nothing. */
@@ -117,7 +117,8 @@ async function find(em: Em, { id, merchantId, mode }: Scope & { readonly id: str
   return row;
 }
 
-function present(row: Pick<Event, (typeof FIELDS)[number]>): EventRow {
+/** An event of a list, without what was sent. */
+export function presentEventRow(row: Pick<Event, (typeof FIELDS)[number]>): EventRow {
   return {
     id: row.id,
     event: row.type,

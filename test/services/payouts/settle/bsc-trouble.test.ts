@@ -5,7 +5,7 @@ import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts
 import type { Spending } from '../../../../src/chains/spending.ts';
 import { SentTransaction } from '../../../../src/db/entities/index.ts';
 import type { Pages } from '../../../../src/services/find/found.ts';
-import { foundSent } from '../../../../src/services/find/money.ts';
+import { shownSent } from '../../../../src/services/find/money.ts';
 import { shown } from '../stage.ts';
 import { type SettleStage, startFundedStage, USDT } from './stage.ts';
 import { isPaid, isPaying, says } from './steps.ts';
@@ -100,9 +100,10 @@ describe('a payout on BNB Chain that meets trouble', function () {
     expect(await ends(key)).to.deep.equal(['1 final', '2 dead']);
     const em = the.deps.orm.em.fork();
     const rows = await em.find(SentTransaction, { fromKey: key }, { orderBy: { attempt: 'asc' } });
-    const found = foundSent({ em, deps: the.deps, pages: { explorers: {} } as unknown as Pages }, rows);
-    expect(found[0]?.why).to.equal('a final block holds it');
-    expect(found[1]?.why).to.match(/^it can land no more; no RPC endpoint took it: 127.*nonce too low$/);
+    const looking = { em, deps: the.deps, pages: { explorers: {} } as unknown as Pages };
+    const whyOf = async (row = rows[0]) => (await shownSent(looking, [row?.id ?? '']))[0]?.why;
+    expect(await whyOf()).to.equal('a final block holds it');
+    expect(await whyOf(rows[1])).to.match(/^it can land no more; no RPC endpoint took it: 127.*too low$/);
   });
 
   it('is settled by the other attempt, where the block of the one that was mined gives way', async () => {
