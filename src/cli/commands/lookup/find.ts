@@ -73,15 +73,19 @@ const NOT_FOUND =
   'Copy it again, whole. An external id counts in its own spelling; of a deposit give the transaction hash, of a customer the email.';
 const NOT_KNOWN = 'No row of this gateway holds it: do what the lines with → say.';
 
-/** One of a kind with all that is known of it; several as a table, each with why it waits and what to do. */
+/** One of a kind with all that is known of it; several as a table, and why each waits and what to do. */
 function shown(some: readonly Found[]): string {
   const [one] = some;
   if (!one) return '';
   if (some.length > 1) {
     const columns = (COLUMNS as Readonly<Record<string, readonly Column[]>>)[one.kind];
-    const views = some.map(({ view, merchant, why, action }) => ({ ...view, merchant, why, to_do: action }));
-    const all = columns && [...columns, 'merchant', 'why', 'to_do'];
-    return `${one.kind.replaceAll('_', ' ')}, ${some.length} of them:\n${viewTable(views, all)}`;
+    const views = some.map(({ view, merchant }) => ({ ...view, merchant }));
+    // Not in the table, where what a stranger wrote could look as if it told what to do.
+    const standings = some
+      .filter(({ why, action }) => why !== null || action !== null)
+      .map(({ id, why, action }) => standingText({ why: why === null ? id : `${id}: ${why}`, action }));
+    const head = `${one.kind.replaceAll('_', ' ')}, ${some.length} of them:`;
+    return [head, viewTable(views, columns && [...columns, 'merchant']), ...standings].join('\n');
   }
   const about = one.command === null ? [] : [`all about it: gateway ${plain(one.command)}`];
   return paragraphs(foundText(one), [...about, ...pagesIn(one).map(plain)].join('\n'));
