@@ -13,9 +13,9 @@ export class Migration20261126000070_restores extends Migration {
 
 /**
  * Of several the newest counts: a backup may hold the row of an earlier restore. A restore of a backup from
- * before makes the table itself, so that nothing can be started over it without the row.
+ * before may have made the table itself.
  */
-export const RESTORES = `
+const RESTORES = `
 create table if not exists restores (
   id uuid not null primary key,
   backup_at timestamptz not null,

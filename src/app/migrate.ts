@@ -1,8 +1,8 @@
 import { MIGRATIONS } from '../../migrations/index.ts';
 import { pause } from '../base/async/pause.ts';
 import { OperatorError } from '../base/errors.ts';
-import { type Em, type Orm, openOrm } from '../db/orm.ts';
-import { firstRow, rows, run, sql } from '../db/sql.ts';
+import { type Orm, openOrm } from '../db/orm.ts';
+import { rows, run, sql } from '../db/sql.ts';
 import { requireUsableDatabase } from '../db/usable.ts';
 import { hideSecrets } from './reader-rights.ts';
 
@@ -18,16 +18,6 @@ const TABLE_LOCK_TURN = '1 s';
 const LOOK_EVERY_MS = 250;
 const PAUSE_MS = 5_000;
 const CANCELLED = '57014';
-/**
- * A schema of this name is in a database from before anything of a restore is in it until all of it is: a
- * place that is still empty would be taken for that of a new gateway, which gives all addresses again.
- */
-export const IN_RESTORE = 'gateway_in_restore';
-/** What is said of such a database, and what to do. */
-export const UNFINISHED_RESTORE = [
-  'The database is being restored from a backup, or a restore of it was cut short',
-  'Wait for its end; where none runs any more, run "gateway restore --replace" again',
-] as const;
 
 /**
  * Applies every migration that the database lacks, in order, and returns their names. Each is a
@@ -36,23 +26,10 @@ export const UNFINISHED_RESTORE = [
  * for the first and finds nothing left. After a run that was killed the next one goes on; an index that
  * was left half-built is dropped and built again. Where a table is read for long (by a backup), it tries
  * again and again for a second, and nothing else waits for longer than that. `report` hears what is
- * being done, about once a second while an index grows. Throws an OperatorError over a restore that has not
- * come to its end, and over a database that cannot be used.
+ * being done, about once a second while an index grows. Throws an OperatorError over a database that
+ * cannot be used.
  */
 export async function migrate(orm: Orm, report: (line: string) => void = () => undefined): Promise<string[]> {
-  return await migrateUnless(requireRestored, orm, report);
-}
-
-/** {@link migrate} by the restore itself. */
-export async function migrateRestored(orm: Orm, report: (line: string) => void): Promise<string[]> {
-  return await migrateUnless(async () => undefined, orm, report);
-}
-
-async function migrateUnless(
-  refuses: (em: Em) => Promise<void>,
-  orm: Orm,
-  report: (line: string) => void,
-): Promise<string[]> {
   const url = orm.config.get('clientUrl') ?? '';
   const unlimited = await openOrm({
     url,
@@ -64,7 +41,6 @@ async function migrateUnless(
   try {
     return await alone(unlimited, report, () =>
       reporting(unlimited, report, async () => {
-        await refuses(unlimited.em.fork());
         await requireUsableDatabase(unlimited.em.fork());
         const applied = await applyAll(unlimited, report);
         await hideSecrets(unlimited.em.fork());
@@ -78,7 +54,6 @@ async function migrateUnless(
 
 /** Throws an OperatorError when the database is behind this program, ahead of it, or not usable. */
 export async function requireCurrentSchema(orm: Orm): Promise<void> {
-  await requireRestored(orm.em.fork());
   await requireUsableDatabase(orm.em.fork());
   const known = new Set(MIGRATIONS.map((migration) => migration.name));
   const foreign = (await orm.migrator.getExecuted()).filter((migration) => !known.has(migration.name));
@@ -95,19 +70,6 @@ export async function requireCurrentSchema(orm: Orm): Promise<void> {
       'Run "gateway migrate" and start again',
     );
   }
-}
-
-/** Whether a restore of this database runs, or was cut short. */
-export async function isInRestore(em: Em): Promise<boolean> {
-  const row = await firstRow(
-    em,
-    sql<{ there: boolean }>`select to_regnamespace(${IN_RESTORE}::text) is not null as there`,
-  );
-  return row?.there === true;
-}
-
-async function requireRestored(em: Em): Promise<void> {
-  if (await isInRestore(em)) throw new OperatorError(...UNFINISHED_RESTORE);
 }
 
 /**

@@ -16,15 +16,8 @@ const schema = z.object({
   gateway_version: z.string(),
   /** The migrations that the database had, in their order. */
   migrations: z.array(z.string()).min(1),
-  postgres: z.object({ server: z.string(), major: count, pg_dump: z.string(), pg_dump_major: count }),
+  postgres: z.object({ server: z.string(), major: count }),
   dump: z.object({ file: z.literal(DUMP_FILE), bytes: count, sha256: z.string().length(64) }),
-  /** How many rows each of these tables had, as the dump has them. */
-  rows: z.record(z.string(), count),
-  wallet_index: z.object({ next: count, highest: count, most_in_a_day: count }),
-  /** Up to where each chain was read. */
-  chains: z.record(z.string(), z.object({ scanned: count, verified: count })),
-  /** Which journal the signer had written up to which line, where one ran. */
-  signer: z.object({ journal: z.string(), line: count }).nullable(),
 });
 
 export type Manifest = z.infer<typeof schema>;

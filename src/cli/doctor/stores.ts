@@ -1,5 +1,4 @@
 import { MIGRATIONS } from '../../../migrations/index.ts';
-import { isInRestore, UNFINISHED_RESTORE } from '../../app/migrate.ts';
 import type { Run } from '../../base/data-dir.ts';
 import { bad, type Finding, good } from '../../base/finding.ts';
 import type { Logger } from '../../base/log.ts';
@@ -97,7 +96,6 @@ export async function readSchema(
 }
 
 async function checkSchema(em: Em): Promise<Finding> {
-  if (await isInRestore(em)) return bad('schema', ...UNFINISHED_RESTORE);
   const { missing, ahead } = await readSchema(em);
   if (missing.length > 0)
     return bad(

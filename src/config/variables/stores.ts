@@ -22,7 +22,7 @@ export const STORE_VARIABLES = {
     parser: parse.filePath,
     example: '/usr/lib/postgresql/18/bin',
     about:
-      'Folder of pg_dump and pg_restore, for "backup" and "restore". Unset: PATH, then the newest below /usr/lib/postgresql. They must be as new as the server.',
+      'Folder of pg_dump and pg_restore, for "backup" and "restore". Unset: PATH. They must be as new as the server.',
   }),
   TEMPORAL_ADDRESS: variable({
     group: 'stores',

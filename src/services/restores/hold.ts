@@ -13,8 +13,8 @@ export type RestoreOrder = { readonly backupAt: Date; readonly reason: string };
 /**
  * Notes that this database was restored, and pauses all payouts, in the caller's transaction. A restore that
  * the backup itself knew of is over: this one takes its place. It is dated behind all that the backup tells
- * of signer and chains, so that none of that counts as seen since, whatever the clock of this host says: by a
- * whole millisecond, because who compares with it as a Date has no more.
+ * of signer and chains, by the later one of this host's clock and the database's, so that none of that counts
+ * as seen since: by a whole millisecond, because who compares with it as a Date has no more.
  */
 export async function holdAfterRestore(
   em: Em,
@@ -28,7 +28,7 @@ export async function holdAfterRestore(
     em,
     sql`insert into restores (id, backup_at, restored_at, by_name, reason)
       values (${deps.newId()}, ${backupAt},
-        date_trunc('milliseconds', greatest(${now}::timestamptz, ${backupAt},
+        date_trunc('milliseconds', greatest(${now}::timestamptz, clock_timestamp(), ${backupAt},
           (select max(seen_at) from signer_state), (select max(polled_at) from chain_cursors)))
           + interval '1 millisecond',
         ${byName}, ${reason})`,

@@ -1,11 +1,12 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { tempDir } from '../../../dev/support/parts.ts';
 import { gateway, oneObject } from '../support.ts';
 import { ask, askOne, type Care, manifest, programsThat, ROLE, startCare, TABLES, told } from './stage.ts';
 
-/** Killed and troubled restores, drills and much else: test/long/cli/care. */
+/** Killed restores, drills and what holds payouts afterwards: test/long/cli/care. */
 describe('backup and restore', function () {
   this.timeout(240_000);
   let care: Care;
@@ -20,17 +21,17 @@ describe('backup and restore', function () {
     expect(readdirSync(backup.folder).sort()).to.deep.equal(['database.dump', 'manifest.json']);
     for (const name of readdirSync(backup.folder))
       expect(statSync(join(backup.folder, name)).mode & 0o777, name).to.equal(0o600);
-    expect(backup.rows).to.include({ merchants: 1, customers: 1, deposits: 2 });
     expect(backup.migration).to.match(/^Migration2026/);
     const seen = join(await tempDir('seen'), 'seen');
-    const telling = await programsThat(programs, `printf '%s\\n' "$@" >> ${seen}; env >> ${seen}`);
-    const ran = await gateway(['backup', '--to', await tempDir('to')], { ...env, POSTGRES_BIN: telling });
+    const telling = await programsThat(programs, `printf '%s\\n' "$@" > ${seen}; env >> ${seen}`);
+    const key = randomBytes(32).toString('base64');
+    const more = { POSTGRES_BIN: telling, SECRETS_KEY: key };
+    const ran = await gateway(['backup', '--to', await tempDir('to')], { ...env, ...more });
     expect(ran.code, ran.stderr).to.equal(0);
     for (const word of ['SECRETS_KEY', 'seed', 'journal', 'Temporal']) expect(told(ran)).to.contain(word);
-    const said = readFileSync(seen, 'utf8');
-    expect(said).to.contain('PGPASSFILE=').and.not.to.contain(new URL(care.url).password);
-    const file = /PGPASSFILE=(.*)/.exec(said)?.[1] ?? '';
-    expect(existsSync(file), 'the password file is left behind').to.equal(false);
+    const said = readFileSync(seen, 'utf8').replace(/^PGPASSWORD=.*$/m, '');
+    expect(said).to.contain('--format=custom').and.contain('PGHOST=').and.not.contain(key);
+    expect(said, 'the password').not.to.contain(new URL(care.url).password);
   });
 
   it('restores into an empty database: rows, rights, indexes ahead, payouts held, books that agree', async () => {
@@ -38,9 +39,8 @@ describe('backup and restore', function () {
     const ran = await care.restore(database, ['--json']);
     expect(ran.code, ran.stderr).to.equal(0);
     const answered = oneObject<Record<string, unknown>>(ran.stdout);
-    const { rows } = care.backup;
-    expect(answered).to.deep.include({ ok: true, set_aside: [], payouts_held: true, rows });
-    expect(answered['books']).to.include({ ok: true });
+    expect(answered).to.deep.include({ ok: true, payouts_held: true, migration: care.backup.migration });
+    expect(answered['books']).to.include({ ok: true, deposits: 2 });
     const { next, highest } = answered['wallet_index'] as { next: number; highest: number };
     expect(highest).to.equal(1);
     expect(next, 'more than a key can take in a day').to.be.greaterThan(8_640_000);
@@ -58,25 +58,32 @@ describe('backup and restore', function () {
     expect(checks.find(({ name }) => name === 'restore')).to.include({ ok: false });
   });
 
-  it('refuses a database that is not empty, and puts aside what is there only when it is told to', async () => {
+  it('refuses a database that is not empty, and leaves what is there as it is', async () => {
     const database = await care.databases.make();
-    await ask(
-      database.url,
-      `create table kept (what text); create sequence wallet_index_seq start 40000000;
-       create materialized view counted as select count(*) from kept;
-       create function mine() returns int language sql as 'select 1'`,
-    );
+    await ask(database.url, 'create table kept (what text)');
     const ran = await care.restore(database);
     expect([ran.code, ran.stdout]).to.deep.equal([1, '']);
-    expect(ran.stderr).to.match(/not empty: it has 4 .*--replace/s);
-    const replaced = await care.restore(database, ['--replace', '--json']);
-    expect(replaced.code, replaced.stderr).to.equal(0);
-    type Replaced = { set_aside: string[]; wallet_index: { next: number } };
-    const { set_aside: asides, wallet_index: index } = oneObject<Replaced>(replaced.stdout);
-    expect(index.next, 'what was given away before').to.be.greaterThan(40_000_000);
-    expect(asides.join()).to.match(/^before_restore_\d{14}$/);
-    expect(await ask(database.url, `select * from ${asides[0]}.kept`)).to.deep.equal([]);
-    expect(await askOne(database.url, 'select count(*)::int as n from deposits')).to.deep.equal({ n: 2 });
+    const sentence = `The database ${database.name} is not empty: create an empty one and name it in DATABASE_URL.`;
+    expect(told(ran)).to.contain(sentence);
+    expect(await ask(database.url, 'select * from kept')).to.deep.equal([]);
+  });
+
+  it('that fails half-way leaves a database that nothing starts over, and says how to go on', async () => {
+    const database = await care.databases.make();
+    const { programs } = care;
+    const failing = `case "$0" in *pg_restore) ${programs}/pg_restore "$@"; echo 'error: no' >&2; exit 1;; esac`;
+    const ran = await care.restore(database, [], { POSTGRES_BIN: await programsThat(programs, failing) });
+    expect([ran.code, ran.stdout]).to.deep.equal([1, '']);
+    const [, own = ''] = /called (gateway_restore_[0-9a-f]{12}) now/.exec(told(ran)) ?? [];
+    expect(told(ran)).to.contain(`failed: no. Make a role`).and.contain(`drop ${own}, create an empty`);
+    for (const args of [['migrate'], ['payout', 'list'], ['doctor']]) {
+      const refused = await care.call(database, args);
+      expect([refused.code, told(refused)]).to.deep.equal([1, told(refused)]);
+      expect(told(refused)).to.contain(`database "${database.name}" does not exist`);
+    }
+    await ask(care.url, `drop database ${own}`);
+    await ask(care.url, `create database ${database.name}`);
+    expect((await care.restore(database)).code).to.equal(0);
   });
 
   it('refuses a newer schema, a damaged dump, and a folder that is none; nothing is changed', async () => {

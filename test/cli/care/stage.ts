@@ -11,7 +11,7 @@ import { pay } from '../../support/payment-shop.ts';
 import { answer, type Env, type gateway, type Ran } from '../support.ts';
 
 type Row = Record<string, unknown>;
-type Made = { readonly folder: string; readonly rows: Record<string, number>; readonly migration: string };
+type Made = { readonly folder: string; readonly migration: string };
 type Place = Pick<FreshDatabase, 'url'>;
 export type Care = Awaited<ReturnType<typeof startCare>>;
 
@@ -60,19 +60,12 @@ export async function programsThat(programs: string, script: string): Promise<st
   return folder;
 }
 
-/**
- * With which a restore is killed: before anything is there, as soon as the rows are, or before the list of
- * migrations is. It kills the process that runs it: never in the process of the tests.
- */
-export const killingPrograms = (programs: string, when: keyof typeof WHEN = 'before the marker') =>
-  programsThat(programs, `case "$*" in ${WHEN[when](programs)} esac`);
-
-const WHEN = {
-  'before the rows': () => '*rows*) kill -9 $PPID; exit 1;;',
-  'after the rows': (programs: string) => `*rows*) ${programs}/pg_restore "$@"; kill -9 $PPID; exit 1;;`,
-  'before the marker': () => '*marker*) kill -9 $PPID; exit 1;;',
-  'not at all, and fails before the marker': () => '*marker*) echo no >&2; exit 1;;',
-} as const;
+/** Programs that restore all rows, and then kill the process that runs them: never that of the tests. */
+export const killingPrograms = (programs: string) =>
+  programsThat(
+    programs,
+    `case "$0" in *pg_restore) ${programs}/pg_restore "$@"; kill -9 $PPID; exit 1;; esac`,
+  );
 
 /** One customer with a deposit that is paid and one that is not, and a role of the installation. */
 async function fillOne({ deps, merchant }: TestApi): Promise<void> {

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { UsageError } from '../../../base/errors.ts';
 import { DECISION_LIMITS } from '../../../domain/decision.ts';
 import { text } from '../../arguments.ts';
 import type { Backup } from '../../backup/backup.ts';
@@ -8,7 +7,6 @@ import type { Restored } from '../../backup/restore.ts';
 import { type Acting, acting, operatorOf } from '../../operator.ts';
 import { answering, type CommandResult, leaf, progress } from '../../run.ts';
 import { facts } from '../../table.ts';
-import { terminal } from '../../terminal.ts';
 
 /** `backup` and `restore`. */
 export function addBackupCommands(program: Command): void {
@@ -25,22 +23,20 @@ export function addBackupCommands(program: Command): void {
     leaf(
       program,
       'restore',
-      'restores a backup, checks its books, and holds payouts until all is known again',
+      'restores a backup into an empty database, checks its books, and holds payouts until all is known',
     ),
   )
     .requiredOption('--from <folder>', 'the folder that "backup" made', text())
     .option('--drill', 'only into a database of its own, which is checked and dropped again')
-    .option('--replace', 'put aside what is in the database, and restore in its place')
-    .option('--no-privileges', 'leave out what the roles of the backup may do')
     .option('--reason <text>', 'why', text(DECISION_LIMITS.reason), 'a restore of the database')
     .action(answering(restore));
 }
 
 async function surroundings() {
-  const [{ commandConfig, openDatabase }] = await Promise.all([import('../../process.ts')]);
+  const { commandConfig, openDatabase } = await import('../../process.ts');
   const { config, log } = commandConfig('tool');
   const database = await openDatabase(config, log);
-  return { database, programs: { folder: config.postgresBin, env: terminal().env } };
+  return { database, programs: config.postgresBin };
 }
 
 async function backup({ options }: { options: Acting & { readonly to: string } }): Promise<CommandResult> {
@@ -64,40 +60,22 @@ async function backup({ options }: { options: Acting & { readonly to: string } }
 const BESIDE = ({ folder }: Backup): string =>
   `Not in it, on purpose, and to be kept apart from it: SECRETS_KEY, the seed phrase and the wallet's file, and the signer's journal with its approvals (after each hour with payouts: a restore needs the newest). Temporal's own database may be lost: "repair" starts its actors again. Prove this backup with "gateway restore --drill --from ${folder}".`;
 
-type RestoreOptions = Acting & {
-  readonly from: string;
-  readonly drill?: true;
-  readonly replace?: true;
-  readonly privileges: boolean;
-  readonly reason: string;
-};
+type RestoreOptions = Acting & { readonly from: string; readonly drill?: true; readonly reason: string };
 
 async function restore({ options }: { options: RestoreOptions }): Promise<CommandResult> {
-  if (options.drill && options.replace)
-    throw new UsageError('--drill changes nothing, so --replace does not go with it');
   const [{ restoreBackup, drillBackup }, { auditBooks }] = await Promise.all([
     import('../../backup/restore.ts'),
     import('../ledger-audit.ts'),
   ]);
   const { database, programs } = await surroundings();
-  const common = {
-    url: database.url,
-    from: options.from,
-    programs,
-    now: () => new Date(),
-    say: progress,
-  };
+  const { url } = database;
+  const { from, reason, drill } = options;
+  const input = { url, from, programs, say: progress };
   try {
-    if (options.drill)
-      return await drillBackup(common, async (url, manifest) => drilled(manifest, await auditBooks(url)));
-    const restored = await restoreBackup({
-      ...common,
-      replace: options.replace === true,
-      privileges: options.privileges,
-      reason: options.reason,
-      actor: operatorOf(options.by),
-    });
-    return done(restored, await auditBooks(database.url));
+    if (drill)
+      return await drillBackup(input, async (own, manifest) => drilled(manifest, await auditBooks(own)));
+    const restored = await restoreBackup({ ...input, reason, actor: operatorOf(options.by) });
+    return done(restored, await auditBooks(url));
   } finally {
     await database.close();
   }
@@ -112,27 +90,19 @@ function drilled(manifest: Manifest, books: CommandResult): CommandResult {
   };
 }
 
-function done({ manifest, aside, migrated, walletIndex }: Restored, books: CommandResult): CommandResult {
-  const kept =
-    aside.length === 0
-      ? {}
-      : { 'put aside': `schema ${aside.join(', ')}; to be dropped when nobody misses anything in it` };
+function done({ manifest, migrated, walletIndex }: Restored, books: CommandResult): CommandResult {
+  const next = `${walletIndex.next}, far above ${walletIndex.highest}, the highest that the backup knows`;
   return {
     json: {
       ok: books.problem === undefined,
       drill: false,
       ...presented(manifest),
-      set_aside: [...aside],
       migrated,
       wallet_index: walletIndex,
       payouts_held: true,
       books: books.json,
     },
-    text: `${facts({
-      ...shownOf(manifest),
-      'next wallet index': `${walletIndex.next}, far above ${walletIndex.highest}, the highest that the backup knows`,
-      ...kept,
-    })}\n${books.text}`,
+    text: `${facts({ ...shownOf(manifest), 'next wallet index': next })}\n${books.text}`,
     next: STEPS,
     problem: books.problem,
   };
@@ -148,44 +118,14 @@ const STEPS = `Payouts are held, and go on by step 6. In this order:
 6. "gateway payout resume" lets payouts go on. It refuses until the signer, the chains and what was sent are known.
 7. "gateway reconcile" and "gateway reconcile --books" find nothing. Tell merchants that webhooks since the backup come again.`;
 
-function shownOf(manifest: Manifest): Record<string, string> {
-  const { rows, postgres, made_at: at, by } = manifest;
-  const signer =
-    manifest.signer === null ? 'none' : `line ${manifest.signer.line} of ${manifest.signer.journal}`;
+function shownOf({ made_at: at, by, gateway_version: version, migrations, postgres, dump }: Manifest) {
   return {
     'made at': `${at} by ${by}`,
-    gateway: `${manifest.gateway_version}, ${manifest.migrations.length} migrations, PostgreSQL ${postgres.server}`,
-    dump: `${manifest.dump.bytes} bytes, SHA-256 ${manifest.dump.sha256.slice(0, 16)}…`,
-    rows: Object.entries(rows)
-      .map(([table, n]) => `${n} ${table.replaceAll('_', ' ')}`)
-      .join(', '),
-    'read up to': Object.entries(manifest.chains)
-      .map(([network, { scanned }]) => `${network} ${scanned}`)
-      .join(', '),
-    "signer's journal": signer,
+    gateway: `${version}, ${migrations.length} migrations, PostgreSQL ${postgres.server}`,
+    dump: `${dump.bytes} bytes, SHA-256 ${dump.sha256.slice(0, 16)}…`,
   };
 }
 
-function presented({
-  made_at,
-  by,
-  gateway_version,
-  migrations,
-  postgres,
-  dump,
-  rows,
-  chains,
-  signer,
-}: Manifest) {
-  return {
-    made_at,
-    made_by: by,
-    gateway_version,
-    migration: migrations.at(-1) ?? null,
-    postgres,
-    dump,
-    rows,
-    chains,
-    signer,
-  };
+function presented({ made_at, by, gateway_version, migrations, postgres, dump }: Manifest) {
+  return { made_at, made_by: by, gateway_version, migration: migrations.at(-1) ?? null, postgres, dump };
 }

@@ -1,10 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase, tempDir } from '../../../../dev/support/parts.ts';
 import { MIGRATIONS } from '../../../../migrations/index.ts';
-import { type RestoreInput, restoreBackup } from '../../../../src/cli/backup/restore.ts';
 import { type Orm, openOrm } from '../../../../src/db/orm.ts';
-import { unknownSinceRestore } from '../../../../src/services/restores/hold.ts';
-import { findPrograms, killingPrograms } from '../../../cli/care/stage.ts';
+import { holdAfterRestore, unknownSinceRestore } from '../../../../src/services/restores/hold.ts';
+import { findPrograms } from '../../../cli/care/stage.ts';
 import { answer, type Env, gatewayProcess } from '../../../cli/support.ts';
 
 const BEFORE_RESTORES =
@@ -39,10 +39,10 @@ describe('payouts after a restore', function () {
     open.push({ orm, database });
     const env: Env = { DATABASE_URL: database.url, POSTGRES_BIN: programs, LOG_LEVEL: 'error' };
     const sql = async (text: string) => await orm.em.fork().execute<Record<string, unknown>[]>(text);
-    const call = async (args: readonly string[], more: Env = {}) => {
+    const call = async (args: readonly string[]) => {
       // Nobody may be connected while it is restored.
       await orm.close(true);
-      const ran = await gatewayProcess(args, { ...env, ...more });
+      const ran = await gatewayProcess(args, env);
       await orm.reconnect();
       return ran;
     };
@@ -51,73 +51,31 @@ describe('payouts after a restore', function () {
   const HELD = `select (select count(*)::int from restores where over_at is null) as restores,
     (select kind from payout_decisions) as kind`;
 
-  it('of a version from before are held too, ere its schema is there', async () => {
-    const old = await schemaOf(BEFORE_RESTORES);
-    const to = await tempDir('older');
-    const { folder } = await answer<{ folder: string }>(['backup', '--to', to], old.env);
-    const { call, sql } = await empty();
-    const restore = ['restore', '--from', folder, ...WHO];
-    const killed = await call(restore, { POSTGRES_BIN: await killingPrograms(programs) });
-    expect(killed.code, killed.stderr).to.equal(null);
-    expect(await sql(HELD)).to.deep.equal([{ restores: 1, kind: 'pause' }]);
-    const ran = await call([...restore, '--replace']);
-    expect(ran.code, ran.stderr).to.equal(0);
-    expect(await sql(HELD)).to.deep.equal([{ restores: 1, kind: 'pause' }]);
-    expect((await call(['payout', 'resume'])).stderr).to.match(/Payouts are held since the restore/);
-  });
-
-  it('of a version that had no such decisions are held before any process can start', async () => {
-    const old = await schemaOf(BEFORE_DECISIONS);
-    const to = await tempDir('oldest');
-    const { folder } = await answer<{ folder: string }>(['backup', '--to', to], old.env);
-    const { orm, env, call, sql } = await empty();
-    await orm.close(true);
-    // Killed in the middle: nothing of it runs any more.
-    const ends = await restored(env, folder, {
-      say: (line) => {
-        if (line.includes('000059')) throw new Error('killed');
-      },
-    }).catch((error: Error) => error.message);
-    expect(ends).to.contain('killed');
-    await orm.reconnect();
-    for (const args of [['migrate'], ['payout', 'list']]) {
-      const ran = await call(args);
-      expect([ran.code, ran.stderr], args[0]).to.deep.equal([1, ran.stderr]);
-      expect(ran.stderr).to.contain('a restore of it was cut short');
-    }
-    const ran = await call(['restore', '--from', folder, '--replace', ...WHO]);
-    expect(ran.code, ran.stderr).to.equal(0);
-    expect(await sql(HELD)).to.deep.equal([{ restores: 1, kind: 'pause' }]);
-    expect((await call(['payout', 'list'])).code).to.equal(0);
-  });
+  for (const [what, to] of Object.entries({
+    'of a version that knew no restores': BEFORE_RESTORES,
+    'of a version that had no such decisions': BEFORE_DECISIONS,
+  }))
+    it(`${what} are held too`, async () => {
+      const old = await schemaOf(to);
+      const args = ['backup', '--to', await tempDir('older')];
+      const { folder } = await answer<{ folder: string }>(args, old.env);
+      const { call, sql } = await empty();
+      const ran = await call(['restore', '--from', folder, ...WHO]);
+      expect(ran.code, ran.stderr).to.equal(0);
+      expect(await sql(HELD)).to.deep.equal([{ restores: 1, kind: 'pause' }]);
+      expect((await call(['payout', 'resume'])).stderr).to.match(/Payouts are held since the restore/);
+    });
 
   it('are held since now, by a host whose clock is behind by a day too', async () => {
-    const made = await schemaOf();
-    const to = await tempDir('behind');
-    const { folder } = await answer<{ folder: string }>(['backup', '--to', to], made.env);
-    const { orm, env, sql } = await empty();
-    await orm.close(true);
+    const { orm, sql } = await schemaOf();
     const begin = Date.now();
-    await restored(env, folder, { now: () => new Date(begin - 86_400_000) });
-    await orm.reconnect();
+    const now = () => new Date(begin - 86_400_000);
+    const deps = { actor: { kind: 'operator', name: 'Ann', from: null }, now, newId: randomUUID } as const;
+    const order = { backupAt: now(), reason: 'the disk died' };
+    await orm.em.fork().transactional((em) => holdAfterRestore(em, deps, order));
     const [row] = await sql('select restored_at as at from restores');
     expect(Date.parse(String(row?.['at']))).to.be.at.least(begin - 1_000);
   });
-
-  /** The restore in this process. */
-  const restored = (env: Env, from: string, more: Partial<RestoreInput>) =>
-    restoreBackup({
-      url: env.DATABASE_URL ?? '',
-      from,
-      replace: false,
-      privileges: true,
-      reason: 'the disk died',
-      actor: { kind: 'operator', name: 'Ann', from: null },
-      programs: { folder: programs, env: process.env },
-      now: () => new Date(),
-      say: () => undefined,
-      ...more,
-    });
 
   it('go on by nothing that the backup itself tells of signer and chains', async () => {
     const { env, sql } = await schemaOf();

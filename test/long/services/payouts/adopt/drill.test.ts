@@ -10,6 +10,7 @@ import { type AddressKey, keyOfHex } from '../../../../../src/chains/address-key
 import { auditLedger } from '../../../../../src/services/ledger/audit.ts';
 
 import { noteRestoreGoals } from '../../../../../src/services/restores/hold.ts';
+import { ask } from '../../../../cli/care/stage.ts';
 import { answer, type Env, gateway, oneObject } from '../../../../cli/support.ts';
 import {
   MERCHANTS,
@@ -75,9 +76,13 @@ describe('the drill: a database of yesterday, the journal of today', function ()
   };
   const RESUME = ['payout', 'resume', '--by', 'Ann'];
 
-  /** What a disk does that dies: every row is gone. */
+  /** What a disk does that dies: every row is gone, and an empty database is made in its place. */
   const lose = async (): Promise<void> => {
-    await the.deps.orm.em.fork().execute('drop table ledger_entries, deposits, customers cascade');
+    const url = new URL(env().DATABASE_URL ?? '');
+    const name = url.pathname.slice(1);
+    const server = Object.assign(url, { pathname: '/postgres' }).href;
+    await ask(server, `drop database ${name} with (force)`);
+    await ask(server, `create database ${name}`);
   };
 
   before(async () => {
@@ -135,7 +140,7 @@ describe('the drill: a database of yesterday, the journal of today', function ()
     const restored = await eventually(
       'nobody being connected',
       async () => {
-        const ran = await gateway(['restore', '--from', backup, '--replace', '--json', '--by', 'Ann'], env());
+        const ran = await gateway(['restore', '--from', backup, '--json', '--by', 'Ann'], env());
         return ran.code === 0 ? oneObject(ran.stdout) : undefined;
       },
       60_000,
