@@ -83,7 +83,6 @@ describe('the roles of the database, as they are shipped', function () {
       ['sessions', 'token_hash, former_token_hash'],
       ['api_keys', 'hash'],
       ['password_links', 'token_hash'],
-      ['shown_secrets', 'sealed'],
       ['idempotency_answers', 'body_sealed'],
       ['webhook_endpoints', 'secret_sealed, earlier_secrets'],
       ['customers', 'page_token_hash, page_token_sealed'],

@@ -182,7 +182,7 @@ const OWNER_OF: Readonly<Record<string, string>> = {
 };
 /** `sessions` change with every request of their user; this test is about what they are allowed to see. */
 const OF_NOBODY: ReadonlySet<string> = new Set(
-  `merchants sessions user_sites password_links shown_secrets login_budgets rate_limits
+  `merchants sessions user_sites password_links login_budgets rate_limits
     webhook_slots outbox schema_migrations chain_cursors chain_requests chain_blocks gas_levels
     gas_wallets key_in_use sent_transactions signer_state unrecognised_transfers balance_rounds
     balance_differences notices restores loop_runs partition_months unrecognised_days`.split(/\s+/),

@@ -4,7 +4,6 @@ import { LoginBudget } from './access/login-budget.ts';
 import { PasswordLink } from './access/password-link.ts';
 import { RateLimit } from './access/rate-limit.ts';
 import { Session } from './access/session.ts';
-import { ShownSecret } from './access/shown-secret.ts';
 import { User } from './access/user.ts';
 import { UserSite } from './access/user-site.ts';
 import { BalanceDifference } from './chain/balance-difference.ts';
@@ -104,7 +103,6 @@ export {
   SentTransaction,
   Session,
   SettlementWait,
-  ShownSecret,
   SignerState,
   UnrecognisedDay,
   UnrecognisedTransfer,
@@ -160,7 +158,6 @@ export const ENTITIES = [
   PayoutDecision,
   SentTransaction,
   Session,
-  ShownSecret,
   SettlementWait,
   SignerState,
   Quota,

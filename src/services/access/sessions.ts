@@ -207,8 +207,8 @@ export async function endSessionsOf(em: Em, userId: string, kept?: string): Prom
 }
 
 /**
- * Removes what has ended: sessions, budgets of attempts, links, secrets that nobody looked at, and
- * addresses that nobody used for a year. At most 5,000 rows of each.
+ * Removes what has ended: sessions, budgets of attempts, links, and addresses that nobody used for a year. At
+ * most 5,000 rows of each.
  */
 export async function purgeSessions(deps: Deps): Promise<void> {
   const { idleMs, maxMs } = deps.settings.sessions;
@@ -218,7 +218,6 @@ export async function purgeSessions(deps: Deps): Promise<void> {
     sessions: sql`last_seen_at <= ${idle} or created_at <= ${old} or last_seen_at > ${ahead}`,
     login_budgets: sql`ends_at <= ${now}`,
     password_links: sql`expires_at <= ${now}`,
-    shown_secrets: sql`expires_at <= ${now}`,
     user_sites: sql`last_login_at <= ${before(now, SITE_KEPT_MS)}`,
   };
   const em = deps.orm.em.fork();

@@ -1,9 +1,9 @@
 import { isSignedIn } from '../../services/access/sessions.ts';
-import { keepForOneLook } from '../../services/access/signed-in/shown-once.ts';
 import { txDeps } from '../../services/deps.ts';
 import {
   answerOnce,
   IdempotencyConflict,
+  type KeptAnswer,
   type KeyedRequest,
   keptAnswer,
 } from '../../services/idempotency.ts';
@@ -13,7 +13,8 @@ import { secretField } from '../parts/field.ts';
 import { notice } from '../parts/notice.ts';
 import type { Problem } from './door.ts';
 import { type Confirm, NotSignedIn } from './enter.ts';
-import type { FormPage, Screen, Typed, Visit } from './visit.ts';
+import { secretsOf, shownBefore } from './shown.ts';
+import type { Done, FormPage, Screen, Typed, Visit } from './visit.ts';
 
 /** More than every form of ours needs, and little enough to be read for anybody who is signed in. */
 const MAX_FORM_BYTES = 64 * 1024;
@@ -78,7 +79,8 @@ ${
 export type Posted = { readonly location: string } | { readonly screen: Screen };
 
 /**
- * Carries a form out, once for its key: a second post of the same form leads to where the first one led.
+ * Carries a form out, once for its key: a second post of the same form leads to where the first one led, and
+ * does not show the secrets that the first one made.
  * What is refused changes nothing and shows the form again, with what was typed and a sentence at each field.
  * Throws what is no matter of the form: an id that does not exist, an outage.
  */
@@ -105,7 +107,7 @@ export async function postForm<Input, Prepared>(
   try {
     const confirmed = form.guarded ? await confirmedBy(visit, confirm, sent) : { visit };
     if ('problem' in confirmed) return await again(confirmed.problem);
-    if ('location' in confirmed) return confirmed;
+    if (!('visit' in confirmed)) return confirmed;
     proven = confirmed.visit;
     // Where a code was just used up, a caller who leaves does not waste it: the second of two clicks
     // would have to wait for the next code.
@@ -138,16 +140,23 @@ async function confirmedBy(visit: Visit, confirm: Confirm, sent: Given<unknown>)
   const wait = { limitMs: LOOK_MS, answer: visit.ctx.res, party: visit.owner.merchantId };
   const look = () => keptAnswer(visit.deps, requestOf(visit, sent), OTHER_POST_MS);
   const known = await withinTime(wait, look, visit.door.late);
-  if (known) return await ledTo(visit, sent, known.body);
+  if (known) return await ledTo(visit, sent, known);
   const confirmed = await confirm(visit, sent.values);
   if ('visit' in confirmed) return confirmed;
   const meanwhile = await withinTime(wait, look, visit.door.late);
-  return meanwhile ? await ledTo(visit, sent, meanwhile.body) : confirmed;
+  return meanwhile ? await ledTo(visit, sent, meanwhile) : confirmed;
 }
 
-async function ledTo({ ctx, door }: Visit, { once }: Given<unknown>, location: string) {
+/** What is kept of a form that has taken effect: where it leads, and whether a page with secrets came before. */
+const kept = ({ to, secrets }: Done): KeptAnswer => ({ status: secrets ? 200 : 303, body: to });
+
+async function ledTo(
+  { ctx, door }: Visit,
+  { once }: Given<unknown>,
+  { status, body }: KeptAnswer,
+): Promise<Posted> {
   await door.keepSignedIn(ctx, once);
-  return { location };
+  return status === 303 ? { location: body } : { screen: shownBefore(body) };
 }
 
 function unconfirmed(visit: Visit): Visit {
@@ -168,42 +177,35 @@ async function carryOut<Input, Prepared>(
   visit: Visit,
   form: FormPage<Input, Prepared>,
   sent: Given<Input>,
-): Promise<{ readonly location: string }> {
+): Promise<Posted> {
   const { deps, ctx, owner, door } = visit;
   const { input } = sent;
   const request = requestOf(visit, sent);
   const { prepare } = form;
-  let token: string | undefined;
+  let done: Done | undefined;
   const work = () =>
     answerOnce<Prepared>(deps, request, {
       prepare: prepare && (() => prepare(visit, input)),
       apply: async (tx, prepared) => {
         if (!(await isSignedIn(tx.em, owner))) throw new NotSignedIn();
-        const done = await form.apply(tx, txDeps(deps), {
+        done = await form.apply(tx, txDeps(deps), {
           visit,
           input,
           prepared: prepared as Prepared,
           nextToken: door.tokenFor(ctx, sent.once, 'changed'),
         });
-        token = done.token;
-        const shown = done.secrets && {
-          id: await keepForOneLook(tx.em, deps, {
-            sessionId: owner.sessionId,
-            text: JSON.stringify(done.secrets),
-          }),
-        };
-        return { status: 303, body: shown ? visit.to(`/shown/${shown.id}`) : done.to };
+        return kept(done);
       },
       keptRefusal: () => undefined,
     });
-  const { body, replayed } = await work().catch(async (error: unknown) => {
+  const answer = await work().catch(async (error: unknown) => {
     if (!(error instanceof IdempotencyConflict) || error.reason !== 'in_flight') throw error;
     await keptAnswer(deps, request, OTHER_POST_MS);
     return await work();
   });
-  if (replayed) return await ledTo(visit, sent, body);
-  if (token !== undefined) door.handOver(ctx, token);
-  return { location: body };
+  if (answer.replayed || !done) return await ledTo(visit, sent, answer);
+  if (done.token !== undefined) door.handOver(ctx, done.token);
+  return done.secrets ? { screen: secretsOf(done.secrets, done.to) } : { location: done.to };
 }
 
 /** Members that are no text are dropped: a browser sends none. */

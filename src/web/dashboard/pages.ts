@@ -8,7 +8,6 @@ import { LINKS } from './links/index.ts';
 import { OVERVIEW } from './overview/index.ts';
 import { PAYOUTS } from './payouts/index.ts';
 import { SETTINGS } from './settings/index.ts';
-import { SHOWN_PAGE } from './shown.ts';
 import { SIMULATE } from './simulate/index.ts';
 import type { Pages } from './visit.ts';
 
@@ -24,7 +23,6 @@ const SUBJECTS: readonly Pages[] = [
   SIMULATE,
   SETTINGS,
   ACCOUNT,
-  { reads: [SHOWN_PAGE] },
 ];
 
 /**

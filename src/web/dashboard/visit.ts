@@ -82,7 +82,7 @@ export type Typed = {
   readonly once: string;
 };
 
-/** What a form has done: where to go on, and what is shown there this once. */
+/** What a form has done: where to go on, and what is shown before that, this once. */
 export type Done = {
   readonly to: string;
   readonly secrets?: Secrets;
@@ -95,8 +95,6 @@ export type Secrets = {
   readonly title: string;
   readonly text: string;
   readonly items: readonly { readonly label: string; readonly value: string }[];
-  /** Where the person goes on after it was copied. */
-  readonly next: string;
 };
 
 /** A form that changes something, all of it in one transaction. */

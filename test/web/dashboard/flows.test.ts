@@ -99,8 +99,10 @@ describe('a person at the dashboard', function () {
     expect(await at.main())
       .to.include('shown already')
       .and.not.to.include(secret);
-    await page.goto(`${the.api.origin}/dashboard/test/endpoints`);
-    await at.go(NOWHERE);
+    expect(await sql('select 1 from webhook_endpoints where merchant_id = ?', [merchantId])).to.have.length(
+      1,
+    );
+    await at.go('Go on');
     expect(await page.content()).not.to.include(secret);
     await at.go('Change');
     await page.getByLabel('payment.completed').check();

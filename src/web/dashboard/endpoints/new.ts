@@ -33,18 +33,17 @@ export const NEW_ENDPOINT_FORMS = guardedWhenLive<z.output<typeof newEndpoint>, 
     await permitEndpoint(deps, { ...scope, url, events, description: description || null }),
   apply: async (tx, deps, { visit: { to }, prepared }) => {
     const { id, secret } = await createEndpoint(tx, deps, prepared);
-    return { to: to(`/endpoints/${id}`), secrets: newSecret(secret, to(`/endpoints/${id}`)) };
+    return { to: to(`/endpoints/${id}`), secrets: newSecret(secret) };
   },
   again: async (visit, typed) => screen(visit, typed),
 });
 
 /** What a person has to know of a secret that was just made. */
-function newSecret(secret: string, next: string) {
+function newSecret(secret: string) {
   return {
     title: 'The endpoint is registered',
     text: 'Your server needs its secret to know that a message comes from here.',
     items: [{ label: 'Signing secret', value: secret }],
-    next,
   };
 }
 

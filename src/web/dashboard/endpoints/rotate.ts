@@ -21,14 +21,12 @@ export const ROTATE_SECRET_FORMS = guardedWhenLive({
     const change = { ...scope, id: params['id'] ?? '', rotateSecret: true };
     const { id, secret } = await updateEndpoint(tx, deps, change);
     if (secret === undefined) throw new Error('a rotation made no secret');
-    const next = to(`/endpoints/${id}`);
     return {
-      to: next,
+      to: to(`/endpoints/${id}`),
       secrets: {
         title: 'The endpoint has a new secret',
         text: 'The old one signs beside it for 24 hours. Give your server the new one within that time.',
         items: [{ label: 'Signing secret', value: secret }],
-        next,
       },
     };
   },

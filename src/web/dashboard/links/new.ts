@@ -84,7 +84,6 @@ export const NEW_LINK_FORM = form({
           { label: 'Webhook secret of this link', value: webhookSecret },
           { label: 'Address for the payer', value: link.url },
         ],
-        next,
       },
     };
   },

@@ -35,7 +35,6 @@ export const INVITE_FORM = form<string, Invitation>({
         title: 'The link of the invitation',
         text: `Give it to ${prepared.email}, and to nobody else: whoever opens it first chooses the password. It works once, until ${dateTime(expiresAt.toISOString())}.`,
         items: [{ label: 'Link', value: `${door.publicUrl(ctx)}${path}` }],
-        next: to(TEAM[0]),
       },
     };
   },

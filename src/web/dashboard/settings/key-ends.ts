@@ -54,15 +54,13 @@ export const ROTATE_FORMS = guardedWhenLive<number>({
   },
   apply: async (tx, _deps, { visit, input: graceMs }) => {
     const { key } = await rotateKey(visit.deps, { ...ofVisit(visit), graceMs }, tx);
-    const to = visit.to(KEYS[0]);
     const end = dateTime(new Date(visit.deps.now().getTime() + graceMs).toISOString());
     return {
-      to,
+      to: visit.to(KEYS[0]),
       secrets: {
         title: 'The key that takes its place',
         text: `It works at once, and may do what the old one may. ${graceMs === 0 ? 'The old one has ended.' : `The old one ends at ${end} at the latest.`}`,
         items: [{ label: 'API key', value: key }],
-        next: to,
       },
     };
   },

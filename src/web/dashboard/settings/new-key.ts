@@ -31,14 +31,12 @@ export const NEW_KEY_FORMS = guardedWhenLive<Terms>({
   fields: (_visit, values) => termsOf(values),
   apply: async (tx, _deps, { visit, input }) => {
     const { key } = await createKey(visit.deps, { ...visit.scope, ...input }, tx);
-    const to = visit.to('/settings/keys');
     return {
-      to,
+      to: visit.to('/settings/keys'),
       secrets: {
         title: 'Your new key',
         text: `It opens the API in ${visit.mode} mode at once. Keep it where your server keeps its secrets.`,
         items: [{ label: 'API key', value: key }],
-        next: to,
       },
     };
   },
