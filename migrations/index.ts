@@ -60,7 +60,7 @@ import { Migration20261128000093_replacements } from './Migration20261128000093_
 import { Migration20261128000094_concluded_payouts } from './Migration20261128000094_concluded_payouts.ts';
 import { Migration20261128000095_proof } from './Migration20261128000095_proof.ts';
 import { Migration20261128000096_sealed_acts } from './Migration20261128000096_sealed_acts.ts';
-import { Migration20261128000098_shown_at_once } from './Migration20261128000098_shown_at_once.ts';
+import { Migration20261128000098_signed_in_once } from './Migration20261128000098_signed_in_once.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
 export const MIGRATIONS = [
@@ -135,5 +135,5 @@ export const MIGRATIONS = [
   },
   { name: 'Migration20261128000095_proof', class: Migration20261128000095_proof },
   { name: 'Migration20261128000096_sealed_acts', class: Migration20261128000096_sealed_acts },
-  { name: 'Migration20261128000098_shown_at_once', class: Migration20261128000098_shown_at_once },
+  { name: 'Migration20261128000098_signed_in_once', class: Migration20261128000098_signed_in_once },
 ];

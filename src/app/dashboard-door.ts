@@ -14,7 +14,7 @@ import { simulation } from '../api/simulation.ts';
 import { check, readQuery } from '../api/validation.ts';
 import { LineIsFull, type WaitingLine } from '../base/async/waiting-line.ts';
 import type { Mode } from '../domain/assets.ts';
-import { createSessionFinder, type SessionFinder, type SessionOwner } from '../services/access/sessions.ts';
+import { createSessionFinder, type SessionOwner } from '../services/access/sessions.ts';
 import { createOwnPasswordChange } from '../services/access/signed-in/own-password.ts';
 import { createStepUp } from '../services/access/signed-in/step-up.ts';
 import type { Deps } from '../services/deps.ts';
@@ -66,7 +66,7 @@ export function dashboardDoor(
     networkOf: (ctx) => siteOf(guards.addressOf(ctx.req)),
     prefix,
     publicUrl: (ctx: Context) => publicUrl ?? `http://localhost:${ctx.req.socket.localPort}`,
-    ...proofs(deps, find, passwordLine),
+    ...proofs(deps, passwordLine),
     chains,
     scripts: [scriptOf('page', `${prefix}/`)],
   };
@@ -77,28 +77,15 @@ function callerOf(owner: SessionOwner, mode: Mode): Caller {
 }
 
 /** What looks at passwords, in the line of logins, and hands out the tokens that come of it. */
-function proofs(deps: Deps, find: SessionFinder, line: WaitingLine) {
+function proofs(deps: Deps, line: WaitingLine) {
   const within = <T>(work: () => Promise<T>) => withinBudget({ limitMs: BUDGET_MS }, work);
   const options = { within, line };
   const [stepUp, changePassword] = [createStepUp(deps, options), createOwnPasswordChange(deps, options)];
   const handOver = (ctx: Context, token: string): void => ctx.set('Set-Cookie', sessionCookie(token));
-  // Made of what the browser alone has, its cookie and its form, under a key that we alone have.
-  const tokenFor: Door['tokenFor'] = (ctx, once, why) => {
-    const text = JSON.stringify([why, once, ...sessionTokens(ctx.req)]);
-    return Buffer.from(deps.secretBox.keyedHash(text, 'session-token'), 'hex').toString('base64url');
-  };
   return {
     stepUp: (...given) => stepUp(...given).catch(overload),
     changePassword: (...given) => changePassword(...given).catch(overload),
     handOver,
-    tokenFor,
-    keepSignedIn: async (ctx, once) => {
-      for (const why of ['changed', 'confirmed'] as const) {
-        const token = tokenFor(ctx, once, why);
-        const owner = await find(token);
-        if (owner && !owner.isFormer) return handOver(ctx, token);
-      }
-    },
     tooOften: (seconds) =>
       new ApiError('RATE_LIMITED', `Too many failed tries. Try again in ${spoken(seconds)}.`, {
         headers: { 'Retry-After': `${seconds}` },

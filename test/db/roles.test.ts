@@ -80,7 +80,7 @@ describe('the roles of the database, as they are shipped', function () {
     ]);
     for (const [table, hidden] of [
       ['users', 'password_hash, totp_sealed'],
-      ['sessions', 'token_hash, former_token_hash'],
+      ['sessions', 'token_hash'],
       ['api_keys', 'hash'],
       ['password_links', 'token_hash'],
       ['idempotency_answers', 'body_sealed'],

@@ -98,7 +98,7 @@ export function addLoginRoutes(router: Router, options: LoginRoutes): void {
     const tokens = sessionTokens(ctx.req);
     if (tokens.length > 0)
       await withinBudget({ limitMs: BUDGET_MS, answer: ctx.res }, () =>
-        endSessions(deps.orm.em.fork(), deps, tokens),
+        endSessions(deps.orm.em.fork(), tokens),
       );
     ctx.set('Set-Cookie', clearedCookie());
     if (wantsPage(ctx)) return redirect(ctx, `${prefix}/login`);

@@ -33,7 +33,7 @@ export function createLogin(deps: Deps, options: ProofOptions = {}): Login {
     const account = await within(() => findAccount(deps, { email }, input.site));
     const proven = await prove({ ...input, email, account }, async (em, { id }) => {
       await run(em, sql`update users set last_login_at = ${deps.now()} where id = ${id}`);
-      await endSessions(em, deps, input.previousTokens ?? []);
+      await endSessions(em, input.previousTokens ?? []);
       return await addSession(em, deps, { userId: id, site: input.site });
     });
     if (proven.kind !== 'proven') return proven;

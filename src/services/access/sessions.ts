@@ -16,8 +16,6 @@ const PURGE_BATCH = 5_000;
 const SITE_KEPT_MS = 365 * 86_400_000;
 /** For how long a step-up counts. */
 export const STEP_UP_MS = 10 * 60_000;
-/** For how long the token from before a renewal opens the session, too. */
-const FORMER_MS = 30_000;
 /** How far the clocks of two processes may lie apart. */
 const CLOCKS_DIFFER_MS = 60_000;
 
@@ -28,12 +26,8 @@ export type SessionOwner = {
   readonly merchantId: string;
   /** Whether the merchant's subscription is active now. */
   readonly subscribed: boolean;
-  /** The session has got another token since: it was found by the one from before, which confirms nothing. */
-  readonly isFormer: boolean;
-  /** When password and code were last shown again, as far as the holder of this token may use it. */
+  /** When password and code were last shown again. */
   readonly steppedUpAt: Date | null;
-  /** This very request has given the session another token, which nobody has got yet. */
-  readonly isRenewed?: boolean;
 };
 
 /** Returns who is signed in with a token; undefined for a malformed, unknown, revoked or expired one. */
@@ -64,31 +58,20 @@ export async function addSession(
   return token;
 }
 
-/** `token` is the one to go on with, random where it is not given. */
-export type Renewal = { readonly steppedUpAt: Date | null; readonly token?: string | undefined };
-
 /**
  * Gives the session another token inside the caller's transaction, and notes when it was stepped up: null
- * ends a step-up. It stays the same session and ends when it would have ended. The former token opens it for
- * 30 s more, never with the step-up, so that a browser that sent two requests at once, or lost the answer to
- * the first, is not signed out by that; from then on a copy of it opens nothing any more. Throws a
- * STEP_UP_REQUIRED {@link Refusal} for a session that is gone.
+ * ends a step-up. It stays the same session and ends when it would have ended; a copy of the token that it
+ * had opens nothing any more. Throws a STEP_UP_REQUIRED {@link Refusal} for a session that is gone.
  */
 export async function renewSession(
   em: Em,
-  { now }: Pick<Deps, 'now'>,
-  { sessionId, userId, isRenewed = false }: SessionOwner,
-  { steppedUpAt, token = newToken() }: Renewal,
+  { sessionId, userId }: SessionOwner,
+  steppedUpAt: Date | null,
 ): Promise<string> {
-  const tokenHash = hash('sha256', token);
-  // The token that a browser has is the one before: that of a second post, or of a second step of one post.
-  const isKnown = sql`(${isRenewed}::boolean or token_hash = ${tokenHash})`;
+  const token = newToken();
   const renewed = await run(
     em,
-    sql`update sessions set token_hash = ${tokenHash}, stepped_up_at = ${steppedUpAt},
-        former_token_hash = case when ${isKnown} then former_token_hash else token_hash end,
-        former_until = case when ${isKnown} then former_until
-          else ${after(now(), FORMER_MS)}::timestamptz end
+    sql`update sessions set token_hash = ${hash('sha256', token)}, stepped_up_at = ${steppedUpAt}
       where id = ${sessionId} and user_id = ${userId}`,
   );
   if (renewed === 0) throw stepUpRequired();
@@ -123,17 +106,15 @@ export function createSessionFinder(deps: Deps): SessionFinder {
       merchant_id: string;
       is_due: boolean;
       subscribed: boolean;
-      is_former: boolean;
       stepped_up_at: string | null;
     }>({
       name: 'find-session',
       text: `select s.id, s.user_id, u.merchant_id, s.last_seen_at <= $5 as is_due,
-               s.token_hash <> $1 as is_former, s.stepped_up_at,
+               s.stepped_up_at,
                m.subscription_active and (m.subscription_until is null
                  or m.subscription_until > $2) as subscribed
              from sessions s join users u on u.id = s.user_id join merchants m on m.id = u.merchant_id
-             where (s.token_hash = $1
-                 or s.former_token_hash = $1 and s.former_until > $2 and s.former_until <= $7)
+             where s.token_hash = $1
                and s.last_seen_at > $3 and s.created_at > $4 and s.last_seen_at <= $6
                and u.removed_at is null`,
       values: [
@@ -143,7 +124,6 @@ export function createSessionFinder(deps: Deps): SessionFinder {
         before(now, maxMs),
         noted,
         after(now, idleMs),
-        after(now, FORMER_MS + CLOCKS_DIFFER_MS),
       ],
     });
     const row = rows[0];
@@ -160,8 +140,7 @@ export function createSessionFinder(deps: Deps): SessionFinder {
       userId: row.user_id,
       merchantId: row.merchant_id,
       subscribed: row.subscribed,
-      isFormer: row.is_former,
-      steppedUpAt: row.is_former || row.stepped_up_at === null ? null : new Date(row.stepped_up_at),
+      steppedUpAt: row.stepped_up_at === null ? null : new Date(row.stepped_up_at),
     };
   };
 }
@@ -182,20 +161,10 @@ export async function isSignedIn(
  * Ends the sessions that these tokens open at once, of the first ten at most. A token without a session is no
  * error.
  */
-export async function endSessions(
-  em: Em,
-  { now }: Pick<Deps, 'now'>,
-  tokens: readonly string[],
-): Promise<void> {
+export async function endSessions(em: Em, tokens: readonly string[]): Promise<void> {
   const good = tokens.filter((token) => TOKEN_SHAPE.test(token)).slice(0, MAX_ENDED_AT_ONCE);
-  for (const token of good) {
-    const tokenHash = hash('sha256', token);
-    await run(
-      em,
-      sql`delete from sessions where token_hash = ${tokenHash}
-        or former_token_hash = ${tokenHash} and former_until > ${now()}`,
-    );
-  }
+  for (const token of good)
+    await run(em, sql`delete from sessions where token_hash = ${hash('sha256', token)}`);
 }
 
 /** Ends every session of a user, but for the one that is kept, inside the caller's transaction. */

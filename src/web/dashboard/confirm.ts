@@ -9,12 +9,11 @@ const MAX_CODE = 20;
 /** Steps a sign-in up by what stands in the fields of `guardFields`. */
 export const confirm: Confirm = async (visit, values) => {
   const { door, ctx, owner, standing } = visit;
-  const { confirm_password: password = '', confirm_code: totp, once = '' } = values;
+  const { confirm_password: password = '', confirm_code: totp } = values;
   if (password === '') return { problem: asked('This needs your password again.') };
   if (password.length > MAX_PASSWORD || (totp ?? '').length > MAX_CODE) return { problem: wrong(standing) };
   const site = door.networkOf(ctx);
-  const token = door.tokenFor(ctx, once, 'confirmed');
-  const result = await door.stepUp(owner, { password, totp, site, token }).catch((error: unknown) => {
+  const result = await door.stepUp(owner, { password, totp, site }).catch((error: unknown) => {
     // Only a session that ended between the two is told so here.
     throw error instanceof Refusal && error.code === 'STEP_UP_REQUIRED' ? new NotSignedIn() : error;
   });

@@ -73,13 +73,6 @@ export type Door = {
   readonly changePassword: OwnPasswordChange;
   /** Lets the browser go on under another token of its session. */
   readonly handOver: (ctx: Context, token: string) => void;
-  /**
-   * The token under which the request's session goes on where a form renews it: the same for every post of
-   * this form that came with the same cookie, and to be guessed by nobody who has not both.
-   */
-  readonly tokenFor: (ctx: Context, once: string, why: 'confirmed' | 'changed') => string;
-  /** Hands over what an earlier post of the form has renewed the session to, if that is its token still. */
-  readonly keepSignedIn: (ctx: Context, once: string) => Promise<void>;
   /** The error of a try for which there were too many before. */
   readonly tooOften: (retryAfterSeconds: number) => Error;
   /** The chains that can be asked about an address. */

@@ -140,24 +140,18 @@ async function confirmedBy(visit: Visit, confirm: Confirm, sent: Given<unknown>)
   const wait = { limitMs: LOOK_MS, answer: visit.ctx.res, party: visit.owner.merchantId };
   const look = () => keptAnswer(visit.deps, requestOf(visit, sent), OTHER_POST_MS);
   const known = await withinTime(wait, look, visit.door.late);
-  if (known) return await ledTo(visit, sent, known);
+  if (known) return ledTo(known);
   const confirmed = await confirm(visit, sent.values);
   if ('visit' in confirmed) return confirmed;
   const meanwhile = await withinTime(wait, look, visit.door.late);
-  return meanwhile ? await ledTo(visit, sent, meanwhile) : confirmed;
+  return meanwhile ? ledTo(meanwhile) : confirmed;
 }
 
-/** What is kept of a form that has taken effect: where it leads, and whether a page with secrets came before. */
+/** What is kept of a form that has taken effect: where it leads, and whether secrets were shown before. */
 const kept = ({ to, secrets }: Done): KeptAnswer => ({ status: secrets ? 200 : 303, body: to });
 
-async function ledTo(
-  { ctx, door }: Visit,
-  { once }: Given<unknown>,
-  { status, body }: KeptAnswer,
-): Promise<Posted> {
-  await door.keepSignedIn(ctx, once);
-  return status === 303 ? { location: body } : { screen: shownBefore(body) };
-}
+const ledTo = ({ status, body }: KeptAnswer): Posted =>
+  status === 303 ? { location: body } : { screen: shownBefore(body) };
 
 function unconfirmed(visit: Visit): Visit {
   return { ...visit, standing: { ...visit.standing, steppedUpUntil: null } };
@@ -192,7 +186,6 @@ async function carryOut<Input, Prepared>(
           visit,
           input,
           prepared: prepared as Prepared,
-          nextToken: door.tokenFor(ctx, sent.once, 'changed'),
         });
         return kept(done);
       },
@@ -203,7 +196,7 @@ async function carryOut<Input, Prepared>(
     await keptAnswer(deps, request, OTHER_POST_MS);
     return await work();
   });
-  if (answer.replayed || !done) return await ledTo(visit, sent, answer);
+  if (answer.replayed || !done) return ledTo(answer);
   if (done.token !== undefined) door.handOver(ctx, done.token);
   return done.secrets ? { screen: secretsOf(done.secrets, done.to) } : { location: done.to };
 }

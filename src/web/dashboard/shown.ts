@@ -4,7 +4,7 @@ import { copyable } from '../parts/copyable.ts';
 import { notice } from '../parts/notice.ts';
 import type { Screen, Secrets } from './visit.ts';
 
-/** What a form has made and nobody can see again: it stands in the answer to the form, and is kept nowhere. */
+/** What a form has made and nobody can see again: it stands in the answer to it, and is kept nowhere. */
 export function secretsOf({ title, text, items }: Secrets, next: string): Screen {
   return {
     title,

@@ -119,8 +119,6 @@ export type FormPage<Input = never, Prepared = unknown> = {
       readonly visit: Visit;
       readonly input: Input;
       readonly prepared: Prepared;
-      /** What {@link Done.token} is where the change renews the session. */
-      readonly nextToken: string;
     },
   ) => Promise<Done>;
   /** Shows the form again, with what was typed and what was wrong. */

@@ -94,7 +94,7 @@ describe('a guarded form of the dashboard', function () {
     expect(late.text).to.include('name="confirm_password"');
   });
 
-  it('takes effect once, however often and at whatever moment it is posted, and leads to one place', async () => {
+  it('takes effect once, however often and at whatever moment it is posted, and shows a secret once', async () => {
     const { careful, codeOf, signedIn } = await withApp();
     const asked = (await signedIn.get(PATH)).text;
     expect(asked).to.include('name="confirm_password"').and.include('name="confirm_code"');
@@ -110,19 +110,19 @@ describe('a guarded form of the dashboard', function () {
       const first = signedIn.postRaw(path, members);
       await pause(apart);
       const answers = await Promise.all([first, signedIn.postRaw(path, members)]);
-      expect(
-        answers.map(({ status }) => status),
-        `${apart} ms apart`,
-      ).to.deep.equal([200, 200]);
-      const told = answers.map(({ text }) => /sk_live_|shown already/.exec(text)?.[0]);
-      expect(told.sort(), 'one shows it').to.deep.equal(['shown already', 'sk_live_']);
+      // The other one came before or after the sign-in went on under another token.
+      const shows = answers.filter(({ status, text }) => status === 200 && text.includes('sk_live_'));
+      expect(shows, `${apart} ms apart`).to.have.length(1);
+      for (const { status, text, location } of answers.filter((one) => one !== shows[0]))
+        expect(status === 200 ? text : location).to.match(/This was shown already|^\/login\?/);
       const made: unknown[] = await api.deps.orm.em
         .fork()
         .execute('select 1 from api_keys where label = ?', [members.label]);
       expect(made).to.have.length(1);
-      // The browser has given the first answer up: it has the cookie of the second one alone.
-      expect(answers[1]?.cookie).to.be.a('string').and.equal(answers[0]?.cookie);
-      signedIn.state.cookie = answers[1]?.cookie ?? '';
+      signedIn.state.cookie = shows[0]?.cookie ?? '';
+      const again = await signedIn.post(path, members);
+      expect([again.status, again.text.includes('shown already')]).to.deep.equal([200, true]);
+      expect(again.text).not.to.include('sk_live_');
       clock.ms += STEP_MS;
       const still = await signedIn.get(PATH);
       expect(still.status, 'still signed in').to.equal(200);

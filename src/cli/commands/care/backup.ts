@@ -83,27 +83,21 @@ async function restore({ options }: { options: RestoreOptions }): Promise<Comman
 
 function drilled(manifest: Manifest, books: CommandResult): CommandResult {
   return {
-    json: { ok: books.problem === undefined, drill: true, ...presented(manifest), books: books.json },
-    text: `${facts(shownOf(manifest))}\n${books.text}`,
+    ...answerOf(manifest, books, { drill: true }),
     next: 'The drill changed nothing: the database that it made is gone.',
-    problem: books.problem,
   };
 }
 
 function done({ manifest, migrated, walletIndex }: Restored, books: CommandResult): CommandResult {
+  const more = { drill: false, migrated, wallet_index: walletIndex, payouts_held: true };
   const next = `${walletIndex.next}, far above ${walletIndex.highest}, the highest that the backup knows`;
+  return { ...answerOf(manifest, books, more, { 'next wallet index': next }), next: STEPS };
+}
+
+function answerOf(manifest: Manifest, books: CommandResult, more: object, shown = {}): CommandResult {
   return {
-    json: {
-      ok: books.problem === undefined,
-      drill: false,
-      ...presented(manifest),
-      migrated,
-      wallet_index: walletIndex,
-      payouts_held: true,
-      books: books.json,
-    },
-    text: `${facts({ ...shownOf(manifest), 'next wallet index': next })}\n${books.text}`,
-    next: STEPS,
+    json: { ok: books.problem === undefined, ...more, ...presented(manifest), books: books.json },
+    text: `${facts({ ...shownOf(manifest), ...shown })}\n${books.text}`,
     problem: books.problem,
   };
 }

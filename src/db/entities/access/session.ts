@@ -8,8 +8,6 @@ const schema = defineEntity({
     id: p.uuid().primary(),
     userId: () => p.manyToOne(User).mapToPk().fieldName('user_id'),
     tokenHash: p.string().length(64),
-    formerTokenHash: p.string().length(64).nullable(),
-    formerUntil: p.datetime().columnType('timestamptz').nullable(),
     createdAt: p.datetime().columnType('timestamptz'),
     lastSeenAt: p.datetime().columnType('timestamptz'),
     site: p.string().length(64).nullable(),
@@ -17,19 +15,12 @@ const schema = defineEntity({
     totpPending: p.blob().nullable(),
     totpPendingUntil: p.datetime().columnType('timestamptz').nullable(),
   },
-  uniques: [
-    { name: 'sessions_token_hash_unique', properties: ['tokenHash'] },
-    { name: 'sessions_former_token_hash_unique', properties: ['formerTokenHash'] },
-  ],
+  uniques: [{ name: 'sessions_token_hash_unique', properties: ['tokenHash'] }],
   indexes: [
     { name: 'sessions_user_id_index', properties: ['userId', 'createdAt'] },
     { name: 'sessions_last_seen_at_index', properties: ['lastSeenAt'] },
   ],
   checks: [
-    {
-      name: 'sessions_former_token_check',
-      expression: '(former_token_hash is null) = (former_until is null)',
-    },
     {
       name: 'sessions_totp_pending_check',
       expression: '(totp_pending is null) = (totp_pending_until is null)',
@@ -39,7 +30,6 @@ const schema = defineEntity({
 
 /**
  * A signed-in browser: only the SHA-256 of its token is stored. A session that ended has no row any more.
- * The token that it had before opens it until `formerUntil`, too.
  * `site` is where it was opened from, `steppedUpAt` when password and code were last shown again, and
  * `totpPending` a sealed secret that counts once a code of it was given.
  */

@@ -20,16 +20,14 @@ export type OwnPasswordInput = {
 };
 
 /**
- * A change whose proof looked right. `apply` makes it in the caller's transaction: `token`, a random one
- * where none is given, takes the place of the session's former one. It is refused where the code was used,
- * or the password changed, meanwhile: nothing changes then. Throws a STEP_UP_REQUIRED {@link Refusal} for
- * a session that has ended.
+ * A change whose proof looked right. `apply` makes it in the caller's transaction: `token` takes the place of
+ * the session's former one. It is refused where the code was used, or the password changed, meanwhile:
+ * nothing changes then. Throws a STEP_UP_REQUIRED {@link Refusal} for a session that has ended.
  */
 export type PreparedPassword = {
   readonly kind: 'right';
   readonly apply: (
     em: Em,
-    token?: string,
   ) => Promise<{ readonly kind: 'changed'; readonly token: string } | { readonly kind: 'refused' }>;
 };
 
@@ -61,7 +59,7 @@ export function createOwnPasswordChange(deps: Deps, options: ProofOptions = {}):
     const claim = { password: present, totp, site, email: account.email, account, newPassword };
     const seen = await look(claim);
     if (seen.kind !== 'right') return seen;
-    const change = async (em: Em, token?: string): Promise<string> => {
+    const change = async (em: Em): Promise<string> => {
       const user = await em.findOneOrFail(User, account.id);
       await endPasswordLinks(em, user.id);
       await changeProof(em, { ...deps, actor: { kind: 'user', userId: user.id, from: site } }, user, {
@@ -69,12 +67,12 @@ export function createOwnPasswordChange(deps: Deps, options: ProofOptions = {}):
         changes: {},
         kept: owner.sessionId,
       });
-      return await renewSession(em, deps, owner, { steppedUpAt: null, token });
+      return await renewSession(em, owner, null);
     };
     return {
       kind: 'right',
-      apply: async (em, token) => {
-        const proven = await seen.use(em, () => change(em, token));
+      apply: async (em) => {
+        const proven = await seen.use(em, () => change(em));
         return proven.kind === 'proven' ? { kind: 'changed', token: proven.value } : proven;
       },
     };

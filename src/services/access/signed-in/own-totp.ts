@@ -60,11 +60,7 @@ export async function confirmTotp(
   em: Em,
   deps: TxDeps,
   owner: SessionOwner,
-  {
-    code,
-    counted,
-    token: next,
-  }: { readonly code: string; readonly counted: Counted; readonly token?: string },
+  { code, counted }: { readonly code: string; readonly counted: Counted },
 ): Promise<ConfirmingTotp> {
   const user = await lockOwn(em, deps, owner);
   const pending = await findPending(em, deps, owner);
@@ -72,7 +68,7 @@ export async function confirmTotp(
   const step = stepOfCode(pending.secret, code, deps.now());
   if (step === undefined) return { kind: 'refused' };
   const totpSealed = deps.secretBox.seal(pending.secret, user.id);
-  const token = await change(em, deps, { owner, user, next }, { totpSealed, totpLastStep: step });
+  const token = await change(em, deps, { owner, user }, { totpSealed, totpLastStep: step });
   await giveBack(em, counted.who, counted.at);
   return { kind: 'confirmed', token };
 }
@@ -86,20 +82,19 @@ export async function endOwnTotp(
   em: Em,
   deps: TxDeps,
   owner: SessionOwner,
-  next?: string,
 ): Promise<{ readonly token: string }> {
   const user = await lockOwn(em, deps, owner);
   if (!user.totpSealed) throw notFound('authenticator app');
   const changes = { totpSealed: null, totpLastStep: null };
-  return { token: await change(em, deps, { owner, user, next }, changes) };
+  return { token: await change(em, deps, { owner, user }, changes) };
 }
 
-type Changed = { readonly owner: SessionOwner; readonly user: User; readonly next: string | undefined };
+type Changed = { readonly owner: SessionOwner; readonly user: User };
 
 async function change(
   em: Em,
   deps: TxDeps,
-  { owner, user, next }: Changed,
+  { owner, user }: Changed,
   changes: Pick<User, 'totpSealed' | 'totpLastStep'>,
 ): Promise<string> {
   await changeProof(em, deps, user, { action: 'user.totp', changes, kept: owner.sessionId });
@@ -107,7 +102,7 @@ async function change(
     em,
     sql`update sessions set totp_pending = null, totp_pending_until = null where id = ${owner.sessionId}`,
   );
-  return await renewSession(em, deps, owner, { steppedUpAt: null, token: next });
+  return await renewSession(em, owner, null);
 }
 
 /** The caller's own row, locked before the session as everywhere. */

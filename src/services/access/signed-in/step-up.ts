@@ -4,7 +4,7 @@ import type { Deps } from '../../deps.ts';
 import { stepUpRequired } from '../../refusal.ts';
 import { holdUser } from '../../within.ts';
 import { createProver, findAccount, type Proof, type ProofOptions, type Throttled } from '../proof.ts';
-import { type Renewal, renewSession, type SessionOwner, STEP_UP_MS, stepUpEnd } from '../sessions.ts';
+import { renewSession, type SessionOwner, STEP_UP_MS, stepUpEnd } from '../sessions.ts';
 import { type Counted, takeAttempt } from '../throttle.ts';
 
 /** `token` takes the place of the former one, `owner` is who has it; the step-up ends at `until`. */
@@ -22,7 +22,7 @@ export type SteppingUp =
  * Notes on a session that its user has shown password and code again. Throws a STEP_UP_REQUIRED
  * {@link Refusal} for a session that has ended, and {@link LineIsFull}.
  */
-export type StepUp = (owner: SessionOwner, proof: Proof & Pick<Renewal, 'token'>) => Promise<SteppingUp>;
+export type StepUp = (owner: SessionOwner, proof: Proof) => Promise<SteppingUp>;
 
 /**
  * The step-ups of one process: the proof of a login, in its line and by its budgets, so that a stolen session
@@ -32,15 +32,15 @@ export type StepUp = (owner: SessionOwner, proof: Proof & Pick<Renewal, 'token'>
 export function createStepUp(deps: Deps, options: ProofOptions = {}): StepUp {
   const { within = (work) => work() } = options;
   const prove = createProver(deps, options);
-  return async (owner, { password, totp, site, token: next }) => {
+  return async (owner, { password, totp, site }) => {
     const account = await within(() => findAccount(deps, { userId: owner.userId }, site));
     if (!account) throw stepUpRequired();
     const proven = await prove({ password, totp, site, email: account.email, account }, async (em) => {
       const now = deps.now();
-      const token = await renewSession(em, deps, owner, { steppedUpAt: now, token: next });
+      const token = await renewSession(em, owner, now);
       return {
         token,
-        owner: { ...owner, isFormer: false, isRenewed: true, steppedUpAt: now },
+        owner: { ...owner, steppedUpAt: now },
         until: new Date(now.getTime() + STEP_UP_MS),
       };
     });
@@ -84,10 +84,10 @@ export async function countTry(deps: Deps, owner: SessionOwner, site: string): P
 async function untilOf(
   em: Em,
   { now }: Pick<Deps, 'now'>,
-  { sessionId, userId, isFormer, steppedUpAt: known }: SessionOwner,
+  { sessionId, userId, steppedUpAt: known }: SessionOwner,
   held: boolean,
 ): Promise<Date | undefined> {
-  if (isFormer || !known) return undefined;
+  if (!known) return undefined;
   const row = await firstRow(
     em,
     sql<{ steppedUpAt: string | null }>`select stepped_up_at from sessions

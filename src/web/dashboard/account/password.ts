@@ -35,8 +35,8 @@ export const PASSWORD_FORM = form<Given, PreparedPassword>({
     if (seen.kind === 'refused') throw wrong(standing.usesTotp);
     return seen;
   },
-  apply: async ({ em }, _deps, { visit, prepared, nextToken }) => {
-    const changed = await prepared.apply(em, nextToken);
+  apply: async ({ em }, _deps, { visit, prepared }) => {
+    const changed = await prepared.apply(em);
     if (changed.kind === 'refused') throw wrong(visit.standing.usesTotp);
     return { to: visit.to('/account', doneQuery(visit, 'password')), token: changed.token };
   },

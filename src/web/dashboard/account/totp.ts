@@ -60,8 +60,8 @@ export const CONFIRM_TOTP_FORM = form<string, Counted>({
     if (counted.kind === 'throttled') throw door.tooOften(counted.retryAfterSeconds);
     return counted;
   },
-  apply: async ({ em }, deps, { visit, input: code, prepared: counted, nextToken: token }) => {
-    const result = await confirmTotp(em, deps, visit.owner, { code, counted, token });
+  apply: async ({ em }, deps, { visit, input: code, prepared: counted }) => {
+    const result = await confirmTotp(em, deps, visit.owner, { code, counted });
     if (result.kind === 'none')
       throw new Refusal('INVALID', 'This secret has expired. Begin again, and scan the new one.');
     if (result.kind === 'refused')
@@ -91,8 +91,8 @@ export const END_TOTP_FORM = form({
   withoutSubscription: true,
   guarded: true,
   fields: () => ({ input: undefined }),
-  apply: async ({ em }, deps, { visit, nextToken }) => {
-    const { token } = await endOwnTotp(em, deps, visit.owner, nextToken);
+  apply: async ({ em }, deps, { visit }) => {
+    const { token } = await endOwnTotp(em, deps, visit.owner);
     return { to: visit.to('/account', doneQuery(visit, 'totp-off')), token };
   },
   again: async (visit, typed) => endScreen(visit, typed),

@@ -27,7 +27,7 @@ describe('a restore in trouble, and a drill', function () {
     const ran = await care.restore({ url });
     await orm.close(true);
     expect([ran.code, ran.stdout]).to.deep.equal([1, '']);
-    expect(told(ran)).to.match(/Nothing was restored.*being accessed by other users.*Stop every/);
+    expect(told(ran)).to.match(/Nothing was restored.*being accessed by other users.*Stop whatever/);
     expect((await care.restore({ url })).code).to.equal(0);
   });
 
