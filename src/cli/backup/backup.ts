@@ -32,8 +32,7 @@ export async function makeBackup(order: BackupOrder): Promise<Backup> {
   try {
     const file = join(partial, DUMP_FILE);
     writeFileSync(file, '', { mode: 0o600 });
-    const without = ['--no-comments', '--no-publications', '--no-subscriptions'];
-    await runProgram('pg_dump', ['--format=custom', ...without, `--file=${file}`], order);
+    await runProgram('pg_dump', ['--format=custom', '--no-comments', `--file=${file}`], order);
     const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string };
     const dump = { file: DUMP_FILE, bytes: statSync(file).size, sha256: await hashOfFile(file) } as const;
     const manifest: Manifest = {

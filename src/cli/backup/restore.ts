@@ -162,12 +162,13 @@ async function readTarget(em: Em, name: string) {
   }
 }
 
-/** All of it or nothing. */
+/** All of it or nothing, but for what takes rows out of the database it was made in. */
 async function fill({ url, from, programs, say }: DrillInput, more: readonly string[] = []): Promise<void> {
   say('Restoring the rows…');
   const database = new URL(url).pathname.slice(1);
-  const args = [`--dbname=${database}`, '--single-transaction', '--exit-on-error', '--no-owner', ...more];
-  await runProgram('pg_restore', [...args, join(resolve(from), DUMP_FILE)], { url, programs });
+  const args = [`--dbname=${database}`, '--single-transaction', '--exit-on-error', '--no-owner'];
+  const without = ['--no-publications', '--no-subscriptions', ...more];
+  await runProgram('pg_restore', [...args, ...without, join(resolve(from), DUMP_FILE)], { url, programs });
 }
 
 async function filled(input: RestoreInput, manifest: Manifest): Promise<Restored> {
