@@ -7,7 +7,6 @@ import { CHAINS } from '../chains/index.ts';
 import { ChainMismatch } from '../chains/rpc/errors.ts';
 import type { Config } from '../config/index.ts';
 import { MODES, type Network } from '../domain/assets.ts';
-import { sealFound } from '../services/secrets/directions.ts';
 import { requireKeyInUse } from '../services/secrets/key-in-use.ts';
 import { proveIdentity } from '../services/watcher/cursor.ts';
 import type { TemporalPlace } from '../temporal/place.ts';
@@ -86,7 +85,6 @@ async function prepareSchema(gateway: Gateway, migrates: boolean): Promise<void>
   try {
     await (migrates ? migrate : requireCurrentSchema)(gateway.deps.orm);
     await requireKeyInUse(gateway.deps);
-    if (migrates) await sealFound(gateway.deps);
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     const reason = error instanceof Error ? error.message : String(error);

@@ -53,10 +53,9 @@ async function start({
 }
 
 async function migrateSchema() {
-  const [{ withGateway }, { migrate }, { sealFound }, { requireKeyInUse }] = await Promise.all([
+  const [{ withGateway }, { migrate }, { requireKeyInUse }] = await Promise.all([
     import('./process.ts'),
     import('../app/migrate.ts'),
-    import('../services/secrets/directions.ts'),
     import('../services/secrets/key-in-use.ts'),
   ]);
   const applied = await withGateway(
@@ -64,7 +63,6 @@ async function migrateSchema() {
     async ({ deps, holdsKey }) => {
       const names = await migrate(deps.orm, progress);
       if (holdsKey) await requireKeyInUse(deps);
-      if (holdsKey) await sealFound(deps);
       return names;
     },
   );

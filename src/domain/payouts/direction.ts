@@ -44,9 +44,6 @@ export type AskedDestination = {
 export type Resumed = { readonly kind: 'resume'; readonly merchantId: string | null };
 export type Sealable = Direction | AskedDestination | Resumed;
 
-/** How a seal came about: by whoever wrote the row, or for a row that was found without one. */
-export type SealOrigin = { readonly at: Date; readonly found: boolean };
-
 /** How far the clocks of two machines may differ. What was sealed later than so counts for nothing yet. */
 export const CLOCKS_DIFFER_MS = 5 * 60_000;
 
@@ -64,47 +61,33 @@ const HASH_BYTES = 32;
 /** A time as ISO 8601 writes it, with milliseconds. */
 const TIME_BYTES = 24;
 
-/** The seal of a row: the mark of its key, how it came about, and the keyed hash over both and the row. */
-export function sealDirection(key: SealKey, direction: Sealable, origin: SealOrigin): Buffer {
-  const head = Buffer.concat([key.mark, originBytes(origin)]);
-  return Buffer.concat([head, hashOf(key, direction, origin)]);
+/** The seal of a row: the mark of its key, when it was made, and the keyed hash over that and the row. */
+export function sealDirection(key: SealKey, direction: Sealable, at: Date): Buffer {
+  const time = at.toISOString();
+  const hash = key.keyedHash(JSON.stringify([...partsOf(direction), time]), PURPOSE);
+  return Buffer.concat([key.mark, Buffer.from(time, 'latin1'), Buffer.from(hash, 'hex')]);
 }
 
-/**
- * How a row's seal came about; undefined where it has none that one of these keys made for this very row.
- */
+/** When a row was sealed; undefined where it has no seal that one of these keys made for this very row. */
 export function readSeal(
   keys: readonly SealKey[],
   direction: Sealable,
   seal: Uint8Array | null | undefined,
-): SealOrigin | undefined {
+): Date | undefined {
   for (const key of keys) {
-    const at = key.mark.length;
-    if (!seal || seal.length !== at + 1 + TIME_BYTES + HASH_BYTES) continue;
-    const bytes = Buffer.from(seal);
-    const found = bytes[at] === 1;
-    const written = bytes.toString('latin1', at + 1, at + 1 + TIME_BYTES);
-    const origin = { at: new Date(written), found };
-    if (!Number.isNaN(origin.at.getTime()) && isSame(sealDirection(key, direction, origin), bytes))
-      return origin;
+    const begin = key.mark.length;
+    if (seal?.length !== begin + TIME_BYTES + HASH_BYTES) continue;
+    const at = new Date(Buffer.from(seal.subarray(begin, begin + TIME_BYTES)).toString('latin1'));
+    if (!Number.isNaN(at.getTime()) && isSame(sealDirection(key, direction, at), seal)) return at;
   }
   return undefined;
 }
 
 /** Without a hint of how many bytes are right. */
-function isSame(a: Buffer, b: Buffer): boolean {
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
   let differing = a.length ^ b.length;
   for (let at = 0; at < a.length; at += 1) differing |= (a[at] ?? 0) ^ (b[at] ?? 0);
   return differing === 0;
-}
-
-function originBytes({ at, found }: SealOrigin): Buffer {
-  return Buffer.concat([Buffer.of(found ? 1 : 0), Buffer.from(at.toISOString(), 'latin1')]);
-}
-
-function hashOf(key: SealKey, direction: Sealable, { at, found }: SealOrigin): Buffer {
-  const text = JSON.stringify([...partsOf(direction), at.toISOString(), found]);
-  return Buffer.from(key.keyedHash(text, PURPOSE), 'hex');
 }
 
 function partsOf(direction: Sealable): (string | number | boolean | null)[] {

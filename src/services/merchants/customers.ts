@@ -135,11 +135,7 @@ async function insertAddresses(
     const addressKey = addressKeyOf(network, address);
     const owner = { network, addressKey, merchantId, customerId: customer.id, mode } as const;
     const { walletIndex } = customer;
-    const seal = sealDirection(
-      deps.secretBox,
-      { kind: 'address', ...owner, walletIndex },
-      { at: createdAt, found: false },
-    );
+    const seal = sealDirection(deps.secretBox, { kind: 'address', ...owner, walletIndex }, createdAt);
     em.create(DepositAddress, { id: deps.newId(), ...owner, createdAt, address, seal });
     return { network, address, createdAt };
   });

@@ -60,7 +60,7 @@ export async function setWithdraw(
       );
     const at = sealTime(deps.now(), await sealedAt(em, deps, merchantId, network));
     const direction = { kind: 'destination', network, merchantId, address } as const;
-    const seal = sealDirection(deps.secretBox, direction, { at, found: false });
+    const seal = sealDirection(deps.secretBox, direction, at);
     await em.upsert(WithdrawAddress, { merchantId, network, address, seal });
     // The signer notes it at once: from then on the one before is an older one for it.
     await run(em, sql`select pg_notify('signer', 'withdraw address')`);
@@ -81,7 +81,7 @@ async function sealedAt(
   );
   const keys = secretBox.previous ? [secretBox, secretBox.previous] : [secretBox];
   const direction = { kind: 'destination', network, merchantId, address: row?.address ?? null } as const;
-  return readSeal(keys, direction, row?.seal)?.at;
+  return readSeal(keys, direction, row?.seal);
 }
 
 /** Sets what is given as {@link setWithdraw} does, and tells the actors what may be paid out now. */

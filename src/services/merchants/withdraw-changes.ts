@@ -210,7 +210,7 @@ function addChange(
   const askedAt = deps.now();
   const countsAt = new Date(askedAt.getTime() + deps.settings.withdrawChangeDelayMs);
   const terms = { id: deps.newId(), ...asked, askedBy, askedFrom, countsAt };
-  const seal = sealDirection(deps.secretBox, { kind: 'asked', ...terms }, { at: askedAt, found: false });
+  const seal = sealDirection(deps.secretBox, { kind: 'asked', ...terms }, askedAt);
   return em.create(WithdrawChange, { ...terms, askedAt, seal, endedAt: null, outcome: null, reason: null });
 }
 

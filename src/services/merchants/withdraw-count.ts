@@ -120,8 +120,8 @@ function requireSealed({ secretBox }: Deps, change: WithdrawChange): void {
   const { id, network, merchantId, address = null, contractAllowed, askedBy, askedFrom, countsAt } = change;
   const terms = { id, network, merchantId, address, contractAllowed, askedBy, askedFrom, countsAt };
   const keys = previous ? [secretBox, previous] : [secretBox];
-  const origin = readSeal(keys, { kind: 'asked', ...terms }, change.seal);
-  if (origin && !origin.found && origin.at.getTime() === change.askedAt.getTime()) return;
+  const sealedAt = readSeal(keys, { kind: 'asked', ...terms }, change.seal);
+  if (sealedAt?.getTime() === change.askedAt.getTime()) return;
   const known = keys.some(({ mark }) => mark.equals(change.seal.subarray(0, mark.length)));
   throw new Held(
     known

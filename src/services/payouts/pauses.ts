@@ -117,7 +117,7 @@ async function sealedResume(em: Em, { secretBox, now }: TxDeps, merchantId: stri
       where kind <> 'retry' and merchant_id is not distinct from ${merchantId}::uuid`,
   );
   const at = sealTime(now(), before?.at == null ? undefined : new Date(before.at));
-  return { at, seal: sealDirection(secretBox, { kind: 'resume', merchantId }, { at, found: false }) };
+  return { at, seal: sealDirection(secretBox, { kind: 'resume', merchantId }, at) };
 }
 
 /** When a person last asked for another look at an address; null where nobody did. */

@@ -1,12 +1,10 @@
-// The seals of rows that direct money: for rows that are older than seals, and after a change of the key.
-import type { Em } from '../../db/orm.ts';
+// The seals of rows that direct money, after a change of the key.
 import { firstRow, rows, run, sql } from '../../db/sql.ts';
 import {
   type AskedDestination,
   type Direction,
   readSeal,
   type SealKey,
-  type SealOrigin,
   sealDirection,
 } from '../../domain/payouts/direction.ts';
 import type { Deps } from '../deps.ts';
@@ -20,7 +18,7 @@ type Row = {
   readonly customerId: string;
   readonly mode: string;
   readonly walletIndex: number;
-  readonly seal: Buffer | null;
+  readonly seal: Buffer;
   readonly contractAllowed: boolean;
   readonly askedBy: string;
   readonly askedFrom: string;
@@ -58,7 +56,7 @@ const DESTINATIONS: Table = {
   of: ({ network, merchantId, address }) => ({ kind: 'destination', network, merchantId, address }),
 };
 
-/** What users asked for; none of them is older than seals. */
+/** What users asked for. */
 const ASKED: Table = {
   name: 'withdraw_changes',
   from: sql`(select id::text as id, network, merchant_id, address, contract_allowed, asked_by, asked_from,
@@ -80,43 +78,14 @@ const ASKED: Table = {
 const PAGE = 1_000;
 
 /**
- * Seals rows that carry no seal because they are older than seals, as rows that were found: a signer believes
- * those only where they were found before its journal began, so nobody gains by taking a seal away. Does
- * nothing once anything was signed. Returns how many it sealed.
- */
-export async function sealFound(deps: Pick<Deps, 'orm' | 'log' | 'now' | 'secretBox'>): Promise<number> {
-  let sealed = 0;
-  for (const table of [ADDRESSES, DESTINATIONS]) {
-    if (!(await anyUnsealed(deps.orm.em.fork(), table))) continue;
-    if (await anySigned(deps.orm.em.fork())) {
-      deps.log.error(
-        { table: table.name },
-        'rows that direct money carry no seal although transactions were signed: the signer signs nothing for them; find out who changed them, then set withdraw addresses again with "merchant set"',
-      );
-      continue;
-    }
-    const origin = { at: deps.now(), found: true };
-    const renew = (row: Row) => sealDirection(deps.secretBox, table.of(row), origin);
-    sealed += await eachPage(deps, table, sql`seal is null`, renew);
-  }
-  return sealed;
-}
-
-/**
  * Seals again under the present key what the previous one sealed, each seal as old as it was; one that does
  * not fit its row stays as it is, for the signer to find. Returns how many it renewed.
  */
 export async function resealDirections(deps: Pick<Deps, 'orm' | 'secretBox'>): Promise<number> {
   const { previous } = deps.secretBox;
   if (!previous) return 0;
-  const mark = previous.mark;
   let sealed = 0;
-  for (const table of [ADDRESSES, DESTINATIONS, ASKED]) {
-    const under = sql`substring(seal from 1 for ${mark.length}) = ${mark}`;
-    sealed += await eachPage(deps, table, under, (row) =>
-      renewed(deps.secretBox, previous, table.of(row), row.seal),
-    );
-  }
+  for (const table of [ADDRESSES, DESTINATIONS, ASKED]) sealed += await resealTable(deps, table, previous);
   return sealed;
 }
 
@@ -132,36 +101,28 @@ export async function countOldSeals(deps: Pick<Deps, 'orm' | 'secretBox'>): Prom
   return left;
 }
 
-function renewed(
-  present: SealKey,
+async function resealTable(
+  { orm, secretBox }: Pick<Deps, 'orm' | 'secretBox'>,
+  { name, from, id, of }: Table,
   previous: SealKey,
-  direction: Direction | AskedDestination,
-  seal: Buffer | null,
-) {
-  const origin: SealOrigin | undefined = readSeal([previous], direction, seal);
-  return origin && sealDirection(present, direction, origin);
-}
-
-async function eachPage(
-  deps: Pick<Deps, 'orm'>,
-  { name, from, id }: Table,
-  which: ReturnType<typeof sql>,
-  renew: (row: Row) => Buffer | undefined,
 ): Promise<number> {
+  const { mark } = previous;
   let sealed = 0;
   for (let after = ''; ; ) {
-    const em = deps.orm.em.fork();
+    const em = orm.em.fork();
     const page = await rows(
       em,
-      sql<Row>`select * from ${from} r where ${which} and id > ${after} order by id limit ${PAGE}`,
+      sql<Row>`select * from ${from} r where substring(seal from 1 for ${mark.length}) = ${mark}
+        and id > ${after} order by id limit ${PAGE}`,
     );
     const last = page.at(-1);
     if (!last) return sealed;
     after = last.id;
     const seals = page.flatMap((row) => {
-      const seal = renew(row);
-      return seal
-        ? { id: row.id, seal: seal.toString('hex'), before: row.seal?.toString('hex') ?? null }
+      const at = readSeal([previous], of(row), row.seal);
+      const hex = (seal: Buffer): string => seal.toString('hex');
+      return at
+        ? { id: row.id, seal: hex(sealDirection(secretBox, of(row), at)), before: hex(row.seal) }
         : [];
     });
     // What was written again meanwhile carries a seal of its own.
@@ -169,21 +130,7 @@ async function eachPage(
       em,
       sql`update ${sql.table(name)} t set seal = decode(s.seal, 'hex')
         from jsonb_to_recordset(${JSON.stringify(seals)}::jsonb) as s (id text, seal text, before text)
-        where ${id} = s.id and t.seal is not distinct from decode(s.before, 'hex')`,
+        where ${id} = s.id and t.seal = decode(s.before, 'hex')`,
     );
   }
-}
-
-async function anyUnsealed(em: Em, { name }: Table): Promise<boolean> {
-  return (
-    (await firstRow(em, sql`select 1 as one from ${sql.table(name)} where seal is null limit 1`)) !==
-    undefined
-  );
-}
-
-async function anySigned(em: Em): Promise<boolean> {
-  return (
-    (await firstRow(em, sql`select 1 as one from sent_transactions where raw is not null limit 1`)) !==
-    undefined
-  );
 }

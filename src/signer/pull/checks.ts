@@ -6,7 +6,7 @@ import { assetOf, NATIVE_CURRENCY } from '../../domain/assets.ts';
 import type { DepositState } from '../../domain/deposit.ts';
 import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
 import { type Bench, type Order, termsOf } from './bench.ts';
-import { provenDestination, provenOrigin, requireOldEnough } from './directions.ts';
+import { provenAt, provenDestination, requireOldEnough } from './directions.ts';
 import { isLost, placeOfTransfer, replaced, requireUnpaid } from './earlier.ts';
 import { contractKey, type DepositFacts, type Facts } from './facts.ts';
 import { lend, requireFromGasWallet, requireUndisturbed, takeBack } from './lending.ts';
@@ -107,7 +107,7 @@ function requireOwner({ judge, wallet }: Bench, { owner, payout }: Facts): numbe
       'no customer has the address that the payout takes from: find out who wrote the payout',
     );
   const { address: _, seal, ...row } = owner;
-  provenOrigin(judge, { kind: 'address', ...row }, seal);
+  provenAt(judge, { kind: 'address', ...row }, seal);
   if (owner.mode !== 'live' || owner.merchantId !== payout.merchantId)
     throw new NotSigned(
       'payout',

@@ -2,33 +2,23 @@
 
 import type { AddressKey } from '../../chains/address-key.ts';
 import { addressKeyOf } from '../../chains/addresses.ts';
-import {
-  CLOCKS_DIFFER_MS,
-  type Direction,
-  readSeal,
-  type SealKey,
-  type SealOrigin,
-} from '../../domain/payouts/direction.ts';
+import { CLOCKS_DIFFER_MS, type Direction, readSeal, type SealKey } from '../../domain/payouts/direction.ts';
 import type { JournalIndex } from '../journal-index.ts';
 import type { DestinationRow, Facts } from './facts.ts';
 import { NotSigned, Sealed } from './refusal.ts';
 
 /** What the seals are judged by. */
-export type SealJudge = { readonly keys: readonly SealKey[]; readonly begunAt: Date; readonly now: Date };
+export type SealJudge = { readonly keys: readonly SealKey[]; readonly now: Date };
 
 /** No clock that is right has made a seal of that time: it is never noted, or nothing later would count. */
 export const isAhead = (at: Date, now: Date): boolean => at.getTime() > now.getTime() + CLOCKS_DIFFER_MS;
 
 /**
- * How a row's seal came about. Throws {@link NotSigned} for a row without one and for one under an unknown
+ * When a row was sealed. Throws {@link NotSigned} for a row without one and for one under an unknown
  * key, and {@link Sealed} where it is wrong under a known one: whoever wrote it knows how seals look, and has
  * no key.
  */
-export function provenOrigin(
-  { keys, begunAt }: SealJudge,
-  direction: Direction,
-  seal: Uint8Array | null,
-): SealOrigin {
+export function provenAt({ keys }: SealJudge, direction: Direction, seal: Uint8Array | null): Date {
   const what =
     direction.kind === 'address'
       ? `the address ${direction.addressKey} on ${direction.network}`
@@ -38,8 +28,8 @@ export function provenOrigin(
       'destination',
       `${what} carries no seal, so nobody can tell who wrote it: ${next(direction)}`,
     );
-  const origin = readSeal(keys, direction, seal);
-  if (!origin) {
+  const at = readSeal(keys, direction, seal);
+  if (!at) {
     const known = keys.some(({ mark }) => Buffer.from(seal.subarray(0, mark.length)).equals(mark));
     throw known
       ? new Sealed(
@@ -51,12 +41,7 @@ export function provenOrigin(
           `${what} is sealed under another SECRETS_KEY than the signer's: give every process the same, and the other one as SECRETS_KEY_PREVIOUS; where no process ever had another, find out who writes to the database, then ${next(direction)}`,
         );
   }
-  if (origin.found && origin.at > begunAt)
-    throw new NotSigned(
-      'destination',
-      `${what} was found without a seal after this signer had begun: ${next(direction)}`,
-    );
-  return origin;
+  return at;
 }
 
 const next = (direction: Direction): string =>
@@ -72,7 +57,7 @@ const noDestination = ({ merchantId, network }: Facts['payout']): NotSigned =>
     `merchant ${merchantId} has no withdraw address on ${network}: set one with "merchant set"; the payout is given up by itself`,
   );
 
-/** Where a payout goes, as far as the rows of the moment say: see {@link provenOrigin}. */
+/** Where a payout goes, as far as the rows of the moment say: see {@link provenAt}. */
 export function provenDestination(
   judge: SealJudge,
   { payout, destination, isOurs }: Facts,
@@ -81,7 +66,7 @@ export function provenDestination(
   const { merchantId, network } = payout;
   if (!destination) throw noDestination(payout);
   const { address: text, seal } = destination;
-  const { at } = provenOrigin(judge, { kind: 'destination', network, merchantId, address: text }, seal);
+  const at = provenAt(judge, { kind: 'destination', network, merchantId, address: text }, seal);
   if (text === null) throw noDestination(payout);
   if (isAhead(at, judge.now))
     throw new NotSigned(
@@ -142,7 +127,7 @@ export function requireOldEnough(
  */
 export function newDestination(judge: SealJudge, index: JournalIndex, row: DestinationRow) {
   const { merchantId, network, address } = row;
-  const { at } = provenOrigin(judge, { kind: 'destination', network, merchantId, address }, row.seal);
+  const at = provenAt(judge, { kind: 'destination', network, merchantId, address }, row.seal);
   const key = address === null ? null : addressKeyOf(network, address);
   const seen = index.destination(merchantId, network);
   if (isAhead(at, judge.now)) return undefined;

@@ -173,7 +173,7 @@ class Signer {
     const nowMs = performance.now();
     if (nowMs < this.#destinationsAt) return false;
     const { journal, keys, orm, now } = the;
-    const judge = { keys, begunAt: journal.index.begunAt, now: now() };
+    const judge = { keys, now: now() };
     const page = await destinationsAfter(orm.em.fork(), this.#after, DESTINATIONS_PAGE);
     for (const row of page) {
       const seen = unlessRefused(() => newDestination(judge, journal.index, row));

@@ -62,14 +62,14 @@ export async function notePauses(
 /** What the journal has to note: the seals of before a pause, whenever they come, end it no more. */
 function lineOf(
   index: JournalIndex,
-  { keys, now }: Pick<SealJudge, 'keys' | 'now'>,
+  { keys, now }: SealJudge,
   { merchantId, isPaused, pausedAt, seal }: Decided,
 ) {
   const known = index.pause(merchantId);
   const since = known ? Date.parse(known.set_at) : 0;
   const line = { kind: 'pause', merchant_id: merchantId } as const;
-  const origin = readSeal(keys, { kind: 'resume', merchantId }, seal);
-  const resumed = origin && !isAhead(origin.at, now) ? origin.at.getTime() : 0;
+  const sealedAt = readSeal(keys, { kind: 'resume', merchantId }, seal);
+  const resumed = sealedAt && !isAhead(sealedAt, now) ? sealedAt.getTime() : 0;
   const paused = pausedAt === null ? 0 : new Date(pausedAt).getTime();
   // What ended one before this journal may be sealed under a key that nobody has any more.
   if (isPaused || paused > Math.max(since, resumed, index.begunAt.getTime())) {

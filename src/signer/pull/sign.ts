@@ -98,7 +98,7 @@ async function signLocked(the: OpenSigner, em: Em, asked: Asked): Promise<SignRe
   const { wallet, keys, limits, newDestinationAfterMs, resumeAfterMs } = the;
   const transfers = the.transfers[asked.network];
   const { index } = journal;
-  const judge = { keys, begunAt: index.begunAt, now: at };
+  const judge = { keys, now: at };
   const bench = { index, wallet, transfers, judge, limits, newDestinationAfterMs, resumeAfterMs, now: at };
   const again = replacement(bench, facts);
   if (!again) {
@@ -126,7 +126,7 @@ async function noteDestination(
   // Of another chain than the payout's it is not its merchant's there, and nothing is signed for it.
   if (!destination || asked.network !== payout.network) return;
   const { merchantId, network } = payout;
-  const judge = { keys, begunAt: journal.index.begunAt, now: at };
+  const judge = { keys, now: at };
   const seen = newDestination(judge, journal.index, { merchantId, network, ...destination });
   if (seen) await journal.append(seen, at);
 }

@@ -78,17 +78,16 @@ describe('a changed withdraw address in the hands of whoever writes to the datab
       countsAt: new Date(row?.counts_at ?? ''),
     } as const;
     const at = stage.deps.now();
-    const right = sealDirection(stage.deps.secretBox, terms, { at, found: false });
+    const right = sealDirection(stage.deps.secretBox, terms, at);
     stage.pass(24 * HOUR_S);
     for (const seal of [
       sealed,
       paid,
       Buffer.alloc(0),
       Buffer.alloc(right.length),
-      sealDirection(createSecretBox(randomBytes(32)), terms, { at, found: false }),
-      sealDirection(stage.deps.secretBox, terms, { at, found: true }),
-      sealDirection(stage.deps.secretBox, terms, { at: new Date(at.getTime() + 1), found: false }),
-      sealDirection(stage.deps.secretBox, { ...terms, kind: 'destination' }, { at, found: false }),
+      sealDirection(createSecretBox(randomBytes(32)), terms, at),
+      sealDirection(stage.deps.secretBox, terms, new Date(at.getTime() + 1)),
+      sealDirection(stage.deps.secretBox, { ...terms, kind: 'destination' }, at),
     ]) {
       await stage.force('update withdraw_changes set seal = ? where id = ?', [seal, id]);
       expect(await said(stage.count())).to.match(new RegExp(`${id}: it (was changed by|is sealed under)`));

@@ -173,7 +173,7 @@ describe('the signer refuses', function () {
 /** Sets a withdraw address that no use case takes, with a seal as one that was always there. */
 async function forceDestination({ deps, merchantId, sql }: SignerStage, address: string): Promise<void> {
   const direction = { kind: 'destination', network: 'bsc', merchantId, address } as const;
-  const seal = sealDirection(deps.secretBox, direction, { at: new Date(), found: false });
+  const seal = sealDirection(deps.secretBox, direction, new Date());
   await sql("update withdraw_addresses set address = ?, seal = ? where merchant_id = ? and network = 'bsc'", [
     address,
     seal,
