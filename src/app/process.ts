@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readRun } from '../base/data-dir.ts';
 import { OperatorError } from '../base/errors.ts';
@@ -8,7 +9,6 @@ import type { Config } from '../config/index.ts';
 import { byMode, MODES, type Mode, NETWORKS, type Network } from '../domain/assets.ts';
 import { resolveAccountXpubs } from '../signer/account-xpubs.ts';
 import { ensureDevelopmentWallet, ensureSecretsKey } from '../signer/development-keys.ts';
-import { fileExists } from '../signer/private-file.ts';
 import { readPublicParts } from '../signer/wallet-file.ts';
 import type { TemporalPlace } from '../temporal/place.ts';
 import type { ProcessEnvironment } from './compose.ts';
@@ -94,9 +94,7 @@ export async function locateKeys(
   const xpubs = config.production
     ? await resolveAccountXpubs(config.wallet)
     : await developmentXpubs(config, log);
-  const gas = (await fileExists(config.wallet.seedFile))
-    ? (await readPublicParts(config.wallet.seedFile)).gas
-    : {};
+  const gas = existsSync(config.wallet.seedFile) ? (await readPublicParts(config.wallet.seedFile)).gas : {};
   return { xpubs, secretsKey, gas };
 }
 
@@ -120,7 +118,7 @@ async function developmentXpubs(config: Config, log: Logger): Promise<Readonly<R
   const { seedFile, passphraseFile, xpubs } = config.wallet;
   const given = MODES.flatMap((mode) => NETWORKS.map((network) => xpubs[mode][network]));
   if (given.every((xpub) => xpub !== undefined)) return await resolveAccountXpubs(config.wallet);
-  if (given.every((xpub) => xpub === undefined) || (await fileExists(seedFile))) {
+  if (given.every((xpub) => xpub === undefined) || existsSync(seedFile)) {
     await ensureDevelopmentWallet({ dataDir: config.dataDir, log, seedFile, passphraseFile });
     return await resolveAccountXpubs(config.wallet);
   }

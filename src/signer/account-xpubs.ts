@@ -1,8 +1,8 @@
+import { existsSync } from 'node:fs';
 import { OperatorError } from '../base/errors.ts';
 import { type AccountXpubs, xpubVariable } from '../chains/account-xpubs.ts';
 import { byNetwork } from '../chains/index.ts';
 import { byMode, type Mode, type Network } from '../domain/assets.ts';
-import { fileExists } from './private-file.ts';
 import { readPublicParts } from './wallet-file.ts';
 
 /**
@@ -14,7 +14,7 @@ export async function resolveAccountXpubs(wallet: {
   readonly xpubs: Readonly<Record<Mode, Readonly<Record<Network, string | undefined>>>>;
   readonly seedFile: string;
 }): Promise<Readonly<Record<Mode, AccountXpubs>>> {
-  const file = (await fileExists(wallet.seedFile)) ? await readPublicParts(wallet.seedFile) : undefined;
+  const file = existsSync(wallet.seedFile) ? await readPublicParts(wallet.seedFile) : undefined;
   const pick = (mode: Mode, network: Network): string => {
     const variable = xpubVariable(mode, network);
     const [given, own] = [wallet.xpubs[mode][network], file?.xpub[mode][network]];

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { fileExists, readPrivateFile, writePrivateFile } from './private-file.ts';
+import { readPrivateFile, writePrivateFile } from './private-file.ts';
 import type { PublicParts } from './wallet-file.ts';
 import { createWallet, readPassphraseFile, readPublicParts } from './wallet-file.ts';
 
@@ -20,8 +21,8 @@ export async function ensureDevelopmentWallet(input: {
 }): Promise<{ publicParts: PublicParts; seedFile: string; passphraseFile: string; created: boolean }> {
   const seedFile = input.seedFile ?? join(input.dataDir, 'wallet.json');
   const passphraseFile = input.passphraseFile ?? join(input.dataDir, 'wallet.passphrase');
-  const hasSeed = await fileExists(seedFile);
-  if (hasSeed && !(await fileExists(passphraseFile))) {
+  const hasSeed = existsSync(seedFile);
+  if (hasSeed && !existsSync(passphraseFile)) {
     throw new OperatorError(
       `There is a wallet at ${seedFile} but no passphrase at ${passphraseFile}`,
       'Put its passphrase there, or move the wallet away to have a new one made',
@@ -50,7 +51,7 @@ export async function ensureSecretsKey(input: {
   readonly log: Logger;
 }): Promise<Uint8Array> {
   const file = join(input.dataDir, 'secrets.key');
-  if (!(await fileExists(file))) {
+  if (!existsSync(file)) {
     const created = await writePrivateFile(file, `${randomBytes(32).toString('base64')}\n`, {
       replace: false,
     });
@@ -72,7 +73,7 @@ async function createUnlessPresent(file: string, passphrase: string, now: Date):
     return true;
   } catch (error) {
     // Another process won the race with the same passphrase file: its wallet will do as well.
-    if (error instanceof OperatorError && (await fileExists(file))) return false;
+    if (error instanceof OperatorError && existsSync(file)) return false;
     throw error;
   }
 }

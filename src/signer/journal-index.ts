@@ -1,30 +1,21 @@
 // What can be asked of the signer's journal.
+import { closeSync, openSync, readSync } from 'node:fs';
 import type { AddressKey } from '../chains/address-key.ts';
 import type { Network } from '../domain/assets.ts';
-import { movesMoney, SENT_PURPOSES } from '../domain/payouts/purpose.ts';
+import { movesMoney } from '../domain/payouts/purpose.ts';
 import {
   type DestinationLine,
   hashOfLine,
   type JournalLine,
   NO_LINE,
   type PauseLine,
-  parseLine,
+  readLine,
   type SignedLine,
 } from './journal-lines.ts';
-import { KeyIndex, LineNumbers } from './journal-places.ts';
-import { DEPOSIT_BYTES, type Scanned, scanSigned, tailAt, tailOf } from './journal-scan.ts';
 import { MovedOfLate } from './moved.ts';
-
-/** The file that lines are read from again. */
-export type LineFile = {
-  read(at: number, length: number): Buffer;
-  /** Line `n` is not what it was when it was read first. */
-  broken(n: number): Error;
-};
 
 /** What a line ends with: the hash of the one before, a quote and a brace. */
 const PREVIOUS_BYTES = 66;
-const MOST_CACHED = 32;
 const MOST_SECONDS = 2 ** 32 - 1;
 
 /**
@@ -38,51 +29,47 @@ export class JournalIndex {
   head = NO_LINE;
   /** Where the next line begins in the file. */
   end = 0;
-  readonly moved = new MovedOfLate((after, since) => ({
-    upTo: this.length,
-    lines: this.#movedAfter(after, since),
-  }));
-  readonly #file: LineFile;
-  readonly #lines = new LineNumbers();
+  readonly moved = new MovedOfLate((after, since) => this.#movedAfter(after, since));
+  readonly #file: string;
+  readonly #broken: (n: number) => Error;
+  /** Of each line where it begins, when it moved money (in seconds), one more than its nonce; 0 for none. */
+  readonly #places = new Numbers(Float64Array);
+  readonly #movedAt = new Numbers(Uint32Array);
+  readonly #nonces = new Numbers(Uint32Array);
   readonly #keys = new KeyIndex();
-  readonly #cached = new Map<number, SignedLine>();
   readonly #destinations = new Map<string, DestinationLine>();
   readonly #changed = new Set<string>();
   readonly #approvals = new Map<string, Date>();
   readonly #pauses = new Map<string | null, PauseLine>();
 
-  constructor(file: LineFile) {
+  /** Lines are read again from the file; `broken` is thrown for one that is not what it was. */
+  constructor(file: string, broken: (n: number) => Error) {
     this.#file = file;
+    this.#broken = broken;
   }
 
   /** How many lines there are. */
   get length(): number {
-    return this.#lines.length;
+    return this.#places.length;
   }
 
-  /**
-   * Takes the next line over, which lies between two places of `bytes`, without its end. False where it does
-   * not follow the last one, or is none.
-   */
-  add(bytes: Buffer, from: number, to: number): boolean {
+  /** Takes the next line over, without its end. False where it does not follow the last one, or is none. */
+  add(bytes: Buffer): boolean {
     const n = this.length + 1;
-    const signed = scanSigned(bytes, from, to);
-    if (signed) {
-      const previous = bytes.toString('latin1', to - PREVIOUS_BYTES, to - 2);
-      if (n === 1 || signed.n !== n || previous !== this.head) return false;
-      this.#addSigned(bytes, signed);
-    } else {
-      const line = parseLine(bytes.toString('utf8', from, to));
-      if (line?.n !== n || line.previous !== this.head || (line.kind === 'begun') !== (n === 1)) return false;
-      if (!this.#addOther(line)) return false;
-    }
-    this.head = hashOfLine(bytes.subarray(from, to));
-    this.end += to - from + 1;
+    const line = readLine(bytes);
+    if (line?.n !== n || line.previous !== this.head || (line.kind === 'begun') !== (n === 1)) return false;
+    this.#note(line);
+    const isSigned = line.kind === 'signed';
+    const seconds = Math.min(Math.floor(Date.parse(line.at) / 1_000), MOST_SECONDS);
+    this.#places.push(this.end);
+    this.#movedAt.push(isSigned && movesMoney(line.purpose) ? seconds : 0);
+    this.#nonces.push(isSigned && line.nonce !== null ? line.nonce + 1 : 0);
+    this.head = hashOfLine(bytes);
+    this.end += bytes.length + 1;
     return true;
   }
 
-  #addOther(line: JournalLine): boolean {
-    if (line.kind === 'signed') return false;
+  #note(line: JournalLine): void {
     if (line.kind === 'begun') {
       this.id = line.journal;
       this.begunAt = new Date(line.at);
@@ -91,8 +78,10 @@ export class JournalIndex {
     if (line.kind === 'destination') this.#addDestination(line);
     if (line.kind === 'approved')
       this.#approvals.set(`${line.merchant_id}:${line.network}:${line.address}`, new Date(line.approved_at));
-    this.#lines.add(this.end, 0, 0, 0);
-    return true;
+    if (line.kind !== 'signed') return;
+    const isPayout = line.purpose === 'payout';
+    const wallets = [...(isPayout || line.nonce !== null ? [line.from] : []), ...(isPayout ? [] : [line.to])];
+    for (const key of [line.hash, line.payout_id, ...line.deposits, ...wallets]) this.#keys.add(key, line.n);
   }
 
   /** An address that was set again is as old as before. What follows none is a first one, too. */
@@ -102,21 +91,6 @@ export class JournalIndex {
     const isSame = known?.address === line.address;
     if (known && known.address !== null && !isSame) this.#changed.add(name);
     this.#destinations.set(name, isSame ? { ...line, at: known.at } : line);
-  }
-
-  /** By its hash, payout and deposits, the wallet whose place it takes and the address that it serves. */
-  #addSigned(bytes: Buffer, signed: Scanned): void {
-    const { n, purpose, nonce } = signed;
-    const isPayout = purpose === 'payout';
-    const code = 1 + SENT_PURPOSES.indexOf(purpose);
-    const seconds = Math.min(Math.floor(signed.atMs / 1_000), MOST_SECONDS);
-    this.#lines.add(this.end, code, seconds, nonce === null ? 0 : nonce + 1);
-    this.#keys.add(tailAt(bytes, signed.hash), n);
-    this.#keys.add(tailAt(bytes, signed.payout), n);
-    for (let one = 0; one < signed.depositCount; one += 1)
-      this.#keys.add(tailAt(bytes, signed.deposit - one * DEPOSIT_BYTES), n);
-    if (isPayout || nonce !== null) this.#keys.add(tailAt(bytes, signed.from), n);
-    if (!isPayout) this.#keys.add(tailAt(bytes, signed.to), n);
   }
 
   /** What was signed for a payout, in order. */
@@ -141,43 +115,24 @@ export class JournalIndex {
 
   /** What an address was given since something was last paid out of it, whatever for. */
   topUps(network: Network, to: AddressKey): readonly SignedLine[] {
-    const found: SignedLine[] = [];
-    this.#visit(to, (line) => {
-      if (line.network !== network) return false;
-      if (line.purpose === 'gas' && line.to === to) found.push(line);
-      return line.purpose === 'payout' && line.from === to;
-    });
-    return found.reverse();
-  }
-
-  /** What an address was lent, taken back or not. */
-  lentTo(network: Network, to: AddressKey): readonly SignedLine[] {
-    return this.given(network, to).filter(({ purpose }) => purpose === 'delegate');
+    const lines = this.#all(to, (line) => line.network === network);
+    const paid = lines.findLastIndex((line) => line.purpose === 'payout' && line.from === to);
+    return lines.slice(paid + 1).filter((line) => line.purpose === 'gas' && line.to === to);
   }
 
   /** The highest nonce that was signed for a wallet. */
   lastNonce(network: Network, from: AddressKey): number | undefined {
-    let last = -1;
-    this.#keys.visit(tailOf(from), (n) => {
-      const nonce = this.#lines.nonce(n) - 1;
-      if (nonce <= last) return false;
-      const line = this.#signed(n);
-      if (line.network === network && line.from === from) last = nonce;
-      return false;
-    });
-    return last < 0 ? undefined : last;
+    let last = 0;
+    for (const n of this.#keys.of(from))
+      if (this.#nonces.at(n) > last && this.#isFrom(n, network, from)) last = this.#nonces.at(n);
+    return last === 0 ? undefined : last - 1;
   }
 
   /** Whether a wallet has signed something in this place. */
   holds(network: Network, from: AddressKey, nonce: number): boolean {
-    let holds = false;
-    this.#keys.visit(tailOf(from), (n) => {
-      if (this.#lines.nonce(n) - 1 !== nonce) return false;
-      const line = this.#signed(n);
-      holds = line.network === network && line.from === from;
-      return holds;
-    });
-    return holds;
+    for (const n of this.#keys.of(from))
+      if (this.#nonces.at(n) === nonce + 1 && this.#isFrom(n, network, from)) return true;
+    return false;
   }
 
   /** The destination of a merchant as it was seen last. */
@@ -207,48 +162,115 @@ export class JournalIndex {
 
   /** Money that was signed away by lines after this one, and not before that by their own time. */
   *#movedAfter(after: number, since: Date): Iterable<SignedLine> {
-    const seconds = Math.floor(since.getTime() / 1_000);
-    for (let n = after + 1; n <= this.length; n += 1) {
-      const purpose = SENT_PURPOSES[this.#lines.code(n) - 1];
-      if (purpose && movesMoney(purpose) && this.#lines.seconds(n) >= seconds) yield this.#signed(n);
-    }
+    const seconds = Math.max(Math.floor(since.getTime() / 1_000), 1);
+    for (let n = after + 1; n <= this.length; n += 1)
+      if (this.#movedAt.at(n) >= seconds) yield this.#signed(n);
   }
 
+  #isFrom(n: number, network: Network, from: AddressKey): boolean {
+    const line = this.#signed(n);
+    return line.network === network && line.from === from;
+  }
+
+  /** Of the lines that may be of a key, those that are, in order: two keys may look alike. */
   #all(key: string, isIt: (line: SignedLine) => boolean): readonly SignedLine[] {
-    const found: SignedLine[] = [];
-    this.#visit(key, (line) => {
-      if (isIt(line)) found.push(line);
-      return false;
-    });
-    return found.reverse();
+    return Array.from(this.#keys.of(key), (n) => this.#signed(n))
+      .filter(isIt)
+      .reverse();
   }
 
-  /** Lines that may be of a key, the newest first: of two keys that look alike both. */
-  #visit(key: string, isLast: (line: SignedLine) => boolean): void {
-    this.#keys.visit(tailOf(key), (n) => isLast(this.#signed(n)));
-  }
-
-  /** It was looked at when it was added, and is the same still. */
   #signed(n: number): SignedLine {
-    const known = this.#cached.get(n);
-    if (known) return known;
-    const { amount, price, ...line } = JSON.parse(this.#bytes(n).toString('utf8'));
-    const signed = { ...line, amount: BigInt(amount), price: price === null ? null : BigInt(price) };
-    if (this.#cached.size === MOST_CACHED) this.#cached.clear();
-    this.#cached.set(n, signed);
-    return signed;
+    const line = readLine(this.#bytes(n));
+    if (line?.kind !== 'signed') throw this.#broken(n);
+    return line;
   }
 
   /** Throws where it is not the line that the next one names as the one before. */
   #bytes(n: number): Buffer {
     const isLast = n === this.length;
-    const [at, next] = [this.#lines.at(n), isLast ? this.end : this.#lines.at(n + 1)];
-    const end = n + 2 > this.length ? this.end : this.#lines.at(n + 2);
-    const read = this.#file.read(at, end - at);
+    const [at, next] = [this.#places.at(n), isLast ? this.end : this.#places.at(n + 1)];
+    const end = n + 2 > this.length ? this.end : this.#places.at(n + 2);
+    const read = this.#read(at, end - at);
     const line = read.subarray(0, next - at - 1);
     const previous = read.toString('latin1', read.length - PREVIOUS_BYTES - 1, read.length - 3);
-    if (read.length < end - at || hashOfLine(line) !== (isLast ? this.head : previous))
-      throw this.#file.broken(n);
+    if (read.length < end - at || hashOfLine(line) !== (isLast ? this.head : previous)) throw this.#broken(n);
     return line;
   }
+
+  /** Fewer bytes where the file has no more, or is there no more. */
+  #read(at: number, length: number): Buffer {
+    const buffer = Buffer.allocUnsafe(length);
+    let fd: number | undefined;
+    try {
+      fd = openSync(this.#file, 'r');
+      return buffer.subarray(0, readSync(fd, buffer, 0, length, at));
+    } catch {
+      return Buffer.alloc(0);
+    } finally {
+      if (fd !== undefined) closeSync(fd);
+    }
+  }
 }
+
+type Chunk = Float64Array | Uint32Array | Uint16Array;
+const CHUNK = 1 << 16;
+
+/** Numbers that take as little memory as they can, counted from 1 on. What is not there is 0. */
+class Numbers {
+  readonly #chunks: Chunk[] = [];
+  readonly #kind: new (
+    length: number,
+  ) => Chunk;
+  length = 0;
+
+  constructor(kind: new (length: number) => Chunk) {
+    this.#kind = kind;
+  }
+
+  push(value: number): void {
+    if (this.length % CHUNK === 0) this.#chunks.push(new this.#kind(CHUNK));
+    (this.#chunks.at(-1) as Chunk)[this.length % CHUNK] = value;
+    this.length += 1;
+  }
+
+  at(n: number): number {
+    return this.#chunks[Math.floor((n - 1) / CHUNK)]?.[(n - 1) % CHUNK] ?? 0;
+  }
+}
+
+const BUCKETS = 1 << 18;
+
+/**
+ * Which lines name a key, by the last 32 bits of it: ten bytes for each key of a line. Two keys may share
+ * them, so whoever asks compares the whole key with the line.
+ */
+class KeyIndex {
+  /** Of each bucket its newest entry; of each entry the one before it, the rest of its key, and the line. */
+  readonly #newest = new Uint32Array(BUCKETS);
+  readonly #before = new Numbers(Uint32Array);
+  readonly #rests = new Numbers(Uint16Array);
+  readonly #lines = new Numbers(Uint32Array);
+
+  add(key: string, n: number): void {
+    const tail = tailOf(key);
+    this.#before.push(this.#newest[tail % BUCKETS] ?? 0);
+    this.#rests.push(tail >>> 16);
+    this.#lines.push(n);
+    this.#newest[tail % BUCKETS] = this.#lines.length;
+  }
+
+  /** The newest line first, and each once. */
+  *of(key: string): Iterable<number> {
+    const tail = tailOf(key);
+    let last = 0;
+    for (let entry = this.#newest[tail % BUCKETS] ?? 0; entry > 0; entry = this.#before.at(entry)) {
+      const n = this.#lines.at(entry);
+      if (this.#rests.at(entry) !== tail >>> 16 || n === last) continue;
+      last = n;
+      yield n;
+    }
+  }
+}
+
+/** Of a text that ends otherwise than in hex digits, which is no key, that of none. */
+const tailOf = (key: string): number => Number.parseInt(key.slice(-8), 16) || 0;

@@ -4,7 +4,9 @@ import { z } from 'zod';
 import type { AddressKey } from '../chains/address-key.ts';
 import { CURRENCIES, NETWORKS } from '../domain/assets.ts';
 import { SENT_PURPOSES } from '../domain/payouts/purpose.ts';
-import { MOST_NONCE } from './journal-scan.ts';
+
+/** The highest nonce that has room in what is kept of a line. */
+const MOST_NONCE = 0xffff_fffe;
 
 const hex = z.string().regex(/^[0-9a-f]*$/);
 const key = z
@@ -22,6 +24,15 @@ const units = z
   .regex(/^[0-9]{1,78}$/)
   .transform((text) => BigInt(text));
 const network = z.enum(NETWORKS);
+
+/** An operator's approval of a withdraw address. */
+export const approvalSchema = z.strictObject({
+  merchant_id: z.uuid(),
+  network,
+  address: key,
+  approved_at: z.iso.datetime(),
+  by_name: z.string().max(120).nullable(),
+});
 
 const lineSchema = z.discriminatedUnion('kind', [
   z.strictObject({ ...common, kind: z.literal('begun'), journal: z.uuid() }),
@@ -55,15 +66,7 @@ const lineSchema = z.discriminatedUnion('kind', [
     /** When it was set, as the row's own seal says. */
     set_at: z.iso.datetime(),
   }),
-  z.strictObject({
-    ...common,
-    kind: z.literal('approved'),
-    merchant_id: z.uuid(),
-    network,
-    address: key,
-    approved_at: z.iso.datetime(),
-    by_name: z.string().max(120).nullable(),
-  }),
+  z.strictObject({ ...common, kind: z.literal('approved'), ...approvalSchema.shape }),
   z.strictObject({
     ...common,
     kind: z.literal('pause'),
@@ -100,6 +103,26 @@ export function lineText(entry: JournalEntry, place: { n: number; at: Date; prev
 export function parseLine(text: string): JournalLine | undefined {
   try {
     return lineSchema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The line that these bytes are in the journal, or undefined where they are none. What was signed is looked
+ * at more than once and not each time in every part, which of millions takes half a minute: it was before it
+ * was written, and the hash in the next line holds it to that.
+ */
+export function readLine(bytes: Buffer): JournalLine | undefined {
+  const text = bytes.toString('utf8');
+  try {
+    const line = JSON.parse(text);
+    if (line.kind !== 'signed') return parseLine(text);
+    const keys = [line.hash, line.payout_id, line.from, line.to, ...line.deposits];
+    if (!keys.every((one) => typeof one === 'string')) return undefined;
+    line.amount = BigInt(line.amount);
+    line.price = line.price === null ? null : BigInt(line.price);
+    return line;
   } catch {
     return undefined;
   }

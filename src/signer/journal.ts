@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, openSync, readSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { chmod, type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Lock, tryLock } from '../base/data-dir.ts';
@@ -7,7 +7,6 @@ import { OperatorError } from '../base/errors.ts';
 import { reasonOf } from '../base/reason.ts';
 import { JournalIndex } from './journal-index.ts';
 import { type JournalEntry, type JournalLine, lineText, parseLine } from './journal-lines.ts';
-import { scanSigned } from './journal-scan.ts';
 import { syncFolder } from './private-file.ts';
 
 /** Another process writes to the journal. */
@@ -22,6 +21,7 @@ export class JournalBroken extends OperatorError {
 const LINE_END = 0x0a;
 /** Far above a line with ten thousand deposits. */
 const MAX_LINE_BYTES = 1 << 22;
+const CHUNK_BYTES = 1 << 20;
 
 /**
  * What the signer has signed and seen, in a file that it only ever appends to. Each line holds the hash of
@@ -32,10 +32,6 @@ export type Journal = {
   readonly index: JournalIndex;
   /** Bytes of an unfinished last line that opening it took away; 0 where the end was whole. */
   readonly repairedBytes: number;
-  /** How many lines it has. */
-  length(): number;
-  /** The hash of its last line. */
-  head(): string;
   /**
    * Writes a line through to the disk before it returns. After an error it writes nothing more, because
    * nobody knows how much of the line is there: it has to be opened again.
@@ -74,7 +70,7 @@ async function opened({ file, now }: { file: string; now: Date }): Promise<Journ
   try {
     await chmod(`${file}.lock`, 0o600);
     handle = await open(file, 'a+', 0o600);
-    const index = await readLines(file, handle, handle.fd);
+    const index = await readLines(file);
     const { size } = await handle.stat();
     if (size > index.end) await handle.truncate(index.end);
     // A signer that was killed has written its last line, and perhaps not through to the disk.
@@ -95,29 +91,24 @@ async function opened({ file, now }: { file: string; now: Date }): Promise<Journ
  * its end is left out. Throws {@link JournalBroken}.
  */
 export async function readJournal(file: string): Promise<JournalIndex> {
-  const handle = await open(file, 'r').catch((error: unknown) => {
+  try {
+    return await readLines(file);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
     throw new JournalBroken(
       `The signer's journal ${file} cannot be read (${reasonOf(error)})`,
       'Run this where the signer keeps it (SIGN_JOURNAL_FILE), or name a copy of it with --journal',
       { cause: error },
     );
-  });
-  try {
-    return await readLines(file, handle);
-  } finally {
-    await handle.close();
   }
 }
 
-type Opened = {
-  readonly file: string;
+type Held = Pick<Journal, 'file' | 'index' | 'repairedBytes'> & {
   readonly handle: FileHandle;
   readonly lock: Lock;
-  readonly index: JournalIndex;
-  readonly repairedBytes: number;
 };
 
-function journalOver({ file, handle, lock, index, repairedBytes }: Opened): Journal {
+function journalOver({ file, handle, lock, index, repairedBytes }: Held): Journal {
   let failed: unknown;
   let last: Promise<unknown> = Promise.resolve();
   const write = async (entry: JournalEntry, at: Date): Promise<JournalLine> => {
@@ -125,8 +116,7 @@ function journalOver({ file, handle, lock, index, repairedBytes }: Opened): Jour
     const text = lineText(entry, { n: index.length + 1, at, previous: index.head });
     const bytes = Buffer.from(`${text}\n`, 'utf8');
     const line = parseLine(text);
-    const isRead = line && (line.kind !== 'signed' || scanSigned(bytes, 0, bytes.length - 1));
-    if (!isRead) throw new Error('a line that could not be read again is not written');
+    if (!line) throw new Error('a line that could not be read again is not written');
     if (bytes.length > MAX_LINE_BYTES) throw new Error('a line that long is not written');
     try {
       const { bytesWritten } = await handle.write(bytes);
@@ -136,15 +126,13 @@ function journalOver({ file, handle, lock, index, repairedBytes }: Opened): Jour
       failed = error;
       throw unwritten(file, error);
     }
-    if (!index.add(bytes, 0, bytes.length - 1)) throw broken(file, index.length + 1);
+    if (!index.add(bytes.subarray(0, -1))) throw broken(file, index.length + 1);
     return line;
   };
   return {
     file,
     index,
     repairedBytes,
-    length: () => index.length,
-    head: () => index.head,
     append: (entry, at) => {
       const written = last.then(() => write(entry, at));
       last = written.catch(() => undefined);
@@ -158,40 +146,24 @@ function journalOver({ file, handle, lock, index, repairedBytes }: Opened): Jour
   };
 }
 
-/**
- * Reads all whole lines and proves that each follows the one before. Lines are read again from an open file,
- * or else by its name.
- */
-async function readLines(file: string, handle: FileHandle, fd?: number): Promise<JournalIndex> {
-  const index = new JournalIndex({
-    read: (at, length) => readAt(fd ?? file, at, length),
-    broken: (n) => broken(file, n),
-  });
-  const buffer = Buffer.allocUnsafe(MAX_LINE_BYTES);
-  for (let held = 0; ; ) {
-    const { bytesRead } = await handle.read(buffer, held, buffer.length - held, index.end + held);
-    if (bytesRead === 0) return index;
-    held += bytesRead;
-    const bytes = buffer.subarray(0, held);
+/** Reads all whole lines, and proves that each follows the one before and the last one is a line. */
+async function readLines(file: string): Promise<JournalIndex> {
+  const index = new JournalIndex(file, (n) => broken(file, n));
+  let rest: Buffer = Buffer.alloc(0);
+  let last: Buffer = rest;
+  for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_BYTES })) {
+    const bytes = Buffer.concat([rest, chunk]);
     let from = 0;
     for (let to = bytes.indexOf(LINE_END); to >= 0; to = bytes.indexOf(LINE_END, from)) {
-      if (!index.add(bytes, from, to)) throw broken(file, index.length + 1);
+      last = bytes.subarray(from, to);
+      if (!index.add(last)) throw broken(file, index.length + 1);
       from = to + 1;
     }
-    buffer.copyWithin(0, from, held);
-    held -= from;
-    if (held === buffer.length) throw broken(file, index.length + 1);
+    rest = bytes.subarray(from);
+    if (rest.length > MAX_LINE_BYTES) throw broken(file, index.length + 1);
   }
-}
-
-function readAt(file: string | number, at: number, length: number): Buffer {
-  const fd = typeof file === 'number' ? file : openSync(file, 'r');
-  try {
-    const buffer = Buffer.allocUnsafe(length);
-    return buffer.subarray(0, readSync(fd, buffer, 0, length, at));
-  } finally {
-    if (fd !== file) closeSync(fd);
-  }
+  if (index.length > 0 && !parseLine(last.toString('utf8'))) throw broken(file, index.length);
+  return index;
 }
 
 function unwritten(file: string, cause: unknown): JournalBroken {

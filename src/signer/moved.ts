@@ -15,13 +15,10 @@ export type MovedPlace = {
   readonly amount: bigint;
   readonly merchantId: string;
 };
-type Line = Pick<SignedLine, 'network' | 'purpose' | 'payout_id' | 'attempt' | 'merchant_id'> &
+type Line = Pick<SignedLine, 'n' | 'network' | 'purpose' | 'payout_id' | 'attempt' | 'merchant_id'> &
   Pick<SignedLine, 'currency' | 'amount' | 'nonce' | 'at'>;
-/** Of the lines after the first so many, up to which it looked, those that move money and are not older. */
-export type ReadMoved = (
-  after: number,
-  since: Date,
-) => { readonly upTo: number; readonly lines: Iterable<Line> };
+/** Of the lines after this one those that move money and are not older. */
+type ReadMoved = (after: number, since: Date) => Iterable<Line>;
 
 /** What names a place among those of its asset. */
 export const placeName = (line: Pick<Line, 'payout_id' | 'purpose' | 'attempt' | 'nonce'>): string =>
@@ -51,9 +48,7 @@ export class MovedOfLate {
       this.#upTo = 0;
       this.#since = nowMs - DAY_MS - SLACK_MS;
     }
-    const { upTo, lines } = this.#read(this.#upTo, new Date(this.#since));
-    for (const line of lines) this.#add(line);
-    this.#upTo = upTo;
+    for (const line of this.#read(this.#upTo, new Date(this.#since))) this.#add(line);
     this.#since = Math.max(this.#since, nowMs - DAY_MS - SLACK_MS);
     const places = this.#assets.get(nameOf(asset)) ?? new Map<string, MovedPlace>();
     for (const [name, place] of places) {
@@ -64,6 +59,7 @@ export class MovedOfLate {
   }
 
   #add(line: Line): void {
+    this.#upTo = line.n;
     const asset = nameOf(line);
     const places = this.#assets.get(asset) ?? new Map<string, MovedPlace>();
     this.#assets.set(asset, places);

@@ -65,14 +65,6 @@ export async function readPrivateFile(
   }
 }
 
-/** True when something exists at the path. */
-export async function fileExists(file: string): Promise<boolean> {
-  return stat(file).then(
-    () => true,
-    () => false,
-  );
-}
-
 /** Makes what was created in a folder, or renamed there, last. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');

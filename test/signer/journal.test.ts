@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -7,8 +7,7 @@ import { tempDir } from '../../dev/support/parts.ts';
 import { keyOfHex } from '../../src/chains/address-key.ts';
 import { SENT_PURPOSES } from '../../src/domain/payouts/purpose.ts';
 import { type Journal, JournalBroken, JournalHeld, openJournal } from '../../src/signer/journal.ts';
-import { hashOfLine, type JournalEntry, parseLine } from '../../src/signer/journal-lines.ts';
-import { scanSigned, tailAt, tailOf } from '../../src/signer/journal-scan.ts';
+import { hashOfLine, type JournalEntry } from '../../src/signer/journal-lines.ts';
 
 const NOW = new Date('2026-11-24T12:00:00.000Z');
 const FROM = keyOfHex('aa'.repeat(20));
@@ -80,10 +79,14 @@ describe("the signer's journal", () => {
         const wrote: Signed[] = [];
         for (const one of [...steps, 'open' as const]) {
           if (one === 'open') {
-            const [id, head, length] = [journal.index.id, journal.head(), journal.length()];
+            const [id, head, length] = [journal.index.id, journal.index.head, journal.index.length];
             await journal.close();
             journal = await openJournal({ file, now: NOW });
-            expect([journal.index.id, journal.head(), journal.length()]).to.deep.equal([id, head, length]);
+            expect([journal.index.id, journal.index.head, journal.index.length]).to.deep.equal([
+              id,
+              head,
+              length,
+            ]);
             expect(journal.repairedBytes).to.equal(0);
           } else {
             const entry = signed({ ...one, raw: Buffer.from(one.raw).toString('hex') });
@@ -99,7 +102,7 @@ describe("the signer's journal", () => {
           const ofPayout = journal.index.ofPayout(entry.purpose, entry.payout_id);
           expect(ofPayout.map(({ hash }) => hash)).to.deep.equal([entry.hash]);
         }
-        expect(journal.length()).to.equal(1 + wrote.length);
+        expect(journal.index.length).to.equal(1 + wrote.length);
         const nonces = wrote.map(({ nonce }) => nonce).filter((nonce) => nonce !== null);
         expect(journal.index.lastNonce('bsc', FROM) ?? -1).to.equal(Math.max(-1, ...nonces));
         for (const nonce of [...nonces, 99])
@@ -126,12 +129,12 @@ describe("the signer's journal", () => {
       const journal = await open();
       expect(journal.repairedBytes, `${size}`).to.equal(size - whole);
       expect(statSync(file).size).to.equal(whole);
-      expect([journal.length(), journal.index.ofHash(kept.hash)?.n]).to.deep.equal([2, 2]);
+      expect([journal.index.length, journal.index.ofHash(kept.hash)?.n]).to.deep.equal([2, 2]);
       const next = signed();
       await journal.append(next, NOW);
       await journal.close();
       const again = await open();
-      expect([again.length(), again.index.ofHash(next.hash)?.n]).to.deep.equal([3, 3]);
+      expect([again.index.length, again.index.ofHash(next.hash)?.n]).to.deep.equal([3, 3]);
       await again.close();
     }
   });
@@ -141,7 +144,7 @@ describe("the signer's journal", () => {
     for (let n = 0; n < 4; n += 1) await journal.append(signed(), NOW);
     await journal.close();
     const lines = readFileSync(file, 'utf8').split('\n');
-    const [, one = '', two = ''] = lines;
+    const [, one = '', two = '', , four = ''] = lines;
     const changes: Record<string, string[]> = {
       changed: lines.with(2, two.replace('"amount":"1000"', '"amount":"1001"')),
       missing: lines.toSpliced(2, 1),
@@ -150,6 +153,19 @@ describe("the signer's journal", () => {
       swapped: lines.with(1, two).with(2, one),
       strange: lines.toSpliced(5, 0, '{}'),
       empty: lines.toSpliced(3, 0, ''),
+      'without a member': lines.with(2, two.replace('"hash"', '"bash"')),
+      'cut with its end': lines.with(2, two.slice(0, -1)),
+      ...Object.fromEntries(
+        [
+          ['"nonce"', '"nonbe"'],
+          ['"raw":"f8', '"raw":"g8'],
+          ['"deposits":[', '"deposits":[1,'],
+          ['"attempt":1', '"attempt":0'],
+        ].map(([by = '', instead = '']) => [
+          `last with ${instead}`,
+          lines.with(4, four.replace(by, instead)),
+        ]),
+      ),
     };
     for (const [name, changed] of Object.entries(changes)) {
       writeFileSync(file, changed.join('\n'));
@@ -158,7 +174,7 @@ describe("the signer's journal", () => {
       expect(error.message, name).to.match(/^Line \d+ of .*Restore the journal from its backup/);
     }
     writeFileSync(file, lines.join('\n'));
-    expect((await open()).length()).to.equal(5);
+    expect((await open()).index.length).to.equal(5);
   });
 
   it('tells keys apart that end alike, and reads nothing that is another line by now', async () => {
@@ -190,34 +206,8 @@ describe("the signer's journal", () => {
     writeFileSync(file, lines.join('\n').replaceAll('"attempt":1', '"attempt":2'));
     for (const read of [() => again.index.ofDeposit(first), () => again.index.ofHash(three.hash)])
       expect(read).to.throw(JournalBroken, /^Line \d of .* is not what was written there/);
-  });
-
-  it('takes no bytes for a line that a parser of their text would not, or would read otherwise', async () => {
-    const journal = await open();
-    for (const line of [
-      signed(),
-      signed({ price: null, nonce: null, expires_at: '2026-12-31T23:59:59.999Z' }),
-    ])
-      await journal.append(line, NOW);
-    const lines = readFileSync(file, 'utf8').split('\n').slice(1, 3);
-    const changes = ['', '0', '1', '3', '9', 'f', 'g', '"', ',', '-', '\u0001', '7"'];
-    const changed = lines.flatMap((line) =>
-      changes.flatMap((by) => Array.from(line, (_, at) => `${line.slice(0, at)}${by}${line.slice(at + 1)}`)),
-    );
-    for (const text of [...lines, ...changed]) {
-      const bytes = Buffer.from(`${text}\n`);
-      const scanned = scanSigned(bytes, 0, bytes.length - 1);
-      if (!scanned && !lines.includes(text)) continue;
-      const line = parseLine(text);
-      if (line?.kind !== 'signed' || !scanned) expect.fail(`only one of the two takes ${text}`);
-      const { n, at, purpose, nonce, deposits } = line;
-      const counted = { n, atMs: new Date(at).getTime(), purpose, nonce, depositCount: deposits.length };
-      expect(scanned).to.include(counted);
-      const ends = [scanned.hash, scanned.payout, scanned.deposit, scanned.from, scanned.to];
-      expect(ends.map((end) => tailAt(bytes, end))).to.deep.equal(
-        [line.hash, line.payout_id, deposits.at(-1) ?? '', line.from, line.to].map(tailOf),
-      );
-    }
+    rmSync(file);
+    expect(() => again.index.ofPayout('payout', other)).to.throw(JournalBroken);
   });
 
   it('is held by one process at a time, and free again when that one ends', async () => {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { activityDepsOf } from '../../app/compose.ts';
 import { OperatorError } from '../../base/errors.ts';
 import { chainOf as factsOf } from '../../chains/index.ts';
@@ -32,11 +33,8 @@ export async function chainOf(
  * Who holds the wallet file tells them; that may be this command.
  */
 async function tellGasWallets({ config, deps }: CommandGateway, network: Network): Promise<void> {
-  const [{ fileExists }, { readPublicParts }] = await Promise.all([
-    import('../../signer/private-file.ts'),
-    import('../../signer/wallet-file.ts'),
-  ]);
-  if (await fileExists(config.wallet.seedFile))
+  const { readPublicParts } = await import('../../signer/wallet-file.ts');
+  if (existsSync(config.wallet.seedFile))
     await publishGasWallets(deps, (await readPublicParts(config.wallet.seedFile)).gas);
   if ((await gasWalletsSince(deps.orm.em.fork(), network, '0')).length === 0)
     progress(

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { OperatorError } from '../../base/errors.ts';
 import { xpubVariable } from '../../chains/account-xpubs.ts';
@@ -39,11 +40,11 @@ export function addWalletCommands(program: Command): void {
 }
 
 async function makeNew({ options }: { options: { readonly force?: true } }) {
-  const { createWallet, fileExists } = await load();
+  const { createWallet } = await load();
   const { seedFile } = await walletConfig();
   const force = options.force === true;
   // This comes before a passphrase is made for the wallet, so that a refusal leaves no file behind.
-  if (!force && (await fileExists(seedFile)))
+  if (!force && existsSync(seedFile))
     throw new OperatorError(
       `There is already a wallet at ${seedFile}`,
       'Use it, or move it to a safe place, or pass --force to replace it',
@@ -98,11 +99,11 @@ async function rotate() {
 }
 
 async function load() {
-  const [files, { fileExists, writePrivateFile }] = await Promise.all([
+  const [files, { writePrivateFile }] = await Promise.all([
     import('../../signer/wallet-file.ts'),
     import('../../signer/private-file.ts'),
   ]);
-  return { ...files, fileExists, writePrivateFile };
+  return { ...files, writePrivateFile };
 }
 
 async function walletConfig() {
@@ -113,9 +114,9 @@ async function walletConfig() {
 
 /** The passphrase file's content. Outside production a missing one is made, and the operator is told so. */
 async function passphraseOrNew(): Promise<string> {
-  const { fileExists, readPassphraseFile, writePrivateFile } = await load();
+  const { readPassphraseFile, writePrivateFile } = await load();
   const { passphraseFile, production } = await walletConfig();
-  if (!(await fileExists(passphraseFile))) {
+  if (!existsSync(passphraseFile)) {
     if (production)
       throw new OperatorError(
         `There is no passphrase at ${passphraseFile}`,

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Run } from '../../base/data-dir.ts';
@@ -13,7 +13,7 @@ import { MODES, NETWORKS } from '../../domain/assets.ts';
 import { countOldSeals } from '../../services/secrets/directions.ts';
 import { countLeft } from '../../services/secrets/reseal.ts';
 import { resolveAccountXpubs } from '../../signer/account-xpubs.ts';
-import { fileExists, readPrivateFile } from '../../signer/private-file.ts';
+import { readPrivateFile } from '../../signer/private-file.ts';
 import { openWallet, readPassphraseFile } from '../../signer/wallet-file.ts';
 
 /** Whether this process could write something in its data folder. */
@@ -35,7 +35,7 @@ export async function checkDataDir({ dataDir }: Config): Promise<Finding> {
 }
 
 async function nearest(folder: string): Promise<string> {
-  const exists = await fileExists(folder);
+  const exists = existsSync(folder);
   return exists || dirname(folder) === folder ? folder : await nearest(dirname(folder));
 }
 
@@ -46,13 +46,13 @@ async function nearest(folder: string): Promise<string> {
 export async function checkWallet(config: Config): Promise<Finding> {
   const { seedFile, passphraseFile, xpubs } = config.wallet;
   const given = MODES.flatMap((mode) => NETWORKS.map((network) => xpubs[mode][network]));
-  const hasFile = await fileExists(seedFile);
+  const hasFile = existsSync(seedFile);
   if (!hasFile && !config.production && given.some((xpub) => xpub === undefined))
     return good('wallet', `none yet: one for development will be made at the first start (${seedFile})`);
   try {
     await resolveAccountXpubs(config.wallet);
     if (!hasFile) return good('wallet', 'account keys from the environment; the seed is elsewhere');
-    if (!(await fileExists(passphraseFile)))
+    if (!existsSync(passphraseFile))
       return good(
         'wallet',
         `account keys fit the wallet at ${seedFile}; its passphrase is not here, so it was not opened`,
@@ -104,7 +104,7 @@ export async function checkSecretsKey(config: Config, run: Run | undefined, log:
 
 async function developmentKey({ dataDir }: Config): Promise<Uint8Array | undefined> {
   const file = join(dataDir, 'secrets.key');
-  if (!(await fileExists(file))) return undefined;
+  if (!existsSync(file)) return undefined;
   const bytes = Buffer.from((await readPrivateFile(file, 'the secrets key file')).text.trim(), 'base64');
   return bytes.length === 32 ? new Uint8Array(bytes) : undefined;
 }

@@ -2,20 +2,12 @@
 // who can open the wallet can write one that counts.
 import { appendFile, readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import type { AddressKey } from '../../chains/address-key.ts';
-import { NETWORKS } from '../../domain/assets.ts';
 import type { Journal } from '../journal.ts';
+import { approvalSchema } from '../journal-lines.ts';
 import type { OpenWallet } from '../wallet-file.ts';
 
-const approvalSchema = z.strictObject({
-  merchant_id: z.uuid(),
-  network: z.enum(NETWORKS),
-  address: z.string().regex(/^[0-9a-f]{40}$/),
-  approved_at: z.iso.datetime(),
-  by_name: z.string().max(120).nullable(),
-  seal: z.string().regex(/^[0-9a-f]{64}$/),
-});
-type Approval = Omit<z.output<typeof approvalSchema>, 'seal'>;
+const sealedSchema = approvalSchema.extend({ seal: z.string() });
+type Approval = z.input<typeof approvalSchema>;
 type Sealing = Pick<OpenWallet, 'keyedHash'>;
 
 const fileOf = (journalFile: string): string => `${journalFile}.approvals`;
@@ -33,24 +25,17 @@ export async function approve(journalFile: string, wallet: Sealing, approval: Ap
   await appendFile(fileOf(journalFile), `\n${JSON.stringify(line)}\n`, { mode: 0o600 });
 }
 
-/**
- * Takes over the approvals that the journal does not know yet. Returns how many; a line that nobody with the
- * wallet wrote is left out.
- */
-export async function takeApprovals(journal: Journal, wallet: Sealing, now: Date): Promise<number> {
-  let taken = 0;
+/** Takes over what the journal does not know yet and somebody wrote who can open the wallet. */
+export async function takeApprovals(journal: Journal, wallet: Sealing, now: Date): Promise<void> {
   for (const text of await linesOf(fileOf(journal.file))) {
     const approval = parseApproval(text);
     if (!approval || approval.seal !== sealOf(wallet, approval)) continue;
     const { seal: _, ...known } = approval;
-    const address = known.address as AddressKey;
-    const before = journal.index.approvedAt(known.merchant_id, known.network, address);
+    const before = journal.index.approvedAt(known.merchant_id, known.network, known.address);
     const at = new Date(known.approved_at);
     if (at > now || (before && before >= at)) continue;
     await journal.append({ kind: 'approved', ...known }, now);
-    taken += 1;
   }
-  return taken;
 }
 
 async function linesOf(file: string): Promise<string[]> {
@@ -64,7 +49,7 @@ async function linesOf(file: string): Promise<string[]> {
 
 function parseApproval(text: string) {
   try {
-    return approvalSchema.parse(JSON.parse(text));
+    return sealedSchema.parse(JSON.parse(text));
   } catch {
     return undefined;
   }

@@ -1,22 +1,23 @@
 import type { Transfer, Transfers, TransferTerms } from '../../chains/transfer.ts';
 import { WrongTerms } from '../../chains/transfer.ts';
+import type { SealKey } from '../../domain/payouts/direction.ts';
 import type { JournalIndex } from '../journal-index.ts';
 import type { OpenWallet } from '../wallet-file.ts';
-import type { SealJudge } from './directions.ts';
 import type { Facts } from './facts.ts';
 import type { SignLimits } from './limits.ts';
 import { NotSigned } from './refusal.ts';
 
+/** What the seals are judged by. */
+export type SealJudge = { readonly keys: readonly SealKey[]; readonly now: Date };
+
 /** What a decision stands on beside the facts. */
-export type Bench = {
+export type Bench = SealJudge & {
   readonly index: JournalIndex;
   readonly wallet: Pick<OpenWallet, 'publicParts' | 'depositAddress'>;
   readonly transfers: Transfers;
-  readonly judge: SealJudge;
   readonly limits: SignLimits;
   readonly newDestinationAfterMs: number;
   readonly resumeAfterMs: number;
-  readonly now: Date;
 };
 
 /** What is signed, and with which key. */

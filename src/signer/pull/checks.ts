@@ -1,17 +1,17 @@
 // What may be signed: every check of one row, over facts that were read under a lock. Nothing is believed
 // because somebody wrote it into the row.
-import type { AddressKey } from '../../chains/address-key.ts';
+import { type AddressKey, keyOfHex } from '../../chains/address-key.ts';
 import { addressKeyOf } from '../../chains/addresses.ts';
-import { assetOf, NATIVE_CURRENCY } from '../../domain/assets.ts';
+import { assetOf, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import type { DepositState } from '../../domain/deposit.ts';
 import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
 import { type Bench, type Order, termsOf } from './bench.ts';
 import { provenAt, provenDestination, requireOldEnough } from './directions.ts';
-import { isLost, placeOfTransfer, replaced, requireUnpaid } from './earlier.ts';
-import { contractKey, type DepositFacts, type Facts } from './facts.ts';
-import { lend, requireFromGasWallet, requireUndisturbed, takeBack } from './lending.ts';
+import { isLost, orderOf, replaced, requireUnpaid } from './earlier.ts';
+import type { DepositFacts, Facts } from './facts.ts';
+import { GAS_WALLET, lend, requireFromGasWallet, requireUndisturbed, takeBack } from './lending.ts';
 import { type Moved, requireRoom, sumOf } from './limits.ts';
-import { NotSigned } from './refusal.ts';
+import { givenUp, NotSigned } from './refusal.ts';
 
 /** What an address is given without paying anything out, in transfers at their dearest. */
 const MOST_GIVEN = 2n;
@@ -45,14 +45,11 @@ export function decide(bench: Bench, facts: Facts): Order {
   requirePayout(facts);
   const index = requireOwner(bench, facts);
   requireDeposits(bench, facts);
-  const destination = provenDestination(bench.judge, facts, bench.transfers.token);
-  requireOldEnough(bench.index, facts, destination, {
-    afterMs: bench.newDestinationAfterMs,
-    now: bench.now,
-  });
+  const destination = provenDestination(bench, facts, bench.transfers.token);
+  requireOldEnough(bench, facts, destination);
   requireUnpaid(bench, facts);
   requireUndisturbed(bench, facts);
-  const order = orderOf(bench, facts, { destination: destination.address, index });
+  const order = orderFor(bench, facts, destination.address, index);
   if (facts.asked.purpose === 'gas') requireSpent(bench, facts, order);
   requireRoom(bench.limits, bench.index, movedBy(facts), order.transfer.nonce, bench.now);
   return order;
@@ -69,11 +66,7 @@ function movedBy({ asked, payout: row }: Facts): Moved {
   return { ...asked, merchantId, purpose: 'payout', currency, amountUnits };
 }
 
-function orderOf(
-  bench: Bench,
-  facts: Facts,
-  { destination, index }: { readonly destination: AddressKey; readonly index: number },
-): Order {
+function orderFor(bench: Bench, facts: Facts, destination: AddressKey, index: number): Order {
   const { purpose } = facts.asked;
   if (purpose === 'payout') return payout(bench, facts, destination, index);
   return purpose === 'gas' ? topUp(bench, facts) : lend(bench, facts);
@@ -81,39 +74,31 @@ function orderOf(
 
 function requirePayout({ payout, asked }: Facts): void {
   const { mode, simulated, state, network } = payout;
-  if (mode !== 'live' || simulated)
-    throw new NotSigned(
-      'payout',
-      'the payout is one of test mode, which moves no money: it is given up by itself',
-    );
+  if (mode !== 'live' || simulated) throw givenUp('the payout is one of test mode, which moves no money');
   const may = asked.purpose !== 'payout' || asked.attempt === 1 ? ['planned'] : LIVING_PAYOUTS;
   if (!may.includes(state as (typeof LIVING_PAYOUTS)[number]))
     throw new NotSigned(
       'payout',
       `the payout is ${state}: nothing is signed for it any more, and what was asked for is given up by itself`,
     );
-  if (network !== asked.network)
-    throw new NotSigned(
-      'payout',
-      'the payout is on another chain than what was asked for: it is given up by itself',
-    );
+  if (network !== asked.network) throw givenUp('the payout is on another chain than what was asked for');
 }
 
 /** Returns the index of the address below the wallet's account. */
-function requireOwner({ judge, wallet }: Bench, { owner, payout }: Facts): number {
+function requireOwner(bench: Bench, { owner, payout }: Facts): number {
   if (!owner)
     throw new NotSigned(
       'payout',
       'no customer has the address that the payout takes from: find out who wrote the payout',
     );
   const { address: _, seal, ...row } = owner;
-  provenAt(judge, { kind: 'address', ...row }, seal);
+  provenAt(bench, { kind: 'address', ...row }, seal);
   if (owner.mode !== 'live' || owner.merchantId !== payout.merchantId)
     throw new NotSigned(
       'payout',
       'the address belongs to another merchant or to test mode: find out who wrote the payout',
     );
-  const derived = wallet.depositAddress(owner.network, 'live', owner.walletIndex);
+  const derived = bench.wallet.depositAddress(owner.network, 'live', owner.walletIndex);
   const key = addressKeyOf(owner.network, derived);
   if (key !== owner.addressKey || key !== payout.addressKey || derived !== owner.address)
     throw new NotSigned(
@@ -124,10 +109,8 @@ function requireOwner({ judge, wallet }: Bench, { owner, payout }: Facts): numbe
 }
 
 function requireDeposits({ transfers }: Bench, { payout, deposits }: Facts): void {
-  if (deposits.length === 0)
-    throw new NotSigned('payout', 'the payout covers no deposit: it is given up by itself');
+  if (deposits.length === 0) throw givenUp('the payout covers no deposit');
   const token = assetOf(payout.network, payout.currency).kind === 'token' ? transfers.token : null;
-  const spell = (text: string): AddressKey => addressKeyOf(payout.network, text);
   const isPayable = (deposit: DepositFacts): boolean =>
     deposit.merchantId === payout.merchantId &&
     deposit.mode === 'live' &&
@@ -135,7 +118,7 @@ function requireDeposits({ transfers }: Bench, { payout, deposits }: Facts): voi
     deposit.network === payout.network &&
     deposit.currency === payout.currency &&
     deposit.addressKey === payout.addressKey &&
-    contractKey(spell, deposit.contractAddress) === token &&
+    contractKey(payout.network, deposit.contractAddress) === token &&
     deposit.status === COMPLETED &&
     deposit.blockHash !== null &&
     deposit.verifiedAt !== null;
@@ -145,49 +128,42 @@ function requireDeposits({ transfers }: Bench, { payout, deposits }: Facts): voi
       'payout',
       `deposit ${wrong.id} is not one that this payout may pay out (live, completed, read twice, of this address, merchant and asset): the payout is given up by itself, and planned again without it`,
     );
-  if (contractKey(spell, payout.contractAddress) !== token)
-    throw new NotSigned(
-      'payout',
-      'the payout names another token than the configured one: it is given up by itself',
-    );
+  if (contractKey(payout.network, payout.contractAddress) !== token)
+    throw givenUp('the payout names another token than the configured one');
   const sum = deposits.reduce((total, { amountUnits }) => total + amountUnits, 0n);
   if (sum !== payout.grossUnits)
-    throw new NotSigned(
-      'payout',
-      `the payout is ${payout.grossUnits} units, and its deposits are ${sum}: it is given up by itself`,
-    );
+    throw givenUp(`the payout is ${payout.grossUnits} units, and its deposits are ${sum}`);
+}
+
+/** The key of a contract's address as a row spells it; undefined for what is no address. */
+function contractKey(network: Network, contract: string | null): AddressKey | null | undefined {
+  if (contract === null) return null;
+  try {
+    return addressKeyOf(network, contract);
+  } catch {
+    return /^(0x)?[0-9a-fA-F]{40}$/.test(contract) ? keyOfHex(contract.slice(-40)) : undefined;
+  }
 }
 
 function payout(bench: Bench, facts: Facts, destination: AddressKey, index: number): Order {
-  const { asked, payout: row, deposits } = facts;
+  const { asked, payout: row } = facts;
   const { kind } = assetOf(row.network, row.currency);
   if (asked.fromKey !== row.addressKey || asked.currency !== row.currency)
-    throw new NotSigned(
-      'payout',
-      'what was asked for is not the transfer of its payout: it is given up by itself',
-    );
+    throw givenUp('what was asked for is not the transfer of its payout');
   if (asked.toKey !== destination)
     throw new NotSigned(
       'destination',
       'what was asked for goes elsewhere than to the withdraw address of the merchant: find out who wrote the row',
     );
-  const terms = termsOf(bench, facts, kind);
   const kept = row.grossUnits - asked.amountUnits;
   // Less than its fee may cost where an earlier one has kept back too much.
-  const most = kind === 'native' ? terms.mostUnits : 0n;
+  const most = kind === 'native' ? termsOf(bench, facts, kind).mostUnits : 0n;
   if (asked.amountUnits <= 0n || kept < 0n || kept > most)
     throw new NotSigned(
       'payout',
       `it would keep ${kept} units of ${row.grossUnits} back for its fee, and may keep from 0 to ${most}: let it be asked for again`,
     );
-  const nonce = placeOfTransfer(bench, facts, terms);
-  const { fromKey: from, toKey: to, amountUnits: units } = asked;
-  return {
-    transfer: { from, to, kind, units, nonce },
-    terms,
-    sender: { account: 'live', index },
-    depositIds: deposits.map(({ id }) => id),
-  };
+  return orderOf(bench, facts, kind, { account: 'live', index });
 }
 
 function topUp(bench: Bench, facts: Facts): Order {
@@ -199,21 +175,13 @@ function topUp(bench: Bench, facts: Facts): Order {
       'terms',
       `a top-up of ${asked.amountUnits} units is more than one transfer can cost (${transfers.mostTopUp}): ask for less, or raise what a transfer may cost`,
     );
-  const terms = termsOf(bench, facts, 'native');
-  const nonce = placeOfTransfer(bench, facts, terms);
-  const { fromKey: from, toKey: to, amountUnits: units } = asked;
-  return {
-    transfer: { from, to, kind: 'native', units, nonce },
-    terms,
-    sender: { account: 'gas', index: 0 },
-    depositIds: [],
-  };
+  return orderOf(bench, facts, 'native', GAS_WALLET);
 }
 
 /** Throws {@link NotSigned} where an address is given more and more, and pays nothing out with it. */
 function requireSpent({ index, transfers, now }: Bench, facts: Facts, { transfer }: Order): void {
-  const { asked, gasWalletNoted, outcomes } = facts;
-  if (gasWalletNoted !== true)
+  const { asked, isGasWalletNoted, outcomes } = facts;
+  if (!isGasWalletNoted)
     throw new NotSigned(
       'wallet',
       'no watcher counts the gas wallet as ours yet, and would take a top-up for a deposit: see that a worker runs and watches the chain',

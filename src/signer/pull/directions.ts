@@ -2,13 +2,11 @@
 
 import type { AddressKey } from '../../chains/address-key.ts';
 import { addressKeyOf } from '../../chains/addresses.ts';
-import { CLOCKS_DIFFER_MS, type Direction, readSeal, type SealKey } from '../../domain/payouts/direction.ts';
+import { CLOCKS_DIFFER_MS, type Direction, readSeal } from '../../domain/payouts/direction.ts';
 import type { JournalIndex } from '../journal-index.ts';
+import type { Bench, SealJudge } from './bench.ts';
 import type { DestinationRow, Facts } from './facts.ts';
 import { NotSigned, Sealed } from './refusal.ts';
-
-/** What the seals are judged by. */
-export type SealJudge = { readonly keys: readonly SealKey[]; readonly now: Date };
 
 /** No clock that is right has made a seal of that time: it is never noted, or nothing later would count. */
 export const isAhead = (at: Date, now: Date): boolean => at.getTime() > now.getTime() + CLOCKS_DIFFER_MS;
@@ -60,7 +58,7 @@ const noDestination = ({ merchantId, network }: Facts['payout']): NotSigned =>
 /** Where a payout goes, as far as the rows of the moment say: see {@link provenAt}. */
 export function provenDestination(
   judge: SealJudge,
-  { payout, destination, isOurs }: Facts,
+  { asked, payout, destination, isToOurs }: Facts,
   token: AddressKey,
 ): { readonly address: AddressKey; readonly setAt: Date } {
   const { merchantId, network } = payout;
@@ -82,7 +80,7 @@ export function provenDestination(
   const wrong =
     (address === ZERO && 'the address zero, which nobody owns') ||
     (address === token && 'the contract of the token') ||
-    (isOurs(address) && 'a wallet of this gateway') ||
+    (isToOurs && address === asked.toKey && 'a wallet of this gateway') ||
     undefined;
   if (wrong)
     throw new NotSigned(
@@ -98,10 +96,9 @@ export function provenDestination(
  * that is older than one the journal knows.
  */
 export function requireOldEnough(
-  index: JournalIndex,
+  { index, newDestinationAfterMs: afterMs, now }: Bench,
   { payout }: Facts,
   { address, setAt }: { readonly address: AddressKey; readonly setAt: Date },
-  { afterMs, now }: { readonly afterMs: number; readonly now: Date },
 ): void {
   const { merchantId, network, destination } = payout;
   const seen = index.destination(merchantId, network);

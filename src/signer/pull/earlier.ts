@@ -1,9 +1,10 @@
 // What was signed before, and what it leaves to be signed.
-import type { Transfers, TransferTerms } from '../../chains/transfer.ts';
+import type { Transfer, TransferTerms } from '../../chains/transfer.ts';
 import type { JournalIndex } from '../journal-index.ts';
 import type { SignedLine } from '../journal-lines.ts';
+import { type Bench, type Order, termsOf } from './bench.ts';
 import type { Asked, Facts, Outcome } from './facts.ts';
-import { NotSigned } from './refusal.ts';
+import { forgotten, givenUp, NotSigned } from './refusal.ts';
 
 /** Another attempt in the same place has to pay this much more, in percent, or nodes refuse it. */
 const BUMP_PERCENT = 10n;
@@ -39,10 +40,7 @@ const endOf = ({ expires_at: at }: SignedLine, now: Date): Date =>
 function requireFailed(line: SignedLine, outcome: Outcome, now: Date): void {
   if (outcome.state === 'final' && outcome.ok === false) return;
   if (outcome.state === 'final' && line.purpose !== 'payout')
-    throw new NotSigned(
-      'payout',
-      `${line.hash} of payout ${line.payout_id} has done it, as final blocks show: it is given up by itself`,
-    );
+    throw givenUp(`${line.hash} of payout ${line.payout_id} has done it, as final blocks show`);
   if (outcome.state === 'final')
     throw new NotSigned(
       'backup',
@@ -65,16 +63,17 @@ function requireFailed(line: SignedLine, outcome: Outcome, now: Date): void {
 }
 
 /** Why nothing is signed beside what blocks have shown to a database that had forgotten it. */
-export function calledForeign({ hash, network, payout_id }: SignedLine): NotSigned {
-  return new NotSigned(
-    'backup',
-    `${hash} of payout ${payout_id} was signed here, and the database calls it somebody else's: was a backup restored? Take it up with "payout adopt --tx ${hash} --network ${network}"`,
+export function calledForeign(line: SignedLine): NotSigned {
+  const { hash, payout_id } = line;
+  return forgotten(
+    `${hash} of payout ${payout_id} was signed here, and the database calls it somebody else's`,
+    line,
   );
 }
 
 /** Throws where another payout has paid one of the deposits, unless the database knows that it failed. */
 export function requireUnpaid(
-  { index, now }: { readonly index: JournalIndex; readonly now: Date },
+  { index, now }: Pick<Bench, 'index' | 'now'>,
   { asked, deposits, outcomes }: Facts,
 ): void {
   for (const { id } of deposits)
@@ -82,12 +81,22 @@ export function requireUnpaid(
       if (line.payout_id === asked.payoutId) continue;
       const outcome = outcomes.get(line.hash);
       if (!outcome)
-        throw new NotSigned(
-          'backup',
-          `deposit ${id} was paid by ${line.hash}, which the database does not know: was a backup restored? Nothing is paid twice; take it up with "payout adopt --tx ${line.hash} --network ${line.network}"`,
-        );
+        throw forgotten(`deposit ${id} was paid by ${line.hash}, which the database does not know`, line);
       requireFailed(line, outcome, now);
     }
+}
+
+/** The transfer that was asked for, in its place. Throws {@link NotSigned}. */
+export function orderOf(bench: Bench, facts: Facts, kind: Transfer['kind'], sender: Order['sender']): Order {
+  const terms = termsOf(bench, facts, kind);
+  const { fromKey: from, toKey: to, amountUnits: units, purpose } = facts.asked;
+  const transfer = { from, to, kind, units, nonce: placeOfTransfer(bench, facts, terms) };
+  return {
+    transfer,
+    terms,
+    sender,
+    depositIds: purpose === 'payout' ? facts.deposits.map(({ id }) => id) : [],
+  };
 }
 
 /**
@@ -96,7 +105,7 @@ export function requireUnpaid(
  * and where it pays too little to replace one.
  */
 export function placeOfTransfer(
-  { index, transfers, now }: { index: JournalIndex; transfers: Transfers; now: Date },
+  { index, transfers, now }: Pick<Bench, 'index' | 'transfers' | 'now'>,
   facts: Facts,
   terms: TransferTerms,
 ): number | null {
@@ -115,17 +124,22 @@ export function placeOfTransfer(
       `${strange.hash} was signed for this payout, from or to another wallet: find out who wrote the payout`,
     );
   const skipped = before.find(({ attempt }) => attempt >= asked.attempt);
-  if (skipped)
-    throw new NotSigned(
-      'backup',
-      `attempt ${skipped.attempt} of it was signed as ${skipped.hash}: was a backup restored? Take it up with "payout adopt --tx ${skipped.hash} --network ${skipped.network}"`,
-    );
+  if (skipped) throw forgotten(`attempt ${skipped.attempt} of it was signed as ${skipped.hash}`, skipped);
   if (!transfers.hasNonce) {
-    for (const line of before) requireOver(line, outcomes.get(line.hash), asked.purpose, now);
+    // Only their end says that another one may be signed.
+    for (const line of before) {
+      const outcome = outcomes.get(line.hash);
+      if (!outcome)
+        throw forgotten(
+          `an earlier attempt was signed as ${line.hash}, which the database does not know`,
+          line,
+        );
+      if (asked.purpose !== 'gas' || outcome.state !== 'final') requireFailed(line, outcome, now);
+    }
     return null;
   }
   const open = replaced(asked.purpose, before, outcomes);
-  if (!open) return nextNonce(index, facts, terms, transfers);
+  if (!open) return nextNonce({ index, transfers }, facts, terms);
   const highest = before
     .filter(({ nonce }) => nonce === open.nonce)
     .reduce((most, { price }) => (price !== null && price > most ? price : most), 0n);
@@ -161,10 +175,9 @@ export function replaced(
  * that it is asked for again with what the chain counts by then.
  */
 function nextNonce(
-  index: JournalIndex,
+  { index, transfers }: Pick<Bench, 'index' | 'transfers'>,
   { asked, proofs }: Facts,
   { chainNonce }: TransferTerms,
-  transfers: Transfers,
 ): number {
   const { network, fromKey } = asked;
   const last = index.lastNonce(network, fromKey);
@@ -189,20 +202,4 @@ function nextNonce(
       `the chain shows ${chainNonce} transactions of the wallet, and this signer has signed none with number ${chainNonce}, so none after it can land: look it up in an explorer, and send those between from the wallet's own phrase, or take the RPC endpoint out that says so`,
     );
   return next;
-}
-
-/** Where transactions have no place, only their end says that another one may be signed. */
-function requireOver(
-  line: SignedLine,
-  outcome: Outcome | undefined,
-  purpose: SignedLine['purpose'],
-  now: Date,
-): void {
-  if (!outcome)
-    throw new NotSigned(
-      'backup',
-      `an earlier attempt was signed as ${line.hash}, which the database does not know: was a backup restored? Take it up with "payout adopt --tx ${line.hash} --network ${line.network}"`,
-    );
-  if (purpose === 'gas' && outcome.state === 'final') return;
-  requireFailed(line, outcome, now);
 }

@@ -1,5 +1,5 @@
 // Everything that a signature depends on, as the database has it at this moment.
-import { type AddressKey, keyOfHex } from '../../chains/address-key.ts';
+import type { AddressKey } from '../../chains/address-key.ts';
 import type { Em } from '../../db/orm.ts';
 import { firstRow, rows, run, sql } from '../../db/sql.ts';
 import type { Currency, Mode, Network } from '../../domain/assets.ts';
@@ -19,7 +19,8 @@ export type Asked = {
   readonly terms: unknown;
 };
 
-export type PayoutFacts = {
+/** Whose money it is, of which asset, and where it lies. */
+type MoneyFacts = {
   readonly id: string;
   readonly merchantId: string;
   readonly mode: Mode;
@@ -28,20 +29,13 @@ export type PayoutFacts = {
   readonly currency: Currency;
   readonly contractAddress: string | null;
   readonly addressKey: AddressKey;
+};
+type PayoutFacts = MoneyFacts & {
   readonly destination: string;
   readonly grossUnits: bigint;
   readonly state: string;
 };
-
-export type DepositFacts = {
-  readonly id: string;
-  readonly merchantId: string;
-  readonly mode: Mode;
-  readonly simulated: boolean;
-  readonly network: Network;
-  readonly currency: Currency;
-  readonly contractAddress: string | null;
-  readonly addressKey: AddressKey;
+export type DepositFacts = MoneyFacts & {
   readonly amountUnits: bigint;
   readonly status: string;
   readonly blockHash: string | null;
@@ -49,7 +43,7 @@ export type DepositFacts = {
 };
 
 /** The address that is paid out of, with what its seal is about. */
-export type OwnerFacts = {
+type OwnerFacts = {
   readonly address: string;
   readonly addressKey: AddressKey;
   readonly network: Network;
@@ -61,7 +55,7 @@ export type OwnerFacts = {
 };
 
 /** An address of null was taken away. */
-export type DestinationFacts = { readonly address: string | null; readonly seal: Buffer | null };
+type DestinationFacts = { readonly address: string | null; readonly seal: Buffer | null };
 
 /** What the database says of a transaction that the journal has signed. */
 export type Outcome = {
@@ -77,10 +71,10 @@ export type Facts = {
   readonly deposits: readonly DepositFacts[];
   readonly owner: OwnerFacts | undefined;
   readonly destination: DestinationFacts | undefined;
-  /** Whether a wallet of ours is at an address. */
-  readonly isOurs: (key: AddressKey) => boolean;
-  /** Since when a watcher counts the sender as a gas wallet; undefined where it is none. */
-  readonly gasWalletNoted: boolean | undefined;
+  /** Whether a wallet of ours is at the receiver. */
+  readonly isToOurs: boolean;
+  /** Whether a watcher counts the sender as a gas wallet. */
+  readonly isGasWalletNoted: boolean;
   /** A transaction of the sender that nobody signed here, and no operator has accepted. */
   readonly foreignHash: string | null;
   /** What is said to prove that the sender's key has taken places by what is in final blocks. */
@@ -89,41 +83,17 @@ export type Facts = {
   readonly outcomes: ReadonlyMap<string, Outcome>;
 };
 
-/** Ids of what was asked for and never refused, oldest first, without those that could not be looked at. */
-export async function freshIds(em: Em, but: readonly string[], limit: number): Promise<string[]> {
-  const found = await rows(
-    em,
-    sql<{ id: string }>`select id from sent_transactions
-      where state = 'asked' and refused is null and not (id = any(${but}))
-      order by created_at, id limit ${limit}`,
-  );
-  return found.map(({ id }) => id);
-}
-
-/** Ids of what was refused and still waits, a page at a time; undefined begins at the first. */
-export async function refusedIds(em: Em, after: string | undefined, limit: number): Promise<string[]> {
-  const beyond = after === undefined ? sql<boolean>`true` : sql<boolean>`id > ${after}::uuid`;
-  const found = await rows(
-    em,
-    sql<{ id: string }>`select id from sent_transactions
-      where state = 'asked' and refused is not null and ${beyond} order by id limit ${limit}`,
-  );
-  return found.map(({ id }) => id);
-}
-
 /**
  * Locks what waits under an id together with its payout and the deposits of it, in the order in which
  * everybody locks them. Undefined where somebody else has it, or it does not wait any more.
  */
 export async function lockAsked(em: Em, id: string): Promise<Asked | undefined> {
-  const found = await firstRow(
-    em,
-    sql<{
-      payoutId: string | null;
-    }>`select payout_id from sent_transactions where id = ${id} and state = 'asked'`,
-  );
-  if (found?.payoutId == null) return undefined;
-  await run(em, sql`select lock_for_signing(${found.payoutId}::uuid)`);
+  const payoutOf = sql<{
+    payoutId: string | null;
+  }>`select payout_id from sent_transactions where id = ${id} and state = 'asked'`;
+  const payoutId = (await firstRow(em, payoutOf))?.payoutId ?? null;
+  if (payoutId === null) return undefined;
+  await run(em, sql`select lock_for_signing(${payoutId}::uuid)`);
   const asked = await firstRow(
     em,
     sql<Omit<Asked, 'amountUnits'> & { units: string }>`
@@ -144,7 +114,7 @@ export async function readFacts(
   hashesOf: (depositIds: readonly string[]) => readonly string[],
   place: number,
 ): Promise<Facts> {
-  const { network } = asked;
+  const { network, fromKey, toKey } = asked;
   const payout = await payoutOf(em, asked);
   const deposits = await depositsOf(em, asked);
   const destination = await firstRow(
@@ -152,26 +122,22 @@ export async function readFacts(
     sql<DestinationFacts>`select address, seal from withdraw_addresses
       where merchant_id = ${payout.merchantId} and network = ${network}`,
   );
-  const ours = await rows(
+  const wallets = await firstRow(
     em,
-    sql<{ key: string }>`select address_key as key from deposit_addresses
-        where network = ${network} and address_key = ${asked.toKey}
-      union all select address_key from gas_wallets
-        where network = ${network} and address_key = ${asked.toKey}`,
-  );
-  const sender = await firstRow(
-    em,
-    sql<{ noted: boolean | null; foreignHash: string | null }>`
-      select (select noted_at is not null from gas_wallets where network = ${network}
-          and address_key = ${asked.fromKey}) as noted,
-        (select hash from sent_transactions where network = ${network} and from_key = ${asked.fromKey}
+    sql<{ isToOurs: boolean; isNoted: boolean; foreignHash: string | null }>`
+      select exists (select 1 from deposit_addresses where network = ${network} and address_key = ${toKey}
+          union all select 1 from gas_wallets
+          where network = ${network} and address_key = ${toKey}) as is_to_ours,
+        exists (select 1 from gas_wallets where network = ${network} and address_key = ${fromKey}
+          and noted_at is not null) as is_noted,
+        (select hash from sent_transactions where network = ${network} and from_key = ${fromKey}
           and state = 'foreign' and decided_at is null limit 1) as foreign_hash`,
   );
   // One that lets code run at its own address takes the place after its own as well.
   const claims = await rows(
     em,
     sql<{ proof: object }>`select proof from sent_transactions where network = ${network}
-      and from_key = ${asked.fromKey} and state = 'foreign' and proof is not null and block_hash is not null
+      and from_key = ${fromKey} and state = 'foreign' and proof is not null and block_hash is not null
       and verified_at is not null and nonce >= ${place - 1}`,
   );
   return {
@@ -180,9 +146,9 @@ export async function readFacts(
     deposits,
     owner: await ownerOf(em, payout),
     destination,
-    isOurs: (key) => ours.some((row) => row.key === key),
-    gasWalletNoted: sender?.noted ?? undefined,
-    foreignHash: sender?.foreignHash ?? null,
+    isToOurs: wallets?.isToOurs === true,
+    isGasWalletNoted: wallets?.isNoted === true,
+    foreignHash: wallets?.foreignHash ?? null,
     proofs: claims.map(({ proof }) => proof),
     outcomes: await outcomesOf(em, network, hashesOf(deposits.map(({ id }) => id))),
   };
@@ -238,12 +204,9 @@ async function outcomesOf(
 
 /** Whether blocks have shown a transaction to a database that does not know it as ours. */
 export async function isCalledForeign(em: Em, network: Network, hash: string): Promise<boolean> {
-  const found = await firstRow(
-    em,
-    sql<{ id: string }>`select id from sent_transactions
-      where network = ${network} and hash = ${hash} and state = 'foreign' limit 1`,
-  );
-  return found !== undefined;
+  const foreign = sql`select 1 from sent_transactions
+    where network = ${network} and hash = ${hash} and state = 'foreign' limit 1`;
+  return (await firstRow(em, foreign)) !== undefined;
 }
 
 /** A withdraw address with what its seal is about. */
@@ -263,17 +226,4 @@ export async function destinationsAfter(
     sql<DestinationRow>`select merchant_id, network, address, seal from withdraw_addresses where ${beyond}
       order by merchant_id, network limit ${limit}`,
   );
-}
-
-/** The key of a contract's address as a row spells it; undefined for none, and for what is no address. */
-export function contractKey(
-  spell: (text: string) => AddressKey,
-  contract: string | null,
-): AddressKey | null | undefined {
-  if (contract === null) return null;
-  try {
-    return spell(contract);
-  } catch {
-    return /^(0x)?[0-9a-fA-F]{40}$/.test(contract) ? keyOfHex(contract.slice(-40)) : undefined;
-  }
 }

@@ -3,13 +3,13 @@
 import { addressKeyOf } from '../../chains/addresses.ts';
 import { assetOf, NATIVE_CURRENCY } from '../../domain/assets.ts';
 import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
-import { type Bench, type Order, termsOf } from './bench.ts';
-import { placeOfTransfer } from './earlier.ts';
+import type { Bench, Order } from './bench.ts';
+import { orderOf } from './earlier.ts';
 import type { Facts } from './facts.ts';
 import { requireGoing } from './pauses.ts';
-import { NotSigned } from './refusal.ts';
+import { givenUp, NotSigned } from './refusal.ts';
 
-const GAS_WALLET = { account: 'gas', index: 0 } as const;
+export const GAS_WALLET = { account: 'gas', index: 0 } as const;
 
 /**
  * Lends an address what its payout of a token takes, once for a payout. The payout, its deposits and its
@@ -18,12 +18,9 @@ const GAS_WALLET = { account: 'gas', index: 0 } as const;
 export function lend(bench: Bench, facts: Facts): Order {
   const { payout: row } = facts;
   if (assetOf(row.network, row.currency).kind === 'native')
-    throw new NotSigned(
-      'payout',
-      'a payout of the coin runs no contract, and is lent nothing: it is given up by itself',
-    );
+    throw givenUp('a payout of the coin runs no contract, and is lent nothing');
   requireFromGasWallet(bench, facts, 'energy is lent');
-  return orderOf(bench, facts, 'delegate');
+  return loan(bench, facts, 'delegate');
 }
 
 /**
@@ -32,39 +29,25 @@ export function lend(bench: Bench, facts: Facts): Order {
  */
 export function takeBack(bench: Bench, facts: Facts): Order {
   const { asked, payout: row } = facts;
-  if (row.network !== asked.network)
-    throw new NotSigned(
-      'payout',
-      'the payout is on another chain than what was asked for: it is given up by itself',
-    );
+  if (row.network !== asked.network) throw givenUp('the payout is on another chain than what was asked for');
   if (LIVING_PAYOUTS.includes(row.state as (typeof LIVING_PAYOUTS)[number]))
-    throw new NotSigned(
-      'payout',
-      `the payout is ${row.state}, and takes what it was lent: it is given up by itself`,
-    );
+    throw givenUp(`the payout is ${row.state}, and takes what it was lent`);
   requireFromGasWallet(bench, facts, 'energy is taken back');
   const lent = bench.index
-    .lentTo(asked.network, asked.toKey)
-    .some(({ from, amount }) => from === asked.fromKey && amount === asked.amountUnits);
-  if (!lent)
-    throw new NotSigned(
-      'payout',
-      'the journal has lent the address no such part of the stake: it is given up by itself',
-    );
+    .given(asked.network, asked.toKey)
+    .filter(({ purpose, from }) => purpose === 'delegate' && from === asked.fromKey);
+  if (!lent.some(({ amount }) => amount === asked.amountUnits))
+    throw givenUp('the journal has lent the address no such part of the stake');
   requireUndisturbed(bench, facts);
-  return orderOf(bench, facts, 'reclaim');
+  return loan(bench, facts, 'reclaim');
 }
 
-function orderOf(bench: Bench, facts: Facts, kind: 'delegate' | 'reclaim'): Order {
+function loan(bench: Bench, facts: Facts, kind: 'delegate' | 'reclaim'): Order {
   const { asked } = facts;
-  if (!bench.transfers.lends)
-    throw new NotSigned('payout', `nothing can be lent on ${asked.network}: it is given up by itself`);
+  if (!bench.transfers.lends) throw givenUp(`nothing can be lent on ${asked.network}`);
   if (asked.amountUnits <= 0n)
     throw new NotSigned('terms', 'it would lend nothing: it is given up by itself');
-  const terms = termsOf(bench, facts, kind);
-  const nonce = placeOfTransfer(bench, facts, terms);
-  const { fromKey: from, toKey: to, amountUnits: units } = asked;
-  return { transfer: { from, to, kind, units, nonce }, terms, sender: GAS_WALLET, depositIds: [] };
+  return orderOf(bench, facts, kind, GAS_WALLET);
 }
 
 /** `what` is what goes from there, with its verb. Throws {@link NotSigned}. */
@@ -76,10 +59,7 @@ export function requireFromGasWallet({ wallet }: Bench, { asked, payout: row }: 
     asked.currency === NATIVE_CURRENCY[row.network]
   )
     return;
-  throw new NotSigned(
-    'payout',
-    `${what} from the gas wallet to the address of its payout, in the coin: it is given up by itself`,
-  );
+  throw givenUp(`${what} from the gas wallet to the address of its payout, in the coin`);
 }
 
 /** Throws {@link NotSigned} while somebody else uses the wallet, and while payouts are paused. */

@@ -7,7 +7,8 @@ import { CLOCKS_DIFFER_MS, readSeal } from '../../domain/payouts/direction.ts';
 import type { Journal } from '../journal.ts';
 import type { JournalIndex } from '../journal-index.ts';
 import type { PauseLine } from '../journal-lines.ts';
-import { isAhead, type SealJudge } from './directions.ts';
+import type { SealJudge } from './bench.ts';
+import { isAhead } from './directions.ts';
 import { NotSigned } from './refusal.ts';
 
 /** What was decided of one scope: that of everybody (null), or of one merchant. */

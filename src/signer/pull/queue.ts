@@ -1,6 +1,6 @@
 // In which order rows are looked at, so that no number of refused ones keeps others waiting.
 import type { Em } from '../../db/orm.ts';
-import { freshIds, refusedIds } from './facts.ts';
+import { rows, type Statement, sql } from '../../db/sql.ts';
 
 const PAGE = 50;
 const MOST_RESTING = 1_000;
@@ -29,7 +29,11 @@ export class Queue {
   ): Promise<{ readonly fresh: string[]; readonly again: string[]; readonly more: boolean }> {
     const nowMs = performance.now();
     for (const [id, until] of this.#resting) if (until <= nowMs) this.#resting.delete(id);
-    const fresh = await freshIds(em, [...this.#resting.keys()], PAGE);
+    const fresh = await idsOf(
+      em,
+      sql`select id from sent_transactions where state = 'asked' and refused is null
+        and not (id = any(${[...this.#resting.keys()]})) order by created_at, id limit ${PAGE}`,
+    );
     const again = (await this.#refused(em, nowMs)).filter((id) => !this.#resting.has(id));
     return { fresh, again, more: fresh.length === PAGE || this.#after !== undefined };
   }
@@ -44,10 +48,19 @@ export class Queue {
       if (nowMs < this.#nextRoundAt) return [];
       this.#roundBeganAt = nowMs;
     }
-    const ids = await refusedIds(em, this.#after, PAGE);
+    const beyond = this.#after === undefined ? sql`true` : sql`id > ${this.#after}::uuid`;
+    const ids = await idsOf(
+      em,
+      sql`select id from sent_transactions where state = 'asked' and refused is not null and ${beyond}
+        order by id limit ${PAGE}`,
+    );
     this.#after = ids.length === PAGE ? ids.at(-1) : undefined;
     if (this.#after === undefined)
       this.#nextRoundAt = nowMs + Math.max(this.#retryMs, (SHARE - 1) * (nowMs - this.#roundBeganAt));
     return ids;
   }
+}
+
+async function idsOf(em: Em, statement: Statement<unknown>): Promise<string[]> {
+  return (await rows(em, statement as Statement<{ id: string }>)).map(({ id }) => id);
 }

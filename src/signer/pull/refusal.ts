@@ -16,6 +16,17 @@ export class NotSigned extends Error {
   }
 }
 
+/** For a row that asks for what is never signed: whoever asked for it does not wait on. */
+export const givenUp = (sentence: string): NotSigned =>
+  new NotSigned('payout', `${sentence}: it is given up by itself`);
+
+/** For what the journal has signed, and the database has forgotten. */
+export const forgotten = (what: string, { hash, network }: { hash: string; network: string }): NotSigned =>
+  new NotSigned(
+    'backup',
+    `${what}: was a backup restored? Take it up with "payout adopt --tx ${hash} --network ${network}"`,
+  );
+
 /** Which of its own things keeps the signer from signing anything at all. */
 export type SealedCode = 'wallet' | 'journal' | 'key' | 'tampered' | 'database';
 

@@ -8,14 +8,14 @@ import type { SealKey } from '../../domain/payouts/direction.ts';
 import type { Journal } from '../journal.ts';
 import type { SignedLine } from '../journal-lines.ts';
 import type { OpenWallet } from '../wallet-file.ts';
-import type { Order } from './bench.ts';
+import type { Bench, Order } from './bench.ts';
 import { decide, replacement } from './checks.ts';
 import { newDestination } from './directions.ts';
 import { calledForeign, hashesBefore } from './earlier.ts';
 import { type Asked, type Facts, isCalledForeign, lockAsked, readFacts } from './facts.ts';
 import type { SignLimits } from './limits.ts';
 import { notePauses } from './pauses.ts';
-import { NotSigned } from './refusal.ts';
+import { forgotten, NotSigned } from './refusal.ts';
 import { holdState, noteLine } from './state.ts';
 
 /** What a signer signs with, once it is open. */
@@ -51,17 +51,12 @@ export type SignResult =
  * is no refusal; nothing is stored then.
  */
 export async function signAsked(the: OpenSigner, id: string): Promise<SignResult> {
-  const result = await signOnce(the, id);
-  if (result.kind !== 'cleared') return result;
-  const next = await signOnce(the, id);
-  return next.kind === 'cleared' ? { kind: 'gone' } : next;
+  return (await signOnce(the, id)) ?? (await signOnce(the, id)) ?? { kind: 'gone' };
 }
 
-/** A refusal was taken back, and nothing is signed yet. */
-type Cleared = { readonly kind: 'cleared' };
-
-async function signOnce(the: OpenSigner, id: string): Promise<SignResult | Cleared> {
-  return await the.orm.em.fork().transactional(async (em): Promise<SignResult | Cleared> => {
+/** Undefined where a refusal was taken back, and nothing is signed yet. */
+async function signOnce(the: OpenSigner, id: string): Promise<SignResult | undefined> {
+  return await the.orm.em.fork().transactional(async (em): Promise<SignResult | undefined> => {
     await holdState(em, the.journal);
     const asked = await lockAsked(em, id);
     if (!asked) return { kind: 'gone' };
@@ -81,28 +76,23 @@ async function signOnce(the: OpenSigner, id: string): Promise<SignResult | Clear
   });
 }
 
-async function signLocked(the: OpenSigner, em: Em, asked: Asked): Promise<SignResult | Cleared> {
+async function signLocked(the: OpenSigner, em: Em, asked: Asked): Promise<SignResult | undefined> {
   const { journal, now } = the;
-  const known = journal.index
-    .ofPayout(asked.purpose, asked.payoutId)
-    .find((line) => line.attempt === asked.attempt);
+  const { index } = journal;
+  const known = index.ofPayout(asked.purpose, asked.payoutId).find((line) => line.attempt === asked.attempt);
   if (known) {
     requireSame(known, asked);
     if (await isCalledForeign(em, known.network, known.hash)) throw calledForeign(known);
-    await store(em, journal, asked, known, Buffer.from(known.raw, 'hex'), new Date(known.at));
+    await store(em, journal, asked, known);
     return { kind: 'signed', asked, hash: known.hash, again: true };
   }
   const at = now();
-  const place = (journal.index.lastNonce(asked.network, asked.fromKey) ?? -1) + 1;
-  const facts = await readFacts(em, asked, (ids) => hashesBefore(journal.index, asked, ids), place);
-  const { wallet, keys, limits, newDestinationAfterMs, resumeAfterMs } = the;
-  const transfers = the.transfers[asked.network];
-  const { index } = journal;
-  const judge = { keys, now: at };
-  const bench = { index, wallet, transfers, judge, limits, newDestinationAfterMs, resumeAfterMs, now: at };
+  const place = (index.lastNonce(asked.network, asked.fromKey) ?? -1) + 1;
+  const facts = await readFacts(em, asked, (ids) => hashesBefore(index, asked, ids), place);
+  const bench = { ...the, index, transfers: the.transfers[asked.network], now: at };
   const again = replacement(bench, facts);
   if (!again) {
-    await noteDestination(the, facts, at);
+    await noteDestination(journal, bench, facts);
     await notePauses(em, the, { now: at, merchantId: facts.payout.merchantId });
   }
   const order = again ?? decide(bench, facts);
@@ -112,23 +102,22 @@ async function signLocked(the: OpenSigner, em: Em, asked: Asked): Promise<SignRe
     em,
     sql`update sent_transactions set refused = null where id = ${asked.id} and refused is not null`,
   );
-  if (cleared > 0) return { kind: 'cleared' };
-  const { line, raw } = await signOrder(the, facts, order, at);
-  await store(em, journal, asked, line, raw, at);
+  if (cleared > 0) return undefined;
+  const line = await signOrder(the, facts, order, at);
+  await store(em, journal, asked, line);
   return { kind: 'signed', asked, hash: line.hash, again: false };
 }
 
 async function noteDestination(
-  { journal, keys }: OpenSigner,
+  journal: Journal,
+  bench: Bench,
   { asked, payout, destination }: Facts,
-  at: Date,
 ): Promise<void> {
   // Of another chain than the payout's it is not its merchant's there, and nothing is signed for it.
   if (!destination || asked.network !== payout.network) return;
   const { merchantId, network } = payout;
-  const judge = { keys, now: at };
-  const seen = newDestination(judge, journal.index, { merchantId, network, ...destination });
-  if (seen) await journal.append(seen, at);
+  const seen = newDestination(bench, bench.index, { merchantId, network, ...destination });
+  if (seen) await journal.append(seen, bench.now);
 }
 
 async function signOrder(
@@ -136,7 +125,7 @@ async function signOrder(
   { asked, payout }: Facts,
   { transfer, terms, sender, depositIds }: Order,
   at: Date,
-): Promise<{ line: SignedLine; raw: Buffer }> {
+): Promise<SignedLine> {
   const { network } = asked;
   const { raw, hash } = wallet.sign(
     { network, ...sender },
@@ -164,7 +153,7 @@ async function signOrder(
     at,
   );
   if (line.kind !== 'signed') throw new Error('the journal has written another line');
-  return { line, raw };
+  return line;
 }
 
 /** What was signed once is stored again, and nothing else is ever signed in its place. */
@@ -175,26 +164,16 @@ function requireSame(line: SignedLine, asked: Asked): void {
     line.to === asked.toKey &&
     line.currency === asked.currency &&
     line.amount === asked.amountUnits;
-  if (!same)
-    throw new NotSigned(
-      'backup',
-      `${line.hash} was signed for it, with another amount or receiver: was a backup restored? Take it up with "payout adopt --tx ${line.hash} --network ${line.network}"`,
-    );
+  if (!same) throw forgotten(`${line.hash} was signed for it, with another amount or receiver`, line);
 }
 
-async function store(
-  em: Em,
-  journal: Journal,
-  { id }: Asked,
-  line: SignedLine,
-  raw: Buffer,
-  signedAt: Date,
-): Promise<void> {
+async function store(em: Em, journal: Journal, { id }: Asked, line: SignedLine): Promise<void> {
+  const signedAt = new Date(line.at);
   await run(
     em,
-    sql`update sent_transactions set state = 'signed', nonce = ${line.nonce}, raw = ${raw},
-      hash = ${line.hash}, expires_at = ${line.expires_at}::timestamptz, signed_at = ${signedAt},
-      refused = null where id = ${id}`,
+    sql`update sent_transactions set state = 'signed', nonce = ${line.nonce}, hash = ${line.hash},
+      raw = ${Buffer.from(line.raw, 'hex')}, expires_at = ${line.expires_at}::timestamptz,
+      signed_at = ${signedAt}, refused = null where id = ${id}`,
   );
   await noteLine(em, journal, signedAt);
 }

@@ -91,8 +91,8 @@ export async function holdState(em: Em, journal: Journal): Promise<void> {
 export async function noteLine(em: Em, journal: Journal, signedAt: Date | null = null): Promise<void> {
   await run(
     em,
-    sql`update signer_state set journal = ${journal.index.id}, line = ${journal.length()},
-      line_hash = ${journal.head()}, signed_at = coalesce(${signedAt}::timestamptz, signed_at)
+    sql`update signer_state set journal = ${journal.index.id}, line = ${journal.index.length},
+      line_hash = ${journal.index.head}, signed_at = coalesce(${signedAt}::timestamptz, signed_at)
       where name = 'signer'`,
   );
 }

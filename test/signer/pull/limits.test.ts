@@ -17,8 +17,9 @@ const NONE = (): undefined => undefined;
 type Signed = { readonly ago?: number; readonly amount?: bigint } & Partial<SignedLine>;
 const lines = (signed: readonly Signed[]): readonly SignedLine[] =>
   signed.map(
-    ({ ago = 1, ...line }) =>
+    ({ ago = 1, ...line }, before) =>
       ({
+        n: before + 1,
         at: new Date(NOW.getTime() - ago * MINUTE_MS).toISOString(),
         network: 'bsc',
         currency: 'USDT',
@@ -33,12 +34,9 @@ const lines = (signed: readonly Signed[]): readonly SignedLine[] =>
   );
 /** As the journal reads them. */
 const movedBy = (all: readonly SignedLine[]): MovedOfLate =>
-  new MovedOfLate((after, since) => ({
-    upTo: all.length,
-    lines: all
-      .slice(after)
-      .filter(({ purpose, at }) => movesMoney(purpose) && new Date(at).getTime() >= since.getTime()),
-  }));
+  new MovedOfLate((after, since) =>
+    all.slice(after).filter(({ purpose, at }) => movesMoney(purpose) && new Date(at) >= since),
+  );
 const ASKED: Moved = {
   network: 'bsc',
   currency: 'USDT',
