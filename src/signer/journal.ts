@@ -27,18 +27,7 @@ const CHUNK_BYTES = 1 << 20;
  * What the signer has signed and seen, in a file that it only ever appends to. Each line holds the hash of
  * the line before, so none can be changed or taken out unseen. One process at a time holds it.
  */
-export type Journal = {
-  readonly file: string;
-  readonly index: JournalIndex;
-  /** Bytes of an unfinished last line that opening it took away; 0 where the end was whole. */
-  readonly repairedBytes: number;
-  /**
-   * Writes a line through to the disk before it returns. After an error it writes nothing more, because
-   * nobody knows how much of the line is there: it has to be opened again.
-   */
-  append(entry: JournalEntry, at: Date): Promise<JournalLine>;
-  close(): Promise<void>;
-};
+export type Journal = ReturnType<typeof journalOver>;
 
 /**
  * Opens the journal, or begins one where there is no file. A last line that was not written to its end, which
@@ -76,7 +65,7 @@ async function opened({ file, now }: { file: string; now: Date }): Promise<Journ
     // A signer that was killed has written its last line, and perhaps not through to the disk.
     await handle.sync();
     await syncFolder(dirname(file));
-    const journal = journalOver({ file, handle, lock, index, repairedBytes: size - index.end });
+    const journal = journalOver(file, handle, lock, index, size);
     if (index.length === 0) await journal.append({ kind: 'begun', journal: randomUUID() }, now);
     return journal;
   } catch (error) {
@@ -103,12 +92,7 @@ export async function readJournal(file: string): Promise<JournalIndex> {
   }
 }
 
-type Held = Pick<Journal, 'file' | 'index' | 'repairedBytes'> & {
-  readonly handle: FileHandle;
-  readonly lock: Lock;
-};
-
-function journalOver({ file, handle, lock, index, repairedBytes }: Held): Journal {
+function journalOver(file: string, handle: FileHandle, lock: Lock, index: JournalIndex, size: number) {
   let failed: unknown;
   let last: Promise<unknown> = Promise.resolve();
   const write = async (entry: JournalEntry, at: Date): Promise<JournalLine> => {
@@ -132,13 +116,18 @@ function journalOver({ file, handle, lock, index, repairedBytes }: Held): Journa
   return {
     file,
     index,
-    repairedBytes,
-    append: (entry, at) => {
+    /** Bytes of an unfinished last line that opening it took away; 0 where the end was whole. */
+    repairedBytes: size - index.end,
+    /**
+     * Writes a line through to the disk before it returns. After an error it writes nothing more, because
+     * nobody knows how much of the line is there: it has to be opened again.
+     */
+    append(entry: JournalEntry, at: Date): Promise<JournalLine> {
       const written = last.then(() => write(entry, at));
       last = written.catch(() => undefined);
       return written;
     },
-    close: async () => {
+    async close(): Promise<void> {
       await last;
       await handle.close();
       lock.release();

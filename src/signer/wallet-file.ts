@@ -117,15 +117,7 @@ export async function openWallet(input: {
   readonly file: string;
   readonly passphrase: string;
 }): Promise<OpenWallet> {
-  const { content, warning } = await readWalletFile(input.file);
-  const phrase = await phraseIn(content, input);
-  const root = rootOf(phrase);
-  if (!isDeepStrictEqual(publicPartsOf(root), content.public)) {
-    throw new OperatorError(
-      `The public part of ${input.file} does not belong to its seed`,
-      'Restore the file from its backup',
-    );
-  }
+  const { content, warning, root } = await opened(input);
   return {
     publicParts: content.public,
     warnings: warning ? [warning] : [],
@@ -145,9 +137,7 @@ export async function rotatePassphrase(input: {
   readonly next: string;
 }): Promise<void> {
   requireLong(input.next);
-  await openWallet(input);
-  const { content } = await readWalletFile(input.file);
-  const phrase = await phraseIn(content, input);
+  const { content, phrase } = await opened(input);
   const sealed = await seal(phrase, input.next, content.public, new Date(content.created_at));
   await writePrivateFile(input.file, `${JSON.stringify(sealed, null, 2)}\n`, { replace: true });
 }
@@ -189,10 +179,19 @@ function requireLong(passphrase: string): void {
   );
 }
 
-async function phraseIn(
-  content: WalletFile,
-  { file, passphrase }: { readonly file: string; readonly passphrase: string },
-): Promise<string> {
+async function opened({ file, passphrase }: { readonly file: string; readonly passphrase: string }) {
+  const { content, warning } = await readWalletFile(file);
+  const phrase = await phraseIn(content, file, passphrase);
+  const root = rootOf(phrase);
+  if (!isDeepStrictEqual(publicPartsOf(root), content.public))
+    throw new OperatorError(
+      `The public part of ${file} does not belong to its seed`,
+      'Restore the file from its backup',
+    );
+  return { content, warning, phrase, root };
+}
+
+async function phraseIn(content: WalletFile, file: string, passphrase: string): Promise<string> {
   const key = await deriveKey(passphrase, content.kdf);
   const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(content.cipher.nonce, 'hex'), {
     authTagLength: 16,

@@ -6,7 +6,7 @@ import { assetOf, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import type { DepositState } from '../../domain/deposit.ts';
 import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
 import { type Bench, type Order, termsOf } from './bench.ts';
-import { provenAt, provenDestination, requireOldEnough } from './directions.ts';
+import { provenAt, provenDestination } from './directions.ts';
 import { isLost, orderOf, replaced, requireUnpaid } from './earlier.ts';
 import type { DepositFacts, Facts } from './facts.ts';
 import { GAS_WALLET, lend, requireFromGasWallet, requireUndisturbed, takeBack } from './lending.ts';
@@ -24,9 +24,9 @@ const COMPLETED: DepositState = 'completed';
  * before it, and to nothing that is said of its payout, its destination or a limit. Throws {@link NotSigned}.
  */
 export function replacement(bench: Bench, facts: Facts): Order | undefined {
-  const { network, purpose, payoutId, fromKey, toKey, currency, amountUnits } = facts.asked;
+  const { network, purpose, fromKey, toKey, currency, amountUnits } = facts.asked;
   if (!bench.transfers.hasNonce) return undefined;
-  const open = replaced(purpose, bench.index.ofPayout(purpose, payoutId), facts.outcomes);
+  const open = replaced(bench.index, facts);
   if (open?.network !== network || open.from !== fromKey || open.to !== toKey) return undefined;
   // A payout of coins pays the difference of the price out of what it moves.
   const isCoins = purpose === 'payout' && currency === NATIVE_CURRENCY[network];
@@ -45,11 +45,10 @@ export function decide(bench: Bench, facts: Facts): Order {
   requirePayout(facts);
   const index = requireOwner(bench, facts);
   requireDeposits(bench, facts);
-  const destination = provenDestination(bench, facts, bench.transfers.token);
-  requireOldEnough(bench, facts, destination);
+  const destination = provenDestination(bench, facts);
   requireUnpaid(bench, facts);
   requireUndisturbed(bench, facts);
-  const order = orderFor(bench, facts, destination.address, index);
+  const order = orderFor(bench, facts, destination, index);
   if (facts.asked.purpose === 'gas') requireSpent(bench, facts, order);
   requireRoom(bench.limits, bench.index, movedBy(facts), order.transfer.nonce, bench.now);
   return order;

@@ -3,7 +3,7 @@
 import type { AddressKey } from '../../chains/address-key.ts';
 import { addressKeyOf } from '../../chains/addresses.ts';
 import { CLOCKS_DIFFER_MS, type Direction, readSeal } from '../../domain/payouts/direction.ts';
-import type { JournalIndex } from '../journal-index.ts';
+import type { Journal } from '../journal.ts';
 import type { Bench, SealJudge } from './bench.ts';
 import type { DestinationRow, Facts } from './facts.ts';
 import { NotSigned, Sealed } from './refusal.ts';
@@ -55,21 +55,21 @@ const noDestination = ({ merchantId, network }: Facts['payout']): NotSigned =>
     `merchant ${merchantId} has no withdraw address on ${network}: set one with "merchant set"; the payout is given up by itself`,
   );
 
-/** Where a payout goes, as far as the rows of the moment say: see {@link provenAt}. */
-export function provenDestination(
-  judge: SealJudge,
-  { asked, payout, destination, isToOurs }: Facts,
-  token: AddressKey,
-): { readonly address: AddressKey; readonly setAt: Date } {
+/**
+ * Where a payout goes: what the row of the moment says, under a seal (see {@link provenAt}), and for long
+ * enough. Throws {@link NotSigned}.
+ */
+export function provenDestination(bench: Bench, facts: Facts): AddressKey {
+  const { asked, payout, destination, isToOurs } = facts;
   const { merchantId, network } = payout;
   if (!destination) throw noDestination(payout);
   const { address: text, seal } = destination;
-  const at = provenAt(judge, { kind: 'destination', network, merchantId, address: text }, seal);
+  const at = provenAt(bench, { kind: 'destination', network, merchantId, address: text }, seal);
   if (text === null) throw noDestination(payout);
-  if (isAhead(at, judge.now))
+  if (isAhead(at, bench.now))
     throw new NotSigned(
       'new_destination',
-      `the withdraw address ${text} was set at ${at.toISOString()} by the clock of the machine that set it, and it is ${judge.now.toISOString()} by the signer's: correct the clock that is wrong; where it was the other one, set the address of merchant ${merchantId} again then, with "merchant set"`,
+      `the withdraw address ${text} was set at ${at.toISOString()} by the clock of the machine that set it, and it is ${bench.now.toISOString()} by the signer's: correct the clock that is wrong; where it was the other one, set the address of merchant ${merchantId} again then, with "merchant set"`,
     );
   if (payout.destination !== text)
     throw new NotSigned(
@@ -79,7 +79,7 @@ export function provenDestination(
   const address = addressKeyOf(network, text);
   const wrong =
     (address === ZERO && 'the address zero, which nobody owns') ||
-    (address === token && 'the contract of the token') ||
+    (address === bench.transfers.token && 'the contract of the token') ||
     (isToOurs && address === asked.toKey && 'a wallet of this gateway') ||
     undefined;
   if (wrong)
@@ -87,7 +87,8 @@ export function provenDestination(
       'destination',
       `${text} is ${wrong}: ask the merchant for an address of their own, and set it with "merchant set"`,
     );
-  return { address, setAt: at };
+  requireOldEnough(bench, payout, address, at);
+  return address;
 }
 
 /**
@@ -95,12 +96,12 @@ export function provenDestination(
  * after it was set; a merchant's first is paid to at once. Throws {@link NotSigned} until then, and for one
  * that is older than one the journal knows.
  */
-export function requireOldEnough(
+function requireOldEnough(
   { index, newDestinationAfterMs: afterMs, now }: Bench,
-  { payout }: Facts,
-  { address, setAt }: { readonly address: AddressKey; readonly setAt: Date },
+  { merchantId, network, destination }: Facts['payout'],
+  address: AddressKey,
+  setAt: Date,
 ): void {
-  const { merchantId, network, destination } = payout;
   const seen = index.destination(merchantId, network);
   if (seen && setAt < new Date(seen.set_at))
     throw new NotSigned(
@@ -119,22 +120,19 @@ export function requireOldEnough(
 }
 
 /**
- * What the journal has to note of a withdraw address: that it is another one than it knew, none any more, or
- * was set again, so that none which was set in between can be put back.
+ * Notes in the journal that a withdraw address is another one than it knew, none any more, or was set again,
+ * so that none which was set in between can be put back. Throws as {@link provenAt} does.
  */
-export function newDestination(judge: SealJudge, index: JournalIndex, row: DestinationRow) {
-  const { merchantId, network, address } = row;
-  const at = provenAt(judge, { kind: 'destination', network, merchantId, address }, row.seal);
+export async function noteDestination(
+  { index, append }: Journal,
+  { keys, now }: SealJudge,
+  { merchantId, network, address, seal }: DestinationRow,
+): Promise<void> {
+  const at = provenAt({ keys, now }, { kind: 'destination', network, merchantId, address }, seal);
   const key = address === null ? null : addressKeyOf(network, address);
   const seen = index.destination(merchantId, network);
-  if (isAhead(at, judge.now)) return undefined;
-  if (seen && (at < new Date(seen.set_at) || (seen.address === key && at <= new Date(seen.set_at))))
-    return undefined;
-  return {
-    kind: 'destination',
-    merchant_id: merchantId,
-    network,
-    address: key,
-    set_at: at.toISOString(),
-  } as const;
+  const seenAt = seen ? new Date(seen.set_at) : undefined;
+  if (isAhead(at, now) || (seenAt && (at < seenAt || (seen?.address === key && at <= seenAt)))) return;
+  const set_at = at.toISOString();
+  await append({ kind: 'destination', merchant_id: merchantId, network, address: key, set_at }, now);
 }

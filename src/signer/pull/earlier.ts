@@ -138,7 +138,7 @@ export function placeOfTransfer(
     }
     return null;
   }
-  const open = replaced(asked.purpose, before, outcomes);
+  const open = replaced(index, facts);
   if (!open) return nextNonce({ index, transfers }, facts, terms);
   const highest = before
     .filter(({ nonce }) => nonce === open.nonce)
@@ -156,11 +156,9 @@ export function placeOfTransfer(
  * The attempt whose place is taken again. All attempts of a payout share one, so that one of them lands at
  * most; a top-up replaces the one before only while that may still land.
  */
-export function replaced(
-  purpose: SignedLine['purpose'],
-  before: readonly SignedLine[],
-  outcomes: Facts['outcomes'],
-): SignedLine | undefined {
+export function replaced(index: JournalIndex, { asked, outcomes }: Facts): SignedLine | undefined {
+  const { purpose, payoutId } = asked;
+  const before = index.ofPayout(purpose, payoutId);
   if (purpose === 'payout') return before[0];
   const last = before.at(-1);
   const outcome = last && outcomes.get(last.hash);

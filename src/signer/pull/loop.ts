@@ -5,7 +5,7 @@ import { reasonOf } from '../../base/reason.ts';
 import { type Journal, JournalBroken, JournalHeld, openJournal } from '../journal.ts';
 import { type OpenWallet, openWallet, readPassphraseFile } from '../wallet-file.ts';
 import { takeApprovals } from './approvals.ts';
-import { newDestination } from './directions.ts';
+import { noteDestination } from './directions.ts';
 import { type DestinationRow, destinationsAfter } from './facts.ts';
 import { listening } from './listen.ts';
 import { notePauses } from './pauses.ts';
@@ -173,24 +173,15 @@ class Signer {
     const nowMs = performance.now();
     if (nowMs < this.#destinationsAt) return false;
     const { journal, keys, orm, now } = the;
-    const judge = { keys, now: now() };
     const page = await destinationsAfter(orm.em.fork(), this.#after, DESTINATIONS_PAGE);
-    for (const row of page) {
-      const seen = unlessRefused(() => newDestination(judge, journal.index, row));
-      if (seen) await journal.append(seen, now());
-    }
+    // One that nothing may be paid to is told where something is asked for, and stops nobody else.
+    for (const row of page)
+      await noteDestination(journal, { keys, now: now() }, row).catch((error: unknown) => {
+        if (!(error instanceof NotSigned)) throw error;
+      });
     this.#after = page.length === DESTINATIONS_PAGE ? page.at(-1) : undefined;
     if (this.#after === undefined) this.#destinationsAt = nowMs + DESTINATIONS_MS;
     return this.#after !== undefined;
-  }
-
-  /** A journal that cannot take an alarm has the same one in the log. */
-  async #noteAlarm(reason: string): Promise<void> {
-    const noted = this.#opened?.journal.append(
-      { kind: 'alarm', reason: reason.slice(0, 500) },
-      this.#deps.now(),
-    );
-    await noted?.catch(() => undefined);
   }
 
   async #open(): Promise<Opened> {
@@ -235,7 +226,11 @@ class Signer {
       if (sealed)
         log.error({ component: 'signer', code: sealed.code }, `sealed, signs nothing: ${sealed.message}`);
       else log.warn({ component: 'signer', err: error }, 'could not look for work; it is tried again');
-      if (sealed?.code === 'tampered') await this.#noteAlarm(sealed.message);
+      // A journal that cannot take an alarm has the same one in the log.
+      if (sealed?.code === 'tampered')
+        await this.#opened?.journal
+          .append({ kind: 'alarm', reason: sealed.message.slice(0, 500) }, now())
+          .catch(() => undefined);
     }
     this.#said = reason;
     if (sealed) {
@@ -259,15 +254,5 @@ async function sealing<T>(code: 'wallet' | 'journal', work: Promise<T>): Promise
     return await work;
   } catch (error) {
     throw error instanceof OperatorError ? new Sealed(code, error.message, { cause: error }) : error;
-  }
-}
-
-/** A row that nothing may be paid to is told where something is asked for, and stops nobody else. */
-function unlessRefused<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof NotSigned) return undefined;
-    throw error;
   }
 }

@@ -8,9 +8,9 @@ import type { SealKey } from '../../domain/payouts/direction.ts';
 import type { Journal } from '../journal.ts';
 import type { SignedLine } from '../journal-lines.ts';
 import type { OpenWallet } from '../wallet-file.ts';
-import type { Bench, Order } from './bench.ts';
+import type { Order } from './bench.ts';
 import { decide, replacement } from './checks.ts';
-import { newDestination } from './directions.ts';
+import { noteDestination } from './directions.ts';
 import { calledForeign, hashesBefore } from './earlier.ts';
 import { type Asked, type Facts, isCalledForeign, lockAsked, readFacts } from './facts.ts';
 import type { SignLimits } from './limits.ts';
@@ -92,8 +92,12 @@ async function signLocked(the: OpenSigner, em: Em, asked: Asked): Promise<SignRe
   const bench = { ...the, index, transfers: the.transfers[asked.network], now: at };
   const again = replacement(bench, facts);
   if (!again) {
-    await noteDestination(journal, bench, facts);
-    await notePauses(em, the, { now: at, merchantId: facts.payout.merchantId });
+    const { payout, destination } = facts;
+    const { merchantId, network } = payout;
+    // Of another chain than the payout's it is not its merchant's there, and nothing is signed for it.
+    if (destination && asked.network === network)
+      await noteDestination(journal, bench, { merchantId, network, ...destination });
+    await notePauses(em, the, { now: at, merchantId });
   }
   const order = again ?? decide(bench, facts);
   // What stands refused is given up by whoever asked, and bytes that are in the journal alone would keep the
@@ -106,18 +110,6 @@ async function signLocked(the: OpenSigner, em: Em, asked: Asked): Promise<SignRe
   const line = await signOrder(the, facts, order, at);
   await store(em, journal, asked, line);
   return { kind: 'signed', asked, hash: line.hash, again: false };
-}
-
-async function noteDestination(
-  journal: Journal,
-  bench: Bench,
-  { asked, payout, destination }: Facts,
-): Promise<void> {
-  // Of another chain than the payout's it is not its merchant's there, and nothing is signed for it.
-  if (!destination || asked.network !== payout.network) return;
-  const { merchantId, network } = payout;
-  const seen = newDestination(bench, bench.index, { merchantId, network, ...destination });
-  if (seen) await journal.append(seen, bench.now);
 }
 
 async function signOrder(
