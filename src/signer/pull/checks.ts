@@ -9,12 +9,13 @@ import { type Bench, type Order, termsOf } from './bench.ts';
 import { provenAt, provenDestination } from './directions.ts';
 import { isLost, orderOf, replaced, requireUnpaid } from './earlier.ts';
 import type { DepositFacts, Facts } from './facts.ts';
-import { GAS_WALLET, lend, requireFromGasWallet, requireUndisturbed, takeBack } from './lending.ts';
 import { type Moved, requireRoom, sumOf } from './limits.ts';
+import { requireGoing } from './pauses.ts';
 import { givenUp, NotSigned } from './refusal.ts';
 
 /** What an address is given without paying anything out, in transfers at their dearest. */
 const MOST_GIVEN = 2n;
+const GAS_WALLET = { account: 'gas', index: 0 } as const;
 const COMPLETED: DepositState = 'completed';
 
 /**
@@ -196,4 +197,68 @@ function requireSpent({ index, transfers, now }: Bench, facts: Facts, { transfer
     'payout',
     `with it the address would have been given ${sum} units and have paid nothing out since, and it is given ${most} at most: find out where they went, or raise what a transfer may cost`,
   );
+}
+
+// What a stake of the gas wallet gives is lent to an address for one payout, and taken back when that is over.
+// No money moves; but whoever could ask for it at will would take away what other payouts are planned with.
+
+/**
+ * Lends an address what its payout of a token takes, once for a payout. The payout, its deposits and its
+ * destination were looked at before. Throws {@link NotSigned}.
+ */
+function lend(bench: Bench, facts: Facts): Order {
+  const { payout: row } = facts;
+  if (assetOf(row.network, row.currency).kind === 'native')
+    throw givenUp('a payout of the coin runs no contract, and is lent nothing');
+  requireFromGasWallet(bench, facts, 'energy is lent');
+  return loan(bench, facts, 'delegate');
+}
+
+/**
+ * Takes back what the journal has lent an address for a payout, to the unit, when that is over. Throws
+ * {@link NotSigned}.
+ */
+function takeBack(bench: Bench, facts: Facts): Order {
+  const { asked, payout: row } = facts;
+  if (row.network !== asked.network) throw givenUp('the payout is on another chain than what was asked for');
+  if (LIVING_PAYOUTS.includes(row.state as (typeof LIVING_PAYOUTS)[number]))
+    throw givenUp(`the payout is ${row.state}, and takes what it was lent`);
+  requireFromGasWallet(bench, facts, 'energy is taken back');
+  const lent = bench.index
+    .given(asked.network, asked.toKey)
+    .filter(({ purpose, from }) => purpose === 'delegate' && from === asked.fromKey);
+  if (!lent.some(({ amount }) => amount === asked.amountUnits))
+    throw givenUp('the journal has lent the address no such part of the stake');
+  requireUndisturbed(bench, facts);
+  return loan(bench, facts, 'reclaim');
+}
+
+function loan(bench: Bench, facts: Facts, kind: 'delegate' | 'reclaim'): Order {
+  const { asked } = facts;
+  if (!bench.transfers.lends) throw givenUp(`nothing can be lent on ${asked.network}`);
+  if (asked.amountUnits <= 0n)
+    throw new NotSigned('terms', 'it would lend nothing: it is given up by itself');
+  return orderOf(bench, facts, kind, GAS_WALLET);
+}
+
+/** `what` is what goes from there, with its verb. Throws {@link NotSigned}. */
+function requireFromGasWallet({ wallet }: Bench, { asked, payout: row }: Facts, what: string): void {
+  const gas = addressKeyOf(row.network, wallet.publicParts.gas[row.network]);
+  if (
+    asked.fromKey === gas &&
+    asked.toKey === row.addressKey &&
+    asked.currency === NATIVE_CURRENCY[row.network]
+  )
+    return;
+  throw givenUp(`${what} from the gas wallet to the address of its payout, in the coin`);
+}
+
+/** Throws {@link NotSigned} while somebody else uses the wallet, and while payouts are paused. */
+function requireUndisturbed(bench: Bench, { foreignHash, payout }: Facts): void {
+  if (foreignHash !== null)
+    throw new NotSigned(
+      'wallet',
+      `the wallet sent ${foreignHash}, which nobody signed here: see "deposit stuck", and decide with "payout accept" or "payout deny"`,
+    );
+  requireGoing(bench.index, payout.merchantId, bench);
 }

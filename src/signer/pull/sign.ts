@@ -4,43 +4,32 @@ import type { Transfers } from '../../chains/transfer.ts';
 import type { Em, Orm } from '../../db/orm.ts';
 import { run, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
-import type { SealKey } from '../../domain/payouts/direction.ts';
 import type { Journal } from '../journal.ts';
 import type { SignedLine } from '../journal-lines.ts';
 import type { OpenWallet } from '../wallet-file.ts';
-import type { Order } from './bench.ts';
+import type { Bench, Order } from './bench.ts';
 import { decide, replacement } from './checks.ts';
 import { noteDestination } from './directions.ts';
 import { calledForeign, hashesBefore } from './earlier.ts';
 import { type Asked, type Facts, isCalledForeign, lockAsked, readFacts } from './facts.ts';
-import type { SignLimits } from './limits.ts';
 import { notePauses } from './pauses.ts';
 import { forgotten, NotSigned } from './refusal.ts';
 import { holdState, noteLine } from './state.ts';
 
 /** What a signer signs with, once it is open. */
-export type OpenSigner = {
+export type OpenSigner = Pick<Bench, 'keys' | 'limits' | 'newDestinationAfterMs' | 'resumeAfterMs'> & {
   readonly orm: Orm;
   readonly log: Logger;
   readonly now: () => Date;
   readonly wallet: OpenWallet;
   readonly journal: Journal;
-  readonly keys: readonly SealKey[];
   readonly transfers: Readonly<Record<Network, Transfers>>;
-  readonly limits: SignLimits;
-  readonly newDestinationAfterMs: number;
-  readonly resumeAfterMs: number;
 };
 
 export type SignResult =
   | { readonly kind: 'signed'; readonly asked: Asked; readonly hash: string; readonly again: boolean }
   /** `isNews` is false where its row said so before. */
-  | {
-      readonly kind: 'refused';
-      readonly asked: Asked;
-      readonly refusal: NotSigned;
-      readonly isNews: boolean;
-    }
+  | { readonly kind: 'refused'; readonly asked: Asked; readonly refusal: NotSigned; readonly isNews: boolean }
   /** Somebody else has it, or it waits no more. */
   | { readonly kind: 'gone' };
 

@@ -3,6 +3,7 @@ import type { Em } from '../../db/orm.ts';
 import { firstRow, rows, run, sql } from '../../db/sql.ts';
 import type { SealKey } from '../../domain/payouts/direction.ts';
 import type { Journal } from '../journal.ts';
+import type { SealJudge } from './bench.ts';
 import { Sealed } from './refusal.ts';
 
 type State = {
@@ -34,11 +35,7 @@ export async function noteState(em: Em, now: Date, sealed: Sealed | undefined): 
  */
 export async function takeOver(
   em: Em,
-  {
-    journal,
-    keys,
-    now,
-  }: { readonly journal: Journal; readonly keys: readonly SealKey[]; readonly now: Date },
+  { journal, keys, now }: SealJudge & { readonly journal: Journal },
 ): Promise<void> {
   await requireKeyInUse(em, keys);
   // The row is there from the first look on; that the signer is well it says when it has proven it.
