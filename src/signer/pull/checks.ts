@@ -199,7 +199,7 @@ function requireSpent({ index, transfers, now }: Bench, facts: Facts, { transfer
   );
 }
 
-// What a stake of the gas wallet gives is lent to an address for one payout, and taken back when that is over.
+// What a stake of the gas wallet gives is lent to an address for a payout, and taken back when that is over.
 // No money moves; but whoever could ask for it at will would take away what other payouts are planned with.
 
 /**
