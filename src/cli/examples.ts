@@ -62,8 +62,10 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'payout resume': [DECIDED, `--merchant ${ID} ${DECIDED}`],
   'payout accept': [`--tx ${HASH} --network bsc ${DECIDED}`],
   'payout deny': [`--tx ${HASH} --network bsc --by "$USER" --reason 'no explorer has it'`],
-  'payout adopt': [`--tx ${HASH} --network bsc ${DECIDED}`],
-  'payout conclude': [`${ID} --tx ${HASH} ${DECIDED}`],
+  'payout conclude': [
+    `${ID} --tx ${HASH} ${DECIDED}`,
+    `${BSC} --tx ${HASH} --journal /srv/journal.copy ${DECIDED}`,
+  ],
   'payout approve-destination': [`${ID} ${BSC}`],
   'endpoint list': ['', `--merchant ${ID} --disabled`],
   'endpoint show': [ID],

@@ -79,17 +79,16 @@ function whole(file: string, transfers: Transfers, line: SignedLine) {
     hash: line.hash,
     raw,
     terms: said.given,
-    /** What a payout of coins may have kept back for its fee; null for all else. */
-    keptBack: line.purpose === 'payout' && kind === 'native' ? keptBackBy(transfers, line, said.given) : null,
+    mostKept: line.purpose === 'payout' && kind === 'native' ? mostKeptBy(transfers, line, said.given) : 0n,
   };
 }
 
 const kindOf = ({ purpose, network, currency }: SignedLine): TransferKind =>
   movesMoney(purpose) ? assetOf(network, currency).kind : purpose;
 
-function keptBackBy(transfers: Transfers, { hash, at }: SignedLine, given: unknown) {
+function mostKeptBy(transfers: Transfers, { hash, at }: SignedLine, given: unknown): bigint {
   try {
-    return { least: 0n, most: transfers.terms(given, 'native', new Date(at)).mostUnits };
+    return transfers.terms(given, 'native', new Date(at)).mostUnits;
   } catch (error) {
     if (!(error instanceof WrongTerms)) throw error;
     throw new OperatorError(

@@ -96,7 +96,6 @@ const CALLS: Readonly<Record<string, Call>> = {
   'payout deny': { args: () => ['--tx', `0x${'a'.repeat(64)}`, '--network', 'bsc', ...BY], code: 1 },
   'payout accept': { args: () => ['--tx', `0x${'a'.repeat(64)}`, '--network', 'bsc', ...BY], code: 1 },
   'payout conclude': { args: () => [UNKNOWN_ID, '--tx', `0x${'a'.repeat(64)}`, ...BY], code: 1 },
-  'payout adopt': { args: () => ['--tx', `0x${'a'.repeat(64)}`, '--network', 'bsc', ...BY], code: 1 },
   'payout approve-destination': { args: ({ merchant }) => [merchant, BSC], code: 1 },
   'webhook list': {},
   'webhook resend': { args: ({ delivery }) => [delivery], code: 1 },

@@ -135,7 +135,7 @@ export const WAITS: Readonly<Record<WaitCode, WaitRule>> = {
     by: 'operator',
     atOnce: true,
     ...SOON,
-    ends: 'find out who sent it: our signer, before a restore, "payout adopt"; it paid the merchant, "payout conclude"; for all else "payout accept"',
+    ends: 'find out who sent it: our signer, before a restore, "payout conclude" with --journal; it paid the merchant, "payout conclude"; for all else "payout accept"',
   },
   contradiction: {
     by: 'operator',

@@ -94,8 +94,10 @@ export async function shownSent({ em, pages }: Looking, ids: readonly string[]):
       },
       why: `${SENT_STATES[row.state]}${row.ok === false ? '; it failed on the chain' : ''}${refusedBy(row.refused)}`,
       action: open
-        ? 'find out who has the keys of this wallet, then "payout accept" or "payout adopt" it'
-        : 'nothing to do',
+        ? 'find out who has the keys of this wallet, then "payout conclude" or "payout accept" it'
+        : payoutId == null
+          ? 'nothing to do'
+          : `see its payout with "payout show ${payoutId}"`,
       command: payoutId == null ? null : `payout show ${payoutId}`,
       links: { explorer: hash == null ? null : explorerLink(pages.explorers, network, 'transaction', hash) },
     };

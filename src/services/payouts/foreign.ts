@@ -41,7 +41,7 @@ export async function listForeign(deps: Deps, limit = LISTED): Promise<ForeignUs
           transaction_hash: hash,
           since: isoSeconds(createdAt),
           reason: `transaction ${hash} used wallet ${fromAddress} on ${network}, and this gateway did not sign it: somebody else may have its key`,
-          action: `find out who sent it; until then the wallet signs nothing. After a restore of the database run "payout adopt" for it first, which takes up what our own signer signed. Where it paid the merchant, "payout conclude ${fromAddress} --tx ${hash}" books it. Once it is known, run "payout accept --tx ${hash} --network ${network} --by NAME --reason TEXT"; where no explorer has it, "payout deny" with the same`,
+          action: `find out who sent it; until then the wallet signs nothing. After a restore of the database "payout conclude ${fromAddress} --tx ${hash} --journal FILE" takes up what our own signer signed. Where it paid the merchant and no journal knows it, the same without --journal books it. Once it is known, run "payout accept --tx ${hash} --network ${network} --by NAME --reason TEXT"; where no explorer has it, "payout deny" with the same`,
         },
   );
 }

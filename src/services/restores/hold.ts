@@ -131,7 +131,7 @@ async function foreignUnknown(em: Em): Promise<string[]> {
   if (!first) return [];
   const others = found.length > 1 ? ` (and ${found.length - 1} more)` : '';
   return [
-    `${first.hash} on ${first.network}${others} was sent by our wallets, and the database does not know it: "payout adopt", then "deposit stuck" for the next`,
+    `${first.hash} on ${first.network}${others} was sent by our wallets, and the database does not know it: "payout conclude" with --journal, then "deposit stuck" for the next`,
   ];
 }
 

@@ -46,7 +46,6 @@ function requireFailed(line: SignedLine, outcome: Outcome, now: Date): void {
       'backup',
       `${line.hash} of payout ${line.payout_id} has paid it, as final blocks show: nothing is paid twice. Compare it with an explorer; "payout conclude ${line.payout_id} --tx ${line.hash}" books it`,
     );
-  if (outcome.state === 'foreign') throw calledForeign(line);
   if (outcome.state !== 'dead')
     throw new NotSigned(
       'earlier',
@@ -62,12 +61,6 @@ function requireFailed(line: SignedLine, outcome: Outcome, now: Date): void {
     throw new NotSigned('earlier', `${line.hash} can land until ${over.toISOString()}: wait until then`);
 }
 
-/** Why nothing is signed beside what blocks have shown to a database that had forgotten it. */
-export function calledForeign(line: SignedLine): NotSigned {
-  const { hash, payout_id } = line;
-  return forgotten(
-    `${hash} of payout ${payout_id} was signed here, and the database calls it somebody else's`,
-    line,
   );
 }
 
@@ -80,8 +73,7 @@ export function requireUnpaid(
     for (const line of index.ofDeposit(id)) {
       if (line.payout_id === asked.payoutId) continue;
       const outcome = outcomes.get(line.hash);
-      if (!outcome)
-        throw forgotten(`deposit ${id} was paid by ${line.hash}, which the database does not know`, line);
+      if (!outcome || outcome.state === 'foreign') throw forgotten(line, asked);
       requireFailed(line, outcome, now);
     }
 }
@@ -124,16 +116,12 @@ export function placeOfTransfer(
       `${strange.hash} was signed for this payout, from or to another wallet: find out who wrote the payout`,
     );
   const skipped = before.find(({ attempt }) => attempt >= asked.attempt);
-  if (skipped) throw forgotten(`attempt ${skipped.attempt} of it was signed as ${skipped.hash}`, skipped);
+  if (skipped) throw forgotten(skipped, asked);
   if (!transfers.hasNonce) {
     // Only their end says that another one may be signed.
     for (const line of before) {
       const outcome = outcomes.get(line.hash);
-      if (!outcome)
-        throw forgotten(
-          `an earlier attempt was signed as ${line.hash}, which the database does not know`,
-          line,
-        );
+      if (!outcome || outcome.state === 'foreign') throw forgotten(line, asked);
       if (asked.purpose !== 'gas' || outcome.state !== 'final') requireFailed(line, outcome, now);
     }
     return null;

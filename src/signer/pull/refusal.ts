@@ -20,11 +20,14 @@ export class NotSigned extends Error {
 export const givenUp = (sentence: string): NotSigned =>
   new NotSigned('payout', `${sentence}: it is given up by itself`);
 
-/** For what the journal has signed, and the database has forgotten. */
-export const forgotten = (what: string, { hash, network }: { hash: string; network: string }): NotSigned =>
+/** For what the journal has signed, and the database has forgotten or calls foreign. */
+export const forgotten = (
+  { hash }: { readonly hash: string },
+  { payoutId }: { readonly payoutId: string },
+): NotSigned =>
   new NotSigned(
     'backup',
-    `${what}: was a backup restored? Take it up with "payout adopt --tx ${hash} --network ${network}"`,
+    `${hash} was signed here, and the database does not know it as ours: was a backup restored? Nothing is paid twice; take it up with "payout conclude ${payoutId} --tx ${hash} --journal FILE"`,
   );
 
 /** Which of its own things keeps the signer from signing anything at all. */

@@ -10,7 +10,7 @@ import type { OpenWallet } from '../wallet-file.ts';
 import type { Bench, Order } from './bench.ts';
 import { decide, replacement } from './checks.ts';
 import { noteDestination } from './directions.ts';
-import { calledForeign, hashesBefore } from './earlier.ts';
+import { hashesBefore } from './earlier.ts';
 import { type Asked, type Facts, isCalledForeign, lockAsked, readFacts } from './facts.ts';
 import { notePauses } from './pauses.ts';
 import { forgotten, NotSigned } from './refusal.ts';
@@ -71,7 +71,7 @@ async function signLocked(the: OpenSigner, em: Em, asked: Asked): Promise<SignRe
   const known = index.ofPayout(asked.purpose, asked.payoutId).find((line) => line.attempt === asked.attempt);
   if (known) {
     requireSame(known, asked);
-    if (await isCalledForeign(em, known.network, known.hash)) throw calledForeign(known);
+    if (await isCalledForeign(em, known.network, known.hash)) throw forgotten(known, asked);
     await store(em, journal, asked, known);
     return { kind: 'signed', asked, hash: known.hash, again: true };
   }
@@ -145,7 +145,7 @@ function requireSame(line: SignedLine, asked: Asked): void {
     line.to === asked.toKey &&
     line.currency === asked.currency &&
     line.amount === asked.amountUnits;
-  if (!same) throw forgotten(`${line.hash} was signed for it, with another amount or receiver`, line);
+  if (!same) throw forgotten(line, asked);
 }
 
 async function store(em: Em, journal: Journal, { id }: Asked, line: SignedLine): Promise<void> {

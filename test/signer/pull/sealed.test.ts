@@ -136,7 +136,7 @@ describe('a signer that is sealed', function () {
     await the.force('delete from payouts where id = ?', [payout.id]);
     await the.refused(
       await the.ask(await the.plan(payout, 'USDT')),
-      /^backup: deposit .* was paid by 0x[0-9a-f]{64}, which the database does not know: was a backup restored\?/,
+      /^backup: 0x[0-9a-f]{64} was signed here, and the database does not know it as ours: was a backup restored\?/,
     );
     expect(lines().filter((line) => line.includes('"kind":"signed"'))).to.have.length(1);
   });

@@ -108,7 +108,7 @@ const STEPS = `Payouts are held, and go on by step 6. In this order:
 2. Start the signer first: it proves that its journal continues what the database knows. "gateway doctor" says how it is.
 3. "gateway merchant changes": withdraw addresses that waited at the time of the backup may have been cancelled since. Cancel them, and tell their merchants.
 4. Start workers and APIs as new processes, then "gateway repair". The blocks since the backup are read again.
-5. "gateway deposit stuck" lists what our wallets sent since: "payout adopt" for each, where the journal can be read.
+5. "gateway deposit stuck" lists what our wallets sent since: "payout conclude" with --journal for each, where the journal can be read.
 6. "gateway payout resume" lets payouts go on. It refuses until the signer, the chains and what was sent are known.
 7. "gateway reconcile" and "gateway reconcile --books" find nothing. Tell merchants that webhooks since the backup come again.`;
 

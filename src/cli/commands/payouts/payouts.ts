@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { group } from '../../run.ts';
 import { addAcceptCommands } from './accept.ts';
-import { addAdoptCommand } from './adopt.ts';
 import { addApproveDestinationCommand } from './approve-destination.ts';
 import { addConcludeCommand } from './conclude.ts';
 import { addPauseCommands } from './pause.ts';
@@ -15,7 +14,6 @@ export function addPayoutCommands(program: Command): void {
   addRetryCommand(payout);
   addPauseCommands(payout);
   addAcceptCommands(payout);
-  addAdoptCommand(payout);
   addConcludeCommand(payout);
   addApproveDestinationCommand(payout);
 }

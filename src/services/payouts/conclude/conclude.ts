@@ -6,31 +6,29 @@ import { addressKeyOf } from '../../../chains/addresses.ts';
 import { chainOf } from '../../../chains/index.ts';
 import { type ChainCursor, type Deposit, Payout, SentTransaction } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
-import { rows, sql } from '../../../db/sql.ts';
 import { assetOf, type Currency } from '../../../domain/assets.ts';
-import type { SentFacts } from '../../../domain/payouts/facts.ts';
 import { recordAction } from '../../audit/record.ts';
 import type { Deps, TxDeps } from '../../deps.ts';
-import { lockPayers } from '../../payment-links/money.ts';
 import { type Tx, transact } from '../../transact.ts';
 import { holdCursorAt, RescanStopped } from '../../watcher/rescan.ts';
 import type { WatchedChain } from '../../watcher/watched-chain.ts';
-import type { SignedFor } from '../adopt/signed.ts';
 import { arrivedUnits, lockWithPayers, settleBy } from '../finish.ts';
 import type { NamedPlace } from '../named-place.ts';
-import { cancelPayout, lockPayout, planOf } from '../plan.ts';
-import { endAsked, endOthers, giveUp, livingPayout, sentFor } from '../settle/living.ts';
+import { lockPayout, planOf } from '../plan.ts';
+import { endAsked, endOthers } from '../settle/living.ts';
 import { wakeAfterPayout } from '../wakes.ts';
 import { paidBy, type Wanted } from './deposits.ts';
 import { boundTransaction, sealedAmong, shownBy } from './evidence.ts';
 import { NotConcluded } from './refusal.ts';
+import { endPlanned } from './room.ts';
+import type { SignedFor } from './signed.ts';
 
 export type Conclusion = {
   readonly place: NamedPlace;
   readonly hash: string;
   /** Named where several could be meant; undefined where the journal or their sum tells. */
   readonly depositIds?: readonly string[] | undefined;
-  /** What the signer's journal says of the transaction, where it can be read. */
+  /** What the signer's journal says of the transaction, where it can be read and was vouched for. */
   readonly signed?: SignedFor | undefined;
   readonly reason: string;
   readonly signal: AbortSignal;
@@ -148,7 +146,6 @@ async function payoutBy(
   }
   if (payout && payout.state !== 'failed')
     throw new NotConcluded(`payout ${payout.id} is ${payout.state}: there is nothing to conclude`);
-  await lockCustomers(em, place);
   await endPlanned(em, deps, place, hash);
   const { currency, wanted } = payout
     ? { currency: payout.currency, wanted: exactly(payout.grossUnits) }
@@ -204,38 +201,4 @@ async function book(
   Object.assign(paid, { payoutId, toAddress, toKey, currency, amountUnits, ...at });
   Object.assign(paid, { decidedBy, decidedReason: reason });
   await em.flush();
-}
-
-/** What is planned at the address, and not signed, makes room: its deposits may be those that were paid. */
-async function endPlanned(em: Em, deps: TxDeps, place: NamedPlace, hash: string): Promise<void> {
-  const living = await livingPayout(em, place);
-  if (!living) return;
-  const asked = (await sentFor(em, place.network, living.id)).filter(({ state }) => state !== 'dead');
-  // What is signed for it and in no final block is sent, and replaced, for as long as it lives.
-  const isOpen = (one: SentFacts): boolean =>
-    one.signedAt !== null && (one.purpose === 'payout' || one.state !== 'final');
-  if (living.state === 'paying' || asked.some(isOpen))
-    throw new NotConcluded(
-      `another payout of this address (${living.id}) is on its way: wait until it has ended, then run this again`,
-    );
-  for (const { id, refused } of asked.filter(({ state }) => state === 'asked'))
-    if (refused === null || !(await giveUp(em, deps, id)))
-      throw new NotConcluded(
-        'the signer is asked to sign something for this address: see that it runs, and run this again in a moment',
-      );
-  await endOthers(em, deps, living.id);
-  await cancelPayout(em, deps, living.id, `its deposits may be those that ${hash} has paid`);
-}
-
-/** Customers' locks come before those of deposits. */
-async function lockCustomers(em: Em, { network, addressKey }: NamedPlace): Promise<void> {
-  const found = await rows(
-    em,
-    sql<{ customerId: string }>`select customer_id from deposit_addresses
-      where network = ${network} and address_key = ${addressKey}`,
-  );
-  await lockPayers(
-    em,
-    found.map(({ customerId }) => customerId),
-  );
 }

@@ -3,14 +3,14 @@ import { LockMode } from '@mikro-orm/core';
 import { Deposit } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
 import type { Currency } from '../../../domain/assets.ts';
-import type { NamedPlace } from '../named-place.ts';
+import type { SettlementPlace } from '../actor-message.ts';
 import { NotConcluded } from './refusal.ts';
 
 /** What the deposits have to sum to, in base units. */
 export type Wanted = { readonly leastUnits: bigint; readonly isRight: (sumUnits: bigint) => boolean };
 
 type Which = {
-  readonly place: NamedPlace;
+  readonly place: SettlementPlace;
   readonly currency: Currency;
   readonly hash: string;
   /** The block of the transaction: what came later was not paid by it. */
@@ -26,12 +26,13 @@ type Which = {
  */
 export async function paidBy(em: Em, which: Which, wanted: Wanted): Promise<Deposit[]> {
   const { place, currency, blockNumber, ids, hash } = which;
-  const { network, addressKey } = place;
+  const { network, addressKey, merchantId } = place;
   const found = await em.find(
     Deposit,
     {
       network,
       addressKey,
+      merchantId,
       currency,
       mode: 'live',
       simulated: false,

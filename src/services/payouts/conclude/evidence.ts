@@ -10,9 +10,9 @@ import { recordAction } from '../../audit/record.ts';
 import type { Deps } from '../../deps.ts';
 import { loadWatched } from '../../watcher/watched-addresses.ts';
 import type { WatchedChain } from '../../watcher/watched-chain.ts';
-import type { SignedFor } from '../adopt/signed.ts';
 import type { NamedPlace } from '../named-place.ts';
 import { NotConcluded } from './refusal.ts';
+import type { SignedFor } from './signed.ts';
 
 /** Two endpoints prove it, or the only one that there is, at two times that lie this far apart. */
 const AGREEING = 2;

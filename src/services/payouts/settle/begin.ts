@@ -91,7 +91,7 @@ async function planned(
   if (foreign)
     return waits(
       'foreign_use',
-      `${address} sent ${foreign.hash}, which this gateway did not sign, or has forgotten: see "deposit stuck", and decide with "payout adopt", "payout conclude", "payout accept" or "payout deny"`,
+      `${address} sent ${foreign.hash}, which this gateway did not sign, or has forgotten: see "deposit stuck", and decide with "payout conclude", "payout accept" or "payout deny"`,
       FOREIGN_MS,
     );
   const place = { network, addressKey, currency };

@@ -1,28 +1,26 @@
 import { expect } from 'chai';
-import { eventually } from '../../../../../dev/support/eventually.ts';
-import { SECRETS_KEY } from '../../../../../dev/support/live-gateway.ts';
-import { tempDir } from '../../../../../dev/support/parts.ts';
-import { postgresPrograms } from '../../../../../dev/support/postgres-programs.ts';
-import { testRun } from '../../../../../dev/support/test-run.ts';
-import { createPaymentLink } from '../../../../../dev/support/use-cases.ts';
-
-import { type AddressKey, keyOfHex } from '../../../../../src/chains/address-key.ts';
-import { auditLedger } from '../../../../../src/services/ledger/audit.ts';
-
-import { noteRestoreGoals } from '../../../../../src/services/restores/hold.ts';
-import { ask } from '../../../../cli/care/stage.ts';
-import { answer, type Env, gateway, oneObject } from '../../../../cli/support.ts';
+import { eventually } from '../../../../dev/support/eventually.ts';
+import { SECRETS_KEY } from '../../../../dev/support/live-gateway.ts';
+import { tempDir } from '../../../../dev/support/parts.ts';
+import { postgresPrograms } from '../../../../dev/support/postgres-programs.ts';
+import { testRun } from '../../../../dev/support/test-run.ts';
+import { createPaymentLink } from '../../../../dev/support/use-cases.ts';
+import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts';
+import { auditLedger } from '../../../../src/services/ledger/audit.ts';
+import { noteRestoreGoals } from '../../../../src/services/restores/hold.ts';
+import { answer, type Env, gateway, oneObject } from '../../../cli/support.ts';
 import {
   MERCHANTS,
   type SettleStage,
   startFundedStage,
   USDT,
-} from '../../../../services/payouts/settle/stage.ts';
-import { says } from '../../../../services/payouts/settle/steps.ts';
+} from '../../../services/payouts/settle/stage.ts';
+import { says } from '../../../services/payouts/settle/steps.ts';
+import { shown } from '../../../services/payouts/stage.ts';
 
 const DESTINATION = MERCHANTS.slice(2).toLowerCase();
 const BNB = 10n ** 17n;
-const WHO = ['--network', 'bsc', '--by', 'Ann', '--reason', 'the restore of the 25th'];
+const WHO = ['--by', 'Ann', '--reason', 'the restore of the 25th'];
 
 /** The drill of "Restore" in docs/operations.md, in its order. */
 describe('the drill: a database of yesterday, the journal of today', function () {
@@ -61,14 +59,11 @@ describe('the drill: a database of yesterday, the journal of today', function ()
       )
     )[0];
   const hashes = new Map<AddressKey, string>();
-  const adopting = (key: AddressKey = '' as AddressKey): string[] => [
-    'payout',
-    'adopt',
-    '--tx',
-    hashes.get(key) ?? '',
-    ...WHO,
-  ];
-  const adopt = (key: AddressKey) => answer(adopting(key), env());
+  const takingUp = (key: AddressKey = '' as AddressKey): string[] => {
+    const named = [shown('bsc', key), '--tx', hashes.get(key) ?? ''];
+    return ['payout', 'conclude', ...named, '--journal', the.signer.files.journalFile, ...WHO];
+  };
+  const takeUp = (key: AddressKey) => answer(takingUp(key), env());
   const isRefused = async (args: readonly string[], says: RegExp): Promise<void> => {
     const ran = await gateway(args, env());
     expect(ran.code, ran.stdout).to.equal(1);
@@ -149,7 +144,7 @@ describe('the drill: a database of yesterday, the journal of today', function ()
     await isRefused(RESUME, /Payouts are held since .* the signer has not taken/s);
     // Nobody vouches for the journal yet.
     await isRefused(
-      adopting(unsent),
+      takingUp(unsent),
       /^The signer has not taken this database over yet.*start --role signer/s,
     );
     const before = await the.rows("select line from signer_state where name = 'signer'");
@@ -183,7 +178,7 @@ describe('the drill: a database of yesterday, the journal of today', function ()
     expect(await merchantHas()).to.deep.equal(paid);
     // Held by the restore; the tests of the signer show what it refuses where nothing is held.
     expect(says('paused')(await the.step(cameAfter as AddressKey))).to.equal(true);
-    await isRefused(RESUME, /was sent by our wallets, and the database does not know it: "payout adopt"/);
+    await isRefused(RESUME, /was sent by our wallets, and the database does not know it: "payout conclude"/);
     const signedAnew = await the.rows(
       "select 1 from sent_transactions where state in ('asked', 'signed') and purpose = 'payout' and raw is not null",
     );
@@ -192,8 +187,8 @@ describe('the drill: a database of yesterday, the journal of today', function ()
 
   it('takes up what was paid, and settles it once', async () => {
     for (const key of [completedBefore, cameAfter, seenBefore] as AddressKey[]) {
-      const taken = await adopt(key);
-      expect(taken).to.deep.include({ ok: true, network: 'bsc' });
+      const taken = await takeUp(key);
+      expect(taken).to.deep.include({ ok: true, concluded: false });
       const steps = await the.settle(key);
       expect(steps.some((step) => step.kind === 'went' && step.state === 'settled')).to.equal(true);
       const deposits = await the.depositsOf(key);
@@ -203,12 +198,12 @@ describe('the drill: a database of yesterday, the journal of today', function ()
       expect(await payoutHash(key)).to.equal(hashes.get(key));
     }
     expect(await merchantHas()).to.deep.equal(paid);
-    await isRefused(adopting(cameAfter), /which is settled: there is nothing to take up/);
+    await isRefused(takingUp(cameAfter), /which is settled: there is nothing to take up/);
   });
 
   it('takes up what nobody had sent, and sends the same bytes', async () => {
     const key = unsent as AddressKey;
-    await adopt(key);
+    await takeUp(key);
     await the.settle(key);
     const sent = await the.sent(key);
     expect(sent.filter(({ purpose, state }) => purpose === 'payout' && state === 'final')).to.have.length(1);
@@ -248,7 +243,7 @@ describe('the drill: a database of yesterday, the journal of today', function ()
     );
     expect(nonces).to.deep.equal([]);
     const actions = await the.rows(
-      "select by_name, reason from operator_actions where action = 'payout.adopt'",
+      "select by_name, reason from operator_actions where action = 'payout.take-up'",
     );
     expect(actions).to.have.length(4);
     expect(actions[0]).to.deep.equal({ by_name: 'Ann', reason: 'the restore of the 25th' });

@@ -4,13 +4,18 @@ import { expect } from 'chai';
 import { Payout } from '../../../../src/db/entities/index.ts';
 import type { Currency, Network } from '../../../../src/domain/assets.ts';
 import { decideLiving } from '../../../../src/domain/payouts/step.ts';
-import { type Adopted, adoptPayout } from '../../../../src/services/payouts/adopt/adopt.ts';
-import type { SignedFor } from '../../../../src/services/payouts/adopt/signed.ts';
-import { settlePayout } from '../../../../src/services/payouts/finish.ts';
+import { type TakenUp, takeUp } from '../../../../src/services/payouts/conclude/forgotten.ts';
+import { failPayout, settlePayout } from '../../../../src/services/payouts/finish.ts';
 import { recordSent, verifySent } from '../../../../src/services/payouts/sent.ts';
-import { beginPaying, livingFacts, livingPayout } from '../../../../src/services/payouts/settle/living.ts';
+import {
+  beginPaying,
+  endOthers,
+  livingFacts,
+  livingPayout,
+} from '../../../../src/services/payouts/settle/living.ts';
 import { transact } from '../../../../src/services/transact.ts';
 import { readSignedFor } from '../../../../src/signer/signed-for.ts';
+import type { Asking } from '../../../signer/pull/asking.ts';
 import { testTransfers } from '../../../signer/pull/running.ts';
 import { type SignerStage, startSignerStage } from '../../../signer/pull/stage.ts';
 
@@ -29,51 +34,43 @@ type Move = { readonly to: string; readonly currency: string; readonly units: bi
 type Showing = { readonly ok?: boolean; readonly twice?: boolean; readonly moves?: readonly Move[] };
 
 export const UNITS = 3n * 10n ** 18n;
-const FEE_UNITS = 11n;
-/** What taking something up may write. */
-const WRITTEN = ['payouts', 'sent_transactions', 'deposits', 'operator_actions', 'outbox'];
+export const FEE_UNITS = 11n;
 
-export type AdoptStage = Awaited<ReturnType<typeof startAdoptStage>>;
+export type ForgettingStage = Awaited<ReturnType<typeof startForgettingStage>>;
 
 /** A signer that runs, and the words of these tests. */
-export async function startAdoptStage() {
+export async function startForgettingStage() {
   const the = await startSignerStage();
   await the.signer();
-  const making = makingOf(the);
-  const adopting = adoptingOf(the);
+  const taking = takingOf(the);
   return {
     ...the,
-    ...making,
-    ...adopting,
-    /** Refused with this sentence, and nothing was changed by it. */
-    async notAdopted(one: SignedPayout, says: RegExp): Promise<void> {
-      const before = await everything(the);
-      const error: unknown = await adopting.adopt(one.transfer).catch((thrown: unknown) => thrown);
+    ...makingOf(the),
+    ...taking,
+    async notTakenUp(row: Row, says: RegExp, file?: string): Promise<void> {
+      const error: unknown = await taking.takeUp(row, file).catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(Error);
       expect((error as Error).message).to.match(says);
-      expect(error).to.include({ name: 'NotAdopted' });
-      expect(await everything(the)).to.equal(before);
     },
   };
-}
-
-async function everything(the: SignerStage): Promise<string> {
-  const sums = WRITTEN.map((table) =>
-    the.sql(`select md5(coalesce(string_agg(t::text, '|' order by t::text), '')) as sum from ${table} t`),
-  );
-  return JSON.stringify(await Promise.all(sums));
 }
 
 function makingOf(the: SignerStage) {
   let height = 2_000;
   return {
-    async signedPayout(network: Network, currency: Currency, units = UNITS): Promise<SignedPayout> {
+    /** With what a token takes: coins unless told otherwise. */
+    async signedPayout(
+      network: Network,
+      currency: Currency,
+      units = UNITS,
+      gives: Asking = { purpose: 'gas' },
+    ): Promise<SignedPayout> {
       const place = await the.place(network);
       const first = await the.deposit(place, currency, units);
       const depositIds = [first, await the.deposit(place, currency, units + 1n)];
       const payout = await the.plan(place, currency);
       const isToken = currency === 'USDT';
-      const topUp = isToken ? await the.decided(await the.ask(payout, { purpose: 'gas' })) : undefined;
+      const topUp = isToken ? await the.decided(await the.ask(payout, gives)) : undefined;
       const transfer = await the.decided(await the.ask(payout));
       for (const row of [topUp, transfer])
         if (row && row['state'] !== 'signed') throw new Error(`not signed: ${row['refused']}`);
@@ -127,21 +124,16 @@ function sentOf(row: Row, { ok = true, moves }: Showing) {
   };
 }
 
-function adoptingOf(the: SignerStage) {
+function takingOf(the: SignerStage) {
   const pace = { resendMs: 60_000, outbidMs: 60_000, blockLookMs: 500 };
   return {
-    async signedFor(network: Network, hash: string, file = the.files.journalFile) {
-      return await readSignedFor({ file, network, hash, transfers: (await testTransfers())[network] });
-    },
-    async adopt(row: Row, file?: string): Promise<Adopted> {
-      const hash = String(row['hash']);
-      const signed: SignedFor | undefined = await this.signedFor(
-        String(row['network']) as Network,
-        hash,
-        file,
-      );
+    /** Undefined where there is nothing to take up. */
+    async takeUp(row: Row, file = the.files.journalFile): Promise<TakenUp | undefined> {
+      const [network, hash] = [String(row['network']) as Network, String(row['hash'])];
+      const transfers = (await testTransfers())[network];
+      const signed = await readSignedFor({ file, network, hash, transfers });
       if (!signed) throw new Error('the journal does not know it');
-      return await adoptPayout(the.deps, { signed, hash, reason: 'a drill' });
+      return await takeUp(the.deps, { signed, hash, reason: 'a drill' });
     },
     /** Takes the steps that rows alone allow; says which, and the one at which more is needed. */
     async goesOn({ network, addressKey }: Place): Promise<string[]> {
@@ -150,12 +142,17 @@ function adoptingOf(the: SignerStage) {
         const payout = await livingPayout(em, { network, addressKey });
         if (!payout) return steps;
         const { id: payoutId } = payout;
-        const { does } = decideLiving(await livingFacts(em, the.deps, payout, pace));
-        steps.push(does);
-        if (does !== 'pay' && does !== 'settle') return steps;
+        const step = decideLiving(await livingFacts(em, the.deps, payout, pace));
+        const { does } = step;
+        steps.push(step.does === 'wait' ? step.code : does);
+        if (does !== 'pay' && does !== 'settle' && does !== 'fail') return steps;
         await transact(the.deps, async (tx) => {
           if (does === 'pay') await beginPaying(tx.em, the.deps, await tx.em.findOneOrFail(Payout, payoutId));
-          else await settlePayout(tx, the.deps, { payoutId, headNumber: null });
+          else if (does === 'settle') await settlePayout(tx, the.deps, { payoutId, headNumber: null });
+          else {
+            const hold = () => endOthers(tx.em, the.deps, payoutId);
+            await failPayout(tx.em, the.deps, { payoutId, reason: 'it failed', hold });
+          }
         });
       }
     },
