@@ -224,7 +224,8 @@ describe('the compose file', () => {
     const [volume, folder] = signer.volumes[0].split(':');
     expect(journal).to.equal(`${folder}/journal`);
     const manual = read('docs/operations.md');
-    expect(manual).to.include(`-v ${compose.name}_${volume}:${folder}:ro -e SIGN_JOURNAL_FILE=${journal}`);
+    expect(manual).to.include(`-v ${compose.name}_${volume}:${folder}:ro \\\n`);
+    expect(manual).to.include(` --journal ${journal} --by NAME`);
     expect(manual).to.include(`docker compose cp signer:${journal} `);
   });
 });

@@ -4,7 +4,7 @@ import { chainOf } from '../../../chains/index.ts';
 import { DepositAddress, Payout, SentTransaction } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
 import { firstRow, rows, sql } from '../../../db/sql.ts';
-import type { Network } from '../../../domain/assets.ts';
+import { assetOf, type Network } from '../../../domain/assets.ts';
 import { recordAction } from '../../audit/record.ts';
 import type { Deps, TxDeps } from '../../deps.ts';
 import { transact } from '../../transact.ts';
@@ -49,10 +49,12 @@ export async function takeUp(deps: Deps, { signed, hash, reason }: Taking): Prom
     if (payout) await lockPayout(em, payout.id, payout.state);
     let payoutId = '';
     for (const line of lines) {
-      const id = (await lentFor(em, signed, line)) ?? payout?.id;
+      const runsContract = payout && assetOf(network, payout.currency).kind === 'token';
+      const takes = line.purpose !== 'delegate' || runsContract;
+      const id = (await lentFor(em, signed, line)) ?? (takes ? payout?.id : undefined);
       if (id === undefined)
         throw new NotConcluded(
-          'the address was given coins, and nothing is to be paid out there at present: run this again when a payout of it is under way, or let the gas wallet go on with "payout accept"',
+          'the address was given coins or energy, and no payout that takes them is under way there at present: run this again when one is, or let the gas wallet go on with "payout accept"',
         );
       await giveUpAsked(em, deps, id);
       await write(em, deps, line, { network, payoutId: id });

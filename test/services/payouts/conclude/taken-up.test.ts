@@ -127,7 +127,10 @@ describe('taking up from the journal what the database has forgotten', function 
     const topUp = await the.decided(await the.ask(first, { purpose: 'gas' }));
     await the.forget({ payout: first });
     await the.shows(topUp);
-    await the.notTakenUp(topUp, /nothing is to be paid out there at present: run this again when/);
+    await the.notTakenUp(
+      topUp,
+      /no payout that takes them is under way there at present: run this again when/,
+    );
     const payout = await the.plan(place, 'USDT');
     const asked = await the.ask(payout, { purpose: 'gas' });
     await the.decided(asked);
