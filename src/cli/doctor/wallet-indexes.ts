@@ -1,6 +1,6 @@
 import { bad, type Finding, good } from '../../base/finding.ts';
 import type { Em } from '../../db/orm.ts';
-import { walletIndexOf } from '../backup/indexes.ts';
+import { readWalletIndexes } from '../../services/merchants/wallet-indexes.ts';
 import { hasTable } from './tables.ts';
 
 /** Left out above what is known: more than one key makes in a day at the usual rate. */
@@ -12,7 +12,7 @@ const GAP = 10_000_000;
  */
 export async function checkWalletIndexes(em: Em): Promise<Finding[]> {
   if (!(await hasTable(em, 'wallet_index_seq'))) return [];
-  const { next, highest } = await walletIndexOf(em);
+  const { next, highest } = await readWalletIndexes(em);
   if (next > highest)
     return [good('wallet_indexes', `the next customer gets ${next}; the highest given is ${highest}`)];
   return [

@@ -61,9 +61,6 @@ function requireFailed(line: SignedLine, outcome: Outcome, now: Date): void {
     throw new NotSigned('earlier', `${line.hash} can land until ${over.toISOString()}: wait until then`);
 }
 
-  );
-}
-
 /** Throws where another payout has paid one of the deposits, unless the database knows that it failed. */
 export function requireUnpaid(
   { index, now }: Pick<Bench, 'index' | 'now'>,

@@ -8,6 +8,7 @@ import { createPaymentLink } from '../../../../dev/support/use-cases.ts';
 import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts';
 import { auditLedger } from '../../../../src/services/ledger/audit.ts';
 import { noteRestoreGoals } from '../../../../src/services/restores/hold.ts';
+import { ask } from '../../../cli/care/stage.ts';
 import { answer, type Env, gateway, oneObject } from '../../../cli/support.ts';
 import {
   MERCHANTS,
