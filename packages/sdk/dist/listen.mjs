@@ -40,25 +40,21 @@ function endSentence(text) {
 	return /[.!?:]$/.test(trimmed) ? trimmed : `${trimmed}.`;
 }
 // ../../src/base/terminal.ts
+const CONTROLS = /\p{Cc}/gu;
+/** What JSON itself does not escape (it does all below a space), and where some readers end a line. */
+const LEFT_IN_JSON = /[\u007f-\u009f\u2028\u2029]/g;
 /**
-* Controls, line separators, and formatting characters that reorder,
-* hide or fake text. The joiners stay: scripts and emoji need them.
-*/
-const ACTIVE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-/** The same characters except those that JSON itself escapes, which are all below a space. */
-const ACTIVE_IN_JSON = /(?![\u200c\u200d])[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
-/**
-* Text from others for one line of a terminal: each character that could move the cursor,
-* colour, end the line or reorder it becomes a dot.
+* Text from others for one line of a terminal: each control character, which could move
+* the cursor, colour or end the line, becomes a dot.
 */
 function harmless(text) {
-	return text.replace(ACTIVE, "·");
+	return text.replace(CONTROLS, "·");
 }
 /** One line of JSON for the same terminal: the same data when it is parsed. */
 function harmlessJson(json) {
-	return json.replace(ACTIVE_IN_JSON, (character) => character.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""));
+	return json.replace(LEFT_IN_JSON, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
-/** An object as the one line that `--json` promises, without characters that a terminal would act on. */
+/** An object as the one line that `--json` promises, without control characters. */
 function jsonLine(value) {
 	return `${harmlessJson(JSON.stringify(value))}\n`;
 }
