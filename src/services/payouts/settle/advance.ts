@@ -12,6 +12,7 @@ import type { PayoutState } from '../../../domain/settlement.ts';
 import { unlessBusy } from '../../busy.ts';
 import { transact } from '../../transact.ts';
 import { failPayout, settlePayout } from '../finish.ts';
+import { afterPayout } from '../lending/after.ts';
 import { cancelPayout, fitPayout, joinPayout, PayoutMoved } from '../plan.ts';
 import { wakeWallet } from '../wakes.ts';
 import { sendFirst } from '../wallet/send.ts';
@@ -36,7 +37,6 @@ import {
 } from './living.ts';
 import { newMemory } from './memory.ts';
 import type { Assessing } from './outgoing.ts';
-import { takeBack } from './take-back.ts';
 import { endWait, noteWait } from './waits.ts';
 
 /** A step asks endpoints a few times; each has a shorter limit of its own. */
@@ -127,7 +127,7 @@ async function step(deps: Assessing, input: SettlementInput): Promise<Settlement
     if (loose) await wakeFor(loose);
     return await take(await nextOf(deps, input, living));
   }
-  return await takeBack(deps, input, () => (loose ? take(loose) : begin(deps, input)));
+  return await afterPayout(deps, input, () => (loose ? take(loose) : begin(deps, input)));
 }
 
 async function nextOf(deps: Assessing, input: SettlementInput, payout: Payout): Promise<Living> {

@@ -8,14 +8,14 @@ import { decideReclaim, type ReclaimFacts, type ReclaimStep } from '../../../dom
 import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
 import { transact } from '../../transact.ts';
 import { retriedAt } from '../pauses.ts';
+import { ask } from '../settle/ask.ts';
+import { asking } from '../settle/asking.ts';
+import type { SettlementInput, SettlementStep } from '../settle/input.ts';
+import { endOthers, giveUp, Outdated, sentFor, signerFacts } from '../settle/living.ts';
+import type { Assessing } from '../settle/outgoing.ts';
+import { noteWait } from '../settle/waits.ts';
 import { wakeWallet } from '../wakes.ts';
 import { sendFirst } from '../wallet/send.ts';
-import { ask } from './ask.ts';
-import { asking } from './asking.ts';
-import type { SettlementInput, SettlementStep } from './input.ts';
-import { endOthers, giveUp, Outdated, sentFor, signerFacts } from './living.ts';
-import type { Assessing } from './outgoing.ts';
-import { noteWait } from './waits.ts';
 
 /** An address has several only where what was lent before does not come back. */
 const MOST_LOANS = 20;
@@ -27,7 +27,7 @@ type Facts = ReclaimFacts & { readonly payout: Payout };
  * else there is to do at the address. That comes first only where nothing takes the energy back at present,
  * because it failed more than once. Throws where no endpoint answers.
  */
-export async function takeBack(
+export async function afterPayout(
   deps: Assessing,
   input: SettlementInput,
   otherwise: () => Promise<SettlementStep>,

@@ -2,12 +2,12 @@
 import type { Loan } from '../../../chains/spending.ts';
 import { firstRow, sql } from '../../../db/sql.ts';
 import { waits } from '../../../domain/payouts/facts.ts';
-import { type GasWallet, gasWalletOf } from './coins.ts';
-import { hasFailedHere } from './failed-before.ts';
-import type { Held } from './memory.ts';
-import type { Assessing, Outgoing, Ready } from './outgoing.ts';
-import { tooDear } from './too-dear.ts';
-import { assessTopUp, lacksCoins, noGasWallet } from './top-up.ts';
+import { type GasWallet, gasWalletOf } from '../settle/coins.ts';
+import { hasFailedHere } from '../settle/failed-before.ts';
+import type { Held } from '../settle/memory.ts';
+import type { Assessing, Outgoing, Ready } from '../settle/outgoing.ts';
+import { tooDear } from '../settle/too-dear.ts';
+import { assessTopUp, lacksCoins, noGasWallet } from '../settle/top-up.ts';
 
 /** What landed nowhere so often is not asked for once more: the payout burns coins. */
 const MOST_ATTEMPTS = 3;
@@ -29,7 +29,7 @@ type Has = {
  * endpoints, where there are two, show the energy that it may take at most: what it took beyond would be
  * burnt out of deposits of coins on the same address.
  */
-export async function assessLoan(
+export async function beforePayout(
   deps: Assessing,
   money: Outgoing,
   { terms, freeUnits }: Has,
