@@ -62,7 +62,7 @@ describe('the login page', function () {
     const { secret } = await enableTotp(the.api.deps, careful);
     const watched = await open();
     const { page, context } = watched;
-    await page.goto(`${the.api.origin}/login?next=${encodeURIComponent('/openapi.json?from=login')}`);
+    await page.goto(`${the.api.origin}/login?next=${encodeURIComponent('/docs/errors?from=login')}`);
     await fill(watched, careful);
     await page.getByRole('alert').waitFor();
     expect(await page.getByRole('alert').textContent()).to.equal(
@@ -71,7 +71,7 @@ describe('the login page', function () {
     expect(await page.getByLabel('Email').inputValue()).to.equal(careful.email);
     expect(await page.getByLabel('Password').inputValue()).to.equal('');
     await fill(watched, { ...careful, totp: new TOTP({ secret }).generate() });
-    await page.waitForURL(`${the.api.origin}/openapi.json?from=login`);
+    await page.waitForURL(`${the.api.origin}/docs/errors?from=login`);
     expect(watched.complaints.filter((text) => !text.includes('401'))).to.deep.equal([]);
     await context.close();
   });

@@ -102,14 +102,14 @@ export async function countOldSeals(deps: Pick<Deps, 'orm' | 'secretBox'>): Prom
 }
 
 async function resealTable(
-  { orm, secretBox }: Pick<Deps, 'orm' | 'secretBox'>,
+  deps: Pick<Deps, 'orm' | 'secretBox'>,
   { name, from, id, of }: Table,
   previous: SealKey,
 ): Promise<number> {
   const { mark } = previous;
   let sealed = 0;
   for (let after = ''; ; ) {
-    const em = orm.em.fork();
+    const em = deps.orm.em.fork();
     const page = await rows(
       em,
       sql<Row>`select * from ${from} r where substring(seal from 1 for ${mark.length}) = ${mark}
@@ -122,7 +122,7 @@ async function resealTable(
       const at = readSeal([previous], of(row), row.seal);
       const hex = (seal: Buffer): string => seal.toString('hex');
       return at
-        ? { id: row.id, seal: hex(sealDirection(secretBox, of(row), at)), before: hex(row.seal) }
+        ? { id: row.id, seal: hex(sealDirection(deps.secretBox, of(row), at)), before: hex(row.seal) }
         : [];
     });
     // What was written again meanwhile carries a seal of its own.
