@@ -15,7 +15,7 @@ import { beginAttempt, type Lease } from './lease.ts';
 import { type DueDelivery, loadDelivery, type OpenAttempt, secretsOf } from './load.ts';
 import type { DeliveryReport } from './report.ts';
 import type { DeliverySlots, Slot } from './slots.ts';
-import { pauseAtAge, waitsForEarlier } from './turns.ts';
+import { waitsForEarlier } from './turns.ts';
 
 export type DeliverDeps = Deps & {
   readonly transport: WebhookTransport;
@@ -35,8 +35,10 @@ export type DeliverResult =
 const ATTEMPT_ENDS_AFTER_MS = WEBHOOK_LIMITS.attemptMs + 2_000;
 /** The pause before a delivery is read again that was changed by another process in this moment. */
 const LOOK_AGAIN_MS = 1;
-/** A delivery that finds no slot stays away for this long at least. */
-const SLOT_PAUSE_MS = 1_000;
+/** A delivery that finds no slot stays away for a sixteenth of its age at least, within these limits. */
+const SLOT_PAUSE_SHARE = 1 / 16;
+const SLOT_PAUSE_MIN_MS = 1_000;
+const SLOT_PAUSE_MAX_MS = 60_000;
 /** How often the gateway tries to write the result of a POST that happened. */
 const RECORD_TRIES = 8;
 const RECORD_PAUSE_MS = 400;
@@ -65,12 +67,14 @@ export async function deliverWebhook(
 }
 
 /**
- * By the age of the delivery, as in `turns.ts`, and at some moment of that time: so a backlog
- * neither costs the server that all share a task a second for each, nor comes back all at once.
+ * By the age of the delivery, and at some moment of as much time again: so a backlog of thousands at a
+ * receiver that hangs costs the server that all share a task a minute for each at most, and does not come
+ * back all at once.
  */
 function waitsForSlot(deps: Deps, { createdAt }: DueDelivery): DeliverResult {
-  const mostMs = pauseAtAge(deps.now().getTime() - createdAt.getTime());
-  const delayMs = SLOT_PAUSE_MS + randomInt(Math.max(1, mostMs - SLOT_PAUSE_MS));
+  const share = Math.round((deps.now().getTime() - createdAt.getTime()) * SLOT_PAUSE_SHARE);
+  const leastMs = Math.min(SLOT_PAUSE_MAX_MS, Math.max(SLOT_PAUSE_MIN_MS, share));
+  const delayMs = leastMs + randomInt(leastMs);
   const message = `every connection that this endpoint may have is in use; asks again in ${Math.ceil(delayMs / 1_000)} s`;
   return { kind: 'later', delayMs, message };
 }

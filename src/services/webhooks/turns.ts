@@ -18,8 +18,8 @@ const PAUSE_SHARE = 0.125;
 const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 30_000;
 
-/** How long a delivery of this age stays away at most that waits for an earlier one, or for a slot. */
-export function pauseAtAge(ageMs: number): number {
+/** How long a delivery of this age stays away that waits for an earlier one. */
+function pauseAtAge(ageMs: number): number {
   return Math.round(Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, ageMs * PAUSE_SHARE)));
 }
 

@@ -53,6 +53,9 @@ describe('the slots that all processes share', function () {
     );
     const event = await bench.make(target);
     expect(await otherProcess()(event)).to.include({ kind: 'later' });
+    bench.pass(3_600_000);
+    const old = await otherProcess()(event);
+    expect('delayMs' in old && old.delayMs, 'seldom, after an hour').to.be.within(60_000, 120_000);
     expect(await bench.attempt(free)).to.include({ kind: 'done', status: 'succeeded' });
     await bench.sql(
       `update webhook_slots set held_until = clock_timestamp() - interval '1 second'
