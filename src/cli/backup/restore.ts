@@ -22,8 +22,13 @@ const MAINTENANCE = 'postgres';
  */
 const LEAST_GAP = 10_000_000;
 const MOST_GAP = 100_000_000;
-/** Which the customers took for a second where the same backup was restored before, and served them. */
-const INDEXES_A_SECOND = 10;
+/**
+ * Which the customers took for a second where the same backup was restored before, and served them: as many
+ * as one key makes at the rate that is usual, in the first twelve days, and then fewer, or a wallet would
+ * have no address left for a database that came of an old backup.
+ */
+const INDEXES_A_SECOND = 100;
+const LATER_INDEXES_A_SECOND = 10;
 const DAY_S = 24 * 60 * 60;
 const OWNER =
   'Stop whatever is connected to it (every api, worker and signer), and run it as the owner of the database, who may make databases (deploy/postgres/roles.sh gives that right)';
@@ -195,7 +200,8 @@ async function advanceIndexes(em: Em, backupAt: Date): Promise<void> {
     em,
     sql`select setval('wallet_index_seq', (next
         + least(${MOST_GAP}, greatest(${LEAST_GAP}, 10 * ceil(seconds / ${DAY_S}) * busiest))
-        + ${INDEXES_A_SECOND} * seconds)::bigint, false)
+        + least(${INDEXES_A_SECOND} * seconds, ${MOST_GAP} + ${LATER_INDEXES_A_SECOND} * seconds))::bigint,
+        false)
       from (select greatest(last_value + is_called::int,
           (select coalesce(max(wallet_index), 0) + 1 from customers)) as next,
         greatest(1, ceil(extract(epoch from clock_timestamp() - ${backupAt}::timestamptz))) as seconds,
