@@ -15,12 +15,15 @@ ${notice('warn', { title: 'Copy it now: it is shown this once', text })}
   };
 }
 
-/** The answer to the same form when it is sent again: it makes no second secret. */
+/**
+ * The answer to the same form when it is sent again: it makes no second secret. Whether the first answer
+ * reached anybody is not known.
+ */
 export function shownBefore(next: string): Screen {
   return {
-    title: 'Shown already',
-    body: card(html`<h1>This was shown already</h1>
-<p>A secret is shown once. If you did not copy it, make a new one and end the old one.</p>
+    title: 'Done already',
+    body: card(html`<h1>This was done already</h1>
+<p>A secret is shown once, in the first answer. If that did not reach you, or you did not copy it, make a new one and end the old one.</p>
 <p><a class="button" href="${next}">Go on</a></p>`),
   };
 }

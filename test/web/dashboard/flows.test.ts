@@ -97,7 +97,7 @@ describe('a person at the dashboard', function () {
     expect(secret).to.match(/^whsec_/);
     await page.reload();
     expect(await at.main())
-      .to.include('shown already')
+      .to.include('done already')
       .and.not.to.include(secret);
     expect(await sql('select 1 from webhook_endpoints where merchant_id = ?', [merchantId])).to.have.length(
       1,

@@ -114,14 +114,14 @@ describe('a guarded form of the dashboard', function () {
       const shows = answers.filter(({ status, text }) => status === 200 && text.includes('sk_live_'));
       expect(shows, `${apart} ms apart`).to.have.length(1);
       for (const { status, text, location } of answers.filter((one) => one !== shows[0]))
-        expect(status === 200 ? text : location).to.match(/This was shown already|^\/login\?/);
+        expect(status === 200 ? text : location).to.match(/This was done already|^\/login\?/);
       const made: unknown[] = await api.deps.orm.em
         .fork()
         .execute('select 1 from api_keys where label = ?', [members.label]);
       expect(made).to.have.length(1);
       signedIn.state.cookie = shows[0]?.cookie ?? '';
       const again = await signedIn.post(path, members);
-      expect([again.status, again.text.includes('shown already')]).to.deep.equal([200, true]);
+      expect([again.status, again.text.includes('done already')]).to.deep.equal([200, true]);
       expect(again.text).not.to.include('sk_live_');
       clock.ms += STEP_MS;
       const still = await signedIn.get(PATH);
