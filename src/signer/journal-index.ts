@@ -115,9 +115,15 @@ export class JournalIndex {
 
   /** What an address was given since something was last paid out of it, whatever for. */
   topUps(network: Network, to: AddressKey): readonly SignedLine[] {
-    const lines = this.#all(to, (line) => line.network === network);
-    const paid = lines.findLastIndex((line) => line.purpose === 'payout' && line.from === to);
-    return lines.slice(paid + 1).filter((line) => line.purpose === 'gas' && line.to === to);
+    const found: SignedLine[] = [];
+    for (const n of this.#keys.of(to)) {
+      const line = this.#signed(n);
+      if (line.network !== network) continue;
+      // What came before is not read: it is all that the address ever paid.
+      if (line.purpose === 'payout' && line.from === to) break;
+      if (line.purpose === 'gas' && line.to === to) found.push(line);
+    }
+    return found.reverse();
   }
 
   /** The highest nonce that was signed for a wallet. */

@@ -210,6 +210,16 @@ describe("the signer's journal", () => {
     expect(() => again.index.ofPayout('payout', other)).to.throw(JournalBroken);
   });
 
+  it('reads what an address was given back to its last payout, and none of the years before', async () => {
+    const journal = await open();
+    const gas = () => signed({ purpose: 'gas', deposits: [], from: 'dd'.repeat(20), to: FROM });
+    const [before, paid, since] = [gas(), signed(), gas()];
+    for (const line of [before, paid, since]) await journal.append(line, NOW);
+    writeFileSync(file, readFileSync(file, 'utf8').replace(before.hash, before.hash.replace('0x0', '0x1')));
+    expect(() => journal.index.ofHash(before.hash)).to.throw(JournalBroken);
+    expect(journal.index.topUps('bsc', FROM).map(({ hash }) => hash)).to.deep.equal([since.hash]);
+  });
+
   it('is held by one process at a time, and free again when that one ends', async () => {
     const first = await open();
     expect(await thrown(open())).to.be.instanceOf(JournalHeld);
