@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
+import { eventually } from '../../../dev/support/eventually.ts';
 import { setSubscription } from '../../../src/services/merchants/merchants.ts';
 import { apiOf, call, UNKNOWN_ID } from '../../support/gateway.ts';
 import { newUser, signIn, type TestUser } from '../../support/sign-in.ts';
@@ -104,6 +107,31 @@ describe('a session as a credential', () => {
       .fork()
       .execute<{ action: string }[]>('select action from operator_actions where user_id = ?', [user.id]);
     expect(rows.map(({ action }) => action)).to.deep.equal(['user.end-sessions', 'user.end-sessions']);
+  });
+
+  it('changes nothing once it has ended, also by a request that was let in before and brought its body later', async () => {
+    const em = api.deps.orm.em.fork();
+    const seen = (ago: string) =>
+      em.execute(`select 1 from sessions where user_id = ? and last_seen_at > now() - interval '${ago}'`, [
+        user.id,
+      ]);
+    await em.execute("update sessions set last_seen_at = now() - interval '10 minutes' where user_id = ?", [
+      user.id,
+    ]);
+    const body = JSON.stringify({ external_id: 'brought late' });
+    const headers = { Cookie: cookie, Origin: api.origin, 'Content-Type': 'application/json' };
+    const asked = request(`${api.url}/customers`, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Length': body.length },
+    });
+    const answered = once(asked, 'response') as Promise<[IncomingMessage]>;
+    asked.write(body.slice(0, 1));
+    await eventually('it is let in', async () => ((await seen('5 minutes')).length === 1 ? true : undefined));
+    await em.execute('delete from sessions where user_id = ?', [user.id]);
+    asked.end(body.slice(1));
+    const [answer] = await answered;
+    answer.resume();
+    expect(answer.statusCode).to.equal(401);
   });
 
   it('is not ended by a stranger, by a stranger’s page, or without a session', async () => {
