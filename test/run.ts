@@ -40,7 +40,7 @@ const NO_PROGRAMS = [
   '--allow-addons',
   '--allow-worker',
 ];
-const ARCHITECTURE = 'test/repository/architecture.test.ts';
+const ARCHITECTURE = ['architecture', 'budgets'].map((name) => `test/repository/${name}.test.ts`);
 
 const CHECKS = [
   { name: 'type check', command: 'tsc', args: ['--noEmit'] },
@@ -221,7 +221,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 if (files[0] === '--check') {
-  await Promise.all([runChecks(CHECKS, count), runMocha([ARCHITECTURE, '--reporter', 'dot'], count)]);
+  await Promise.all([runChecks(CHECKS, count), runMocha([...ARCHITECTURE, '--reporter', 'dot'], count)]);
 } else if (files[0] === '--unit') {
   await runMocha(unitTests(readRepository()), count, print, NO_PROGRAMS);
 } else if (files[0] === '--changed') {
