@@ -63,8 +63,8 @@ describe('webhook endpoints over HTTP', () => {
   it('changes what is given and nothing else', async () => {
     const { body } = await create({ url: URL_OK, events: ['deposit.completed'], description: 'a' });
     const { secret: _secret, ...before } = body;
-    const { updated_at } = (await read(body['id'])).body;
-    expect((await put(body['id'], {})).body).to.deep.equal({ ...before, updated_at });
+    const { updated_at: _, ...after } = (await put(body['id'], {})).body;
+    expect({ ...after, updated_at: before['updated_at'] }).to.deep.equal(before);
     const change = { url: 'http://127.0.0.1:10/x', description: null, enabled: false };
     const changed = await put(body['id'], { ...change, enabled_events: ['customer.created'] });
     expect(changed.body).to.deep.include({ ...change, events: ['customer.created'] });
