@@ -2,6 +2,8 @@
 export const TAKES = 'takes it';
 /** What stands before what endpoints say, where `refused` is not the signer's. */
 export const BY_ENDPOINTS = 'endpoints: ';
+/** What stands there before the reason why nothing may be asked for in its place. */
+export const BY_PRICE = 'price: ';
 /** A node that has it already. */
 const KNOWN = /\balready known\b|\bknown transaction\b|\bDUP_TRANSACTION_ERROR\b/i;
 

@@ -39,12 +39,13 @@ export function decideWallet(
   { now, resendMs, outbidMs }: { readonly now: Date; readonly resendMs: number; readonly outbidMs: number },
 ): WalletStep {
   if (unmined.length === 0) return { does: 'rest' };
-  const due = unmined.filter(({ sentAt }) => isDue(sentAt, now, resendMs)).map(({ id }) => id);
-  if (due.length > 0) return { does: 'send', ids: due.slice(0, MOST_AT_ONCE) };
-  const old = unmined.find(
-    ({ signedAt, sentAt, mayBeReplaced }) =>
-      mayBeReplaced && ageOf(signedAt, now) >= outbidMs && ageOf(sentAt, now) >= resendMs / LET_BE_PART,
-  );
-  if (old) return { does: 'replace', id: old.id };
+  const isToSend = ({ sentAt }: Unmined): boolean => isDue(sentAt, now, resendMs);
+  const isOld = ({ signedAt, sentAt, mayBeReplaced }: Unmined): boolean =>
+    mayBeReplaced && ageOf(signedAt, now) >= outbidMs && ageOf(sentAt, now) >= resendMs / LET_BE_PART;
+  // The lowest decides: the others, which an endpoint may take long for, would be due again before its turn.
+  const next = unmined.find((one) => isToSend(one) || isOld(one));
+  if (next && !isToSend(next)) return { does: 'replace', id: next.id };
+  const ids = unmined.filter(isToSend).map(({ id }) => id);
+  if (ids.length > 0) return { does: 'send', ids: ids.slice(0, MOST_AT_ONCE) };
   return { does: 'wait', delayMs: resendMs / LET_BE_PART };
 }

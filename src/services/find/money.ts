@@ -3,7 +3,7 @@ import { explorerLink } from '../../chains/index.ts';
 import { Deposit, Payout, SentTransaction, UnrecognisedTransfer } from '../../db/entities/index.ts';
 import { isoSeconds } from '../../domain/events.ts';
 import { settlementWorkflowId } from '../../domain/ids.ts';
-import { BY_ENDPOINTS } from '../../domain/payouts/taken.ts';
+import { BY_ENDPOINTS, BY_PRICE } from '../../domain/payouts/taken.ts';
 import { workflowIdOf } from '../deposits/actor-message.ts';
 import { presentDeposits } from '../deposits/reads.ts';
 import { readStandings } from '../deposits/standing.ts';
@@ -104,11 +104,13 @@ export async function shownSent({ em, pages }: Looking, ids: readonly string[]):
   });
 }
 
-/** What is kept of a transaction that was signed is what endpoints said to it. */
+/** Of a transaction that was signed: what endpoints said to it, or why it could not be replaced. */
 function refusedBy(refused: string | null | undefined): string {
   if (refused == null) return '';
-  return refused.startsWith(BY_ENDPOINTS)
-    ? `; no RPC endpoint took it: ${refused.slice(BY_ENDPOINTS.length)}`
+  if (refused.startsWith(BY_ENDPOINTS))
+    return `; no RPC endpoint took it: ${refused.slice(BY_ENDPOINTS.length)}`;
+  return refused.startsWith(BY_PRICE)
+    ? `; it could not be replaced: ${refused.slice(BY_PRICE.length)}`
     : `; the signer refused it: ${refused}`;
 }
 

@@ -22,6 +22,8 @@ describe('a wallet that has signed what no block has', () => {
     ['replaces it by fee', [unmined(61_000, 5_000)], 'replace'],
     ['sends it first where nobody has looked for an hour', [unmined(HOUR, HOUR)], 'send'],
     ['does not replace then what was sent a moment before', [unmined(HOUR, 4_999)], 'wait'],
+    ['replaces the lowest before it sends others', [unmined(HOUR, 6_000), unmined(HOUR, HOUR)], 'replace'],
+    ['sends the lowest before it replaces others', [unmined(HOUR, HOUR), unmined(HOUR, 6_000)], 'send'],
     [
       'asks for one replacement at a time, and for none of a payout that is over',
       [unmined(HOUR, 6_000, { mayBeReplaced: false })],

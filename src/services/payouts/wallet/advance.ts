@@ -3,7 +3,8 @@
 // makes no difference.
 import { LockMode } from '@mikro-orm/core';
 import { Payout } from '../../../db/entities/index.ts';
-import { firstRow, sql } from '../../../db/sql.ts';
+import { firstRow, run, sql } from '../../../db/sql.ts';
+import { BY_PRICE } from '../../../domain/payouts/taken.ts';
 import { decideWallet } from '../../../domain/payouts/wallet.ts';
 import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
 import { transact } from '../../transact.ts';
@@ -11,16 +12,16 @@ import { stepOverChain } from '../settle/advance.ts';
 import { ask } from '../settle/ask.ts';
 import { asking } from '../settle/asking.ts';
 import type { SettlementDeps, SettlementInput } from '../settle/input.ts';
-import { IS_LOOSE, Outdated } from '../settle/living.ts';
+import { Outdated } from '../settle/living.ts';
 import type { Assessing } from '../settle/outgoing.ts';
 import { outbid } from './outbid.ts';
-import { noteRefused, sendSigned, type UnminedRow, unminedOf } from './send.ts';
+import { IS_TO_REPLACE, noteRefused, sendSigned, type UnminedRow, unminedOf } from './send.ts';
 
 /** `addressKey` is the wallet's; `alarmed`: its wait was reported already. */
 export type WalletInput = SettlementInput;
 export type WalletStep =
-  /** A step was made: look again at once. */
-  | { readonly kind: 'went'; readonly note: string }
+  /** A step was made: look again at once. `late`: a person is still wanted who was called before. */
+  | { readonly kind: 'went'; readonly note: string; readonly late: boolean }
   /** Everything that it signed is in a block, or can land no more. */
   | { readonly kind: 'rest'; readonly note: string }
   | { readonly kind: 'wait'; readonly reason: string; readonly delayMs: number; readonly stuck: boolean };
@@ -45,34 +46,39 @@ async function step(deps: Assessing, input: WalletInput): Promise<WalletStep> {
   const [first] = unmined;
   const decided = decideWallet(unmined, { now: deps.now(), ...spending });
   if (!first || decided.does === 'rest') return { kind: 'rest', note: 'blocks have all that it has signed' };
+  const late = isLate(deps, first);
   if (decided.does === 'send') {
     const { ids } = decided;
-    await asking(deps, () => sendSigned(deps, { ids, spending, signal: deps.signal }));
-    return { kind: 'went', note: `sent ${ids.length} of ${unmined.length} that are in no block` };
+    const sent = await asking(deps, () => sendSigned(deps, { ids, spending, signal: deps.signal }));
+    return { kind: 'went', note: `sent ${sent} of ${unmined.length} that are in no block`, late };
   }
   if (decided.does === 'replace') {
-    const refused = await replace(deps, unmined.find(({ id }) => id === decided.id) ?? first);
-    if (refused === undefined) return { kind: 'went', note: 'asked for the same at a higher price' };
+    const old = unmined.find(({ id }) => id === decided.id) ?? first;
+    const refused = await replace(deps, old);
+    if (refused === undefined) return { kind: 'went', note: 'asked for the same at a higher price', late };
     return waits(deps, input, unmined, {
       delayMs: spending.resendMs,
-      why: `it cannot be replaced: ${refused}`,
+      why: `${old === first ? 'it' : old.hash} cannot be replaced: ${refused}`,
     });
   }
   return waits(deps, input, unmined, { delayMs: decided.delayMs, why: first.refused ?? undefined });
 }
 
+/** Whether what all others wait for has waited so long that a person is called. */
+const isLate = ({ now, settings }: Assessing, { signedAt }: UnminedRow): boolean =>
+  now().getTime() - signedAt.getTime() >= settings.stuckAfterMs;
+
 function waits(
-  { now, settings }: Assessing,
+  deps: Assessing,
   { alarmed }: WalletInput,
   unmined: readonly UnminedRow[],
   { delayMs, why }: { readonly delayMs: number; readonly why: string | undefined },
 ): WalletStep {
   const [first] = unmined;
   if (!first) throw new Error('it waits for nothing');
-  const late = now().getTime() - first.signedAt.getTime() >= settings.stuckAfterMs;
   const others = unmined.length > 1 ? `, and ${unmined.length - 1} more` : '';
   const reason = `no block has ${first.hash} of ${first.address} yet${others}${why === undefined ? '' : `: ${why}`}; see that the RPC endpoints answer ("doctor"), and "payout show ${first.payoutId}"`;
-  return { kind: 'wait', reason, delayMs, stuck: late && !alarmed };
+  return { kind: 'wait', reason, delayMs, stuck: isLate(deps, first) && !alarmed };
 }
 
 /** Asks the signer for a replacement; else says why there is none. */
@@ -80,20 +86,22 @@ async function replace(deps: Assessing, { id, payoutId }: UnminedRow): Promise<s
   const payout = await deps.orm.em.fork().findOneOrFail(Payout, payoutId);
   const ready = await asking(deps, () => outbid(deps, payout, id));
   if (typeof ready === 'string') {
-    await noteRefused(deps.orm.em.fork(), id, `price: ${ready}`);
+    await noteRefused(deps.orm.em.fork(), id, `${BY_PRICE}${ready}`);
     return ready;
   }
   await transact(deps, async ({ em }) => {
     const held = await em.findOneOrFail(Payout, payoutId, { lockMode: LockMode.PESSIMISTIC_WRITE_OR_FAIL });
     const same = await firstRow(
       em,
-      sql`select 1 from sent_transactions s where s.id = ${id} and ${IS_LOOSE} and not exists (
-        select 1 from sent_transactions n where n.payout_id = s.payout_id and n.purpose = s.purpose
-          and (n.attempt > s.attempt and n.state <> 'dead' or n.block_hash is not null))`,
+      sql`select 1 from sent_transactions s where s.id = ${id} and ${IS_TO_REPLACE}`,
     );
     if (!LIVING_PAYOUTS.includes(held.state) || held.grossUnits !== payout.grossUnits || !same)
       throw new Outdated('what it was to replace went on meanwhile');
     await ask(em, deps, held, ready);
+    await run(
+      em,
+      sql`update sent_transactions set refused = null where id = ${id} and refused like ${`${BY_PRICE}%`}`,
+    );
   });
   return undefined;
 }

@@ -3,7 +3,7 @@ import { SentTransaction } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
 import { literals, rows, run, sql } from '../../../db/sql.ts';
 import { BY_ENDPOINTS, isTaken } from '../../../domain/payouts/taken.ts';
-import { decideWallet, type Unmined } from '../../../domain/payouts/wallet.ts';
+import { decideWallet, LET_BE_PART, type Unmined } from '../../../domain/payouts/wallet.ts';
 import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
 import { fitted } from '../../../domain/text.ts';
 import type { Deps } from '../../deps.ts';
@@ -25,6 +25,15 @@ export type UnminedRow = Unmined & {
   readonly hasNonce: boolean;
 };
 
+/** Of a transaction `s`: a block has one in its place, be it read once only. */
+const HAS_LANDED = sql<boolean>`exists (select 1 from sent_transactions o where o.network = s.network
+  and o.from_key = s.from_key and o.nonce = s.nonce and o.block_hash is not null)`;
+/** Of a transaction `s`: no other one was asked for after it, in its place or beside it. */
+const IS_NEWEST = sql<boolean>`not exists (select 1 from sent_transactions n where n.payout_id = s.payout_id
+  and n.purpose = s.purpose and n.attempt > s.attempt and n.state <> 'dead')`;
+/** Of a transaction `s`: one in its place may be asked for, as far as it is not for its payout to say. */
+export const IS_TO_REPLACE = sql<boolean>`(${IS_LOOSE} and not ${HAS_LANDED} and ${IS_NEWEST})`;
+
 /**
  * What a wallet signed and no block has, the lowest nonces first: of those with one nonce the newest, and a
  * loan only while its payout goes on.
@@ -42,13 +51,11 @@ export async function unminedOf(
         nonce is not null as has_nonce from (
         select distinct on (s.nonce, case when s.nonce is null then s.id end) s.nonce, s.id, s.payout_id,
           s.hash, s.from_address as address, s.refused, s.signed_at, s.sent_at,
-          ${isLiving} and not exists (select 1 from sent_transactions a where a.payout_id = s.payout_id
-            and a.purpose = s.purpose and a.state = 'asked') as may_be_replaced
+          ${isLiving} and ${IS_NEWEST} as may_be_replaced
         from sent_transactions s join payouts p on p.id = s.payout_id
         where s.network = ${network} and s.from_key = ${addressKey} and s.raw is not null and ${IS_LOOSE}
           and (s.purpose <> 'delegate' or ${isLiving})
-          and not exists (select 1 from sent_transactions o where o.network = s.network
-            and o.from_key = s.from_key and o.nonce = s.nonce and o.block_hash is not null)
+          and not ${HAS_LANDED}
         order by s.nonce, case when s.nonce is null then s.id end, s.attempt desc
       ) newest order by nonce, signed_at limit ${MOST_UNMINED}`,
   );
@@ -72,7 +79,8 @@ export async function sendFirst(
   const at = unmined.findIndex((one) => one.id === id);
   const decided = decideWallet(unmined.slice(0, Math.max(0, at)), { now: deps.now(), ...spending });
   const before = decided.does === 'send' && unmined[at]?.hasNonce === true ? decided.ids : [];
-  await sendSigned(deps, { ids: [...before, id], spending, signal });
+  await sendSigned(deps, { ids: before, spending, signal });
+  await sendSigned(deps, { ids: [id], spending, signal });
 }
 
 type Sending = {
@@ -85,17 +93,22 @@ type Sending = {
  * Sends signed bytes to every endpoint, the lowest nonce first. What endpoints say is logged and proves
  * nothing; where none takes it, it is kept as the reason why no block has it. That one was sent is written
  * just before, because it may be in a block a moment later, and of no other: who is killed then has called
- * nothing sent that waited.
+ * nothing sent that waited. Returns how many were sent: where an endpoint hangs, which each of them waits
+ * for, those of a few seconds, and the others are left to the next step.
  */
-export async function sendSigned(deps: Deps, { ids, spending, signal }: Sending): Promise<void> {
+export async function sendSigned(deps: Deps, { ids, spending, signal }: Sending): Promise<number> {
   const em = deps.orm.em.fork();
+  const until = deps.now().getTime() + spending.resendMs / LET_BE_PART;
+  let sent = 0;
   const due = await rows(
     em,
     sql<{ id: string; raw: Buffer; hash: string; network: string }>`
       select id, raw, hash, network from sent_transactions where id = any(${[...ids]}::uuid[])
-        and state in ('signed', 'sent') and raw is not null order by nonce`,
+        and state in ('signed', 'sent') and raw is not null order by nonce, signed_at`,
   );
   for (const { id, raw, hash, network } of due) {
+    if (sent > 0 && deps.now().getTime() >= until) break;
+    sent += 1;
     await run(
       em,
       sql`update sent_transactions set state = 'sent', sent_at = ${deps.now()}, updated_at = ${deps.now()}
@@ -105,6 +118,7 @@ export async function sendSigned(deps: Deps, { ids, spending, signal }: Sending)
     await noteRefused(em, id, isTaken(said) ? null : `${BY_ENDPOINTS}${said.join('; ')}`);
     deps.log.info({ network, transaction: hash, said }, 'a transaction of ours was sent');
   }
+  return sent;
 }
 
 /** Keeps, beside what was sent, why no block has it; null takes back what endpoints said before. */

@@ -38,8 +38,13 @@ describe('a wallet with many signed transactions that no block has', function ()
     const spending = { resendMs: 15_000, outbidMs: 60_000, broadcast } as Partial<Spending> as Spending;
     const chains = new Map([['bsc', { spending } as Partial<WatchedChain> as WatchedChain]]);
     const input = { network: 'bsc', addressKey: keyOfHex(String(the.gas.bsc), 2), alarmed: false } as const;
-    const look = () => advanceWallet({ ...the.deps, chains }, input);
-    expect(await look()).to.deep.equal({ kind: 'went', note: 'sent 20 of 22 that are in no block' });
+    const at = new Date();
+    const look = () => advanceWallet({ ...the.deps, now: () => at, chains }, input);
+    expect(await look()).to.deep.equal({
+      kind: 'went',
+      note: 'sent 20 of 22 that are in no block',
+      late: false,
+    });
     const numbers = Array.from({ length: TOP_UPS }, (_, nonce) => nonce).filter((nonce) => nonce !== 3);
     expect(sent).to.deep.equal(numbers.slice(0, 20));
     await look();
