@@ -1,4 +1,4 @@
-import { upsertSearchAttributes } from '@temporalio/workflow';
+import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 
 const STAGE = { name: 'DepositStage', type: 'KEYWORD' } as const;
 const SINCE = { name: 'StageSince', type: 'DATETIME' } as const;
@@ -16,4 +16,9 @@ export function showStage(stage: string, sinceIso: string): void {
 /** Marks or unmarks the actor as one that waits for a person. */
 export function showNeedsOperator(value: boolean): void {
   upsertSearchAttributes([{ key: NEEDS, value }]);
+}
+
+/** Whether the run before this one has marked it so. */
+export function showsNeedsOperator(): boolean {
+  return workflowInfo().typedSearchAttributes.get(NEEDS) === true;
 }

@@ -37,8 +37,8 @@ export type SettlementResult =
   | { readonly kind: 'went'; readonly state: string; readonly note: string }
   | { readonly kind: 'rest'; readonly note: string };
 
-/** What a step of a wallet says. */
-export type WalletResult = { readonly kind: 'went' | 'rest'; readonly note: string };
+/** What a step of a wallet says; `late`: a person is still wanted who was called. */
+export type WalletResult = { readonly kind: 'went' | 'rest'; readonly note: string; readonly late: boolean };
 
 /** Longer than any link lives: a timer for more is a mistake. */
 const MAX_WAIT_MS = 30 * 24 * 60 * 60_000;
@@ -79,8 +79,9 @@ export function settlementResult(raw: unknown): SettlementResult | undefined {
 /** The result of a wallet's step, or undefined for anything else. */
 export function walletResult(raw: unknown): WalletResult | undefined {
   if (!isRecord(raw)) return undefined;
-  const { kind, note } = raw;
-  return typeof note === 'string' && (kind === 'rest' || kind === 'went') ? { kind, note } : undefined;
+  const { kind, note, late = false } = raw;
+  if (typeof note !== 'string' || typeof late !== 'boolean') return undefined;
+  return kind === 'rest' || kind === 'went' ? { kind, note, late } : undefined;
 }
 
 /** Whether an activity says that a delivery arrived. */

@@ -12,7 +12,7 @@ import type { Activities } from '../activities/index.ts';
 import type { WalletActorInput } from '../src/domain/actor-message.ts';
 import { NETWORKS } from '../src/domain/assets.ts';
 import { isAddressKey, ROW_CHANGED } from '../src/domain/ids.ts';
-import { showNeedsOperator } from './attributes.ts';
+import { showNeedsOperator, showsNeedsOperator } from './attributes.ts';
 import { asText } from './details.ts';
 import { refuseInput } from './input.ts';
 import { openLooks } from './looks.ts';
@@ -41,7 +41,7 @@ export async function wallet(input: WalletActorInput): Promise<{ note: string }>
 
 async function run({ network, addressKey }: WalletActorInput): Promise<{ note: string }> {
   const looks = openLooks();
-  const seen = { needsOperator: false, note: '' };
+  const seen = { needsOperator: showsNeedsOperator(), note: '' };
   setHandler(walletViewQuery, () => ({ ...seen }), {
     description: 'What the actor knows of what its wallet signed: why no block has it.',
   });
@@ -62,6 +62,10 @@ async function run({ network, addressKey }: WalletActorInput): Promise<{ note: s
         needsOperatorSays,
       );
       if (answer) seen.note = answer.note;
+      if (answer && !answer.late && seen.needsOperator) {
+        seen.needsOperator = false;
+        showNeedsOperator(false);
+      }
       if (answer?.kind === 'rest' && looks.upToDate()) return { note: seen.note };
     } catch (error) {
       seen.needsOperator = true;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory, defineSearchAttributeKey } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { eventually } from '../../dev/support/eventually.ts';
 import { temporal } from '../../dev/support/parts.ts';
@@ -124,7 +124,8 @@ function actorOf(
     workflowId,
     next: (...more: Step[]) => scripts.set(addressKey, more),
     asked: () => asked.get(addressKey) ?? [],
-    wake: async () => {
+    /** `alarmed`: a run before this one has called a person. */
+    wake: async (alarmed = false) => {
       await client.workflow.signalWithStart(message.workflowType, {
         workflowId,
         taskQueue,
@@ -132,6 +133,7 @@ function actorOf(
         signal: message.signal?.name ?? '',
         signalArgs: [],
         memo: { ...message.memo },
+        typedSearchAttributes: [{ key: defineSearchAttributeKey('NeedsOperator', 'BOOL'), value: alarmed }],
       });
     },
     ends: () => eventually('its end', async () => (await ui.status()) === 'COMPLETED'),
