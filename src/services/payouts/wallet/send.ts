@@ -9,6 +9,7 @@ import { fitted } from '../../../domain/text.ts';
 import type { Deps } from '../../deps.ts';
 import type { SettlementInput } from '../settle/input.ts';
 import { IS_LOOSE } from '../settle/living.ts';
+import { wakeWallet } from '../wakes.ts';
 
 /** What the column holds. */
 const MAX_REFUSED = 500;
@@ -79,6 +80,9 @@ export async function sendFirst(
   const at = unmined.findIndex((one) => one.id === id);
   const decided = decideWallet(unmined.slice(0, Math.max(0, at)), { now: deps.now(), ...spending });
   const before = decided.does === 'send' && unmined[at]?.hasNonce === true ? decided.ids : [];
+  const late = unmined.find((one) => one.sentAt !== null && before.includes(one.id));
+  // Whoever waits for one that was sent a moment ago takes it that the wallet's actor did so.
+  if (late) await wakeWallet(deps.orm.em.fork(), deps, { sentId: late.id, resendMs: spending.resendMs });
   await sendSigned(deps, { ids: before, spending, signal });
   await sendSigned(deps, { ids: [id], spending, signal });
 }

@@ -80,6 +80,9 @@ describe('a wallet of which no block takes what pays too little', function () {
     aheadMs += LONG_MS;
     await sendFirst(deps(), { id: last, spending, signal: AbortSignal.timeout(60_000) });
     expect(await the.row(last)).to.include({ state: 'sent' });
+    // Whoever waits for one that was sent just now takes it that the wallet's actor did so.
+    const woken = await the.sql("select 1 from outbox where workflow_id like 'wallet:%'");
+    expect(woken).to.have.length(1);
     const said = [];
     for (let n = 0; n < 20; n += 1) said.push(await look());
     expect(said).to.deep.include(ASKED);
