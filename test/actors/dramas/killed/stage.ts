@@ -29,6 +29,12 @@ import { startPayingChains } from './paying-chains.ts';
 
 const OPERATOR = { kind: 'operator', name: 'Ann', from: null } as const;
 const PASSPHRASE = 'the passphrase of what is killed';
+/** What a failed wait shows: each deposit that is not settled, its payout, that one's transactions, and why it waits. */
+const STANDING = `select d.network, d.currency, d.status, d.failure_code, p.state as payout, w.code, w.reason,
+    (select array_agg(t.purpose || ' ' || t.state) from sent_transactions t where t.payout_id = p.id) as sent
+  from deposits d left join payouts p on p.id = d.payout_id
+    left join settlement_waits w on (w.network, w.address_key) = (d.network, d.address_key)
+  where d.status <> 'settled'`;
 const COMMON: NodeJS.ProcessEnv = {
   WEBHOOK_ALLOW_HTTP: 'true',
   WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
@@ -214,6 +220,7 @@ function paymentsOf({ deps }: Gateway, merchantId: string) {
         `every deposit being ${states.join(' or ')}`,
         async () => (await deps.orm.em.fork().execute(counted, [...states])).length === paid.length,
         90_000,
+        async () => await deps.orm.em.fork().execute(STANDING),
       );
     },
   };
