@@ -9,7 +9,7 @@ import { type Page, renderDocument, sendPage, sendRendered } from './layout.ts';
 import type { Followed, Shown } from './live/followed.ts';
 import { type LiveOptions, liveAnswers } from './live/live.ts';
 import { NoPlace } from './live/places.ts';
-import { drawnInTurn } from './live/turns.ts';
+import { createDrawing, drawnInTurn } from './live/turns.ts';
 import { type Simulated, type SimulateOptions, simulateAnswers } from './simulate.ts';
 import { type PayerPages, visitorOf } from './visitor.ts';
 import { pickLanguage, wordsOf } from './words/index.ts';
@@ -59,10 +59,11 @@ export function payerDoor<View extends Shown>(
 ): Middleware {
   const { count } = options;
   const answerLive = liveAnswers(deps, { followed, render: pages.render }, options);
-  const drawn = drawnInTurn(followed, options, (view, visitor) => {
+  const drawing = createDrawing(followed, options.turns, (view, visitor) => {
     const page = pages.render(view, visitor);
     return { page, document: renderDocument(page) };
   });
+  const drawn = drawnInTurn(drawing, options);
   const answerForm = simulateAnswers(simulated, options);
   const answers: Readonly<Record<Part, (ctx: Context, token: string) => Promise<void>>> = {
     '': async (ctx, token) => {

@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto';
 import type { Network } from '../../domain/assets.ts';
+import { plainText } from '../html.ts';
+import type { Page } from '../layout.ts';
 
 /** What every view has that a page is made of. */
 export type Shown = { readonly token: string; readonly server_time: string };
@@ -25,3 +28,25 @@ export type Followed<View extends Shown> = {
   /** The texts of the QR codes in its page, where this network was picked: most of what a page costs. */
   codes(view: View, network: Network | undefined): readonly string[];
 };
+
+/** A page as its script takes it over: what the page itself would show at this moment. */
+export type Rendering = {
+  /** The entity tag of what is shown; the time at which it was made is no part of it. */
+  readonly tag: string;
+  /** The whole as JSON: `title`, `main`, `server_time` and `open`. */
+  readonly json: string;
+  /** False when nothing can change any more. */
+  readonly open: boolean;
+};
+
+/** The page of a view as its script takes it over. */
+export function renderingOf({ title, body }: Page, open: boolean, serverTime: string): Rendering {
+  const [text, main] = [plainText(title), body.markup];
+  // The text of a countdown is another one each second, and the script counts by itself.
+  const lasting = main.replace(/(<time [^>]*data-until="[^"]*">)[^<]*/g, '$1');
+  return {
+    tag: `"${createHash('sha256').update(`${open} ${text}\n${lasting}`).digest('base64url')}"`,
+    json: JSON.stringify({ title: text, main, server_time: serverTime, open }),
+    open,
+  };
+}

@@ -1,72 +1,149 @@
 import { createArrivals } from '../../base/async/arrivals.ts';
 import { createFairGate } from '../../base/async/fair-gate.ts';
+import { logFailure } from '../../base/errors.ts';
+import type { Deps } from '../../services/deps.ts';
+import { Refusal } from '../../services/refusal.ts';
 import { withinTime } from '../../services/time-limit.ts';
-import type { Shown } from './followed.ts';
-import { createOutage } from './outage.ts';
-import { createReadings, isOld, type Reader, type WatchDeps, type Watched } from './readings.ts';
-import type { Rendered } from './rendering.ts';
+import type { Visitor } from '../visitor.ts';
+import type { Rendering, Shown } from './followed.ts';
+import type { Drawing } from './turns.ts';
 
-/** How often all together are asked whether one of them changed. */
+/** How often the database is asked, once for all that is watched, what changed. */
 const LOOK_EVERY_MS = 1_000;
 const LOOK_MS = 1_500;
 /** The database does others' work for this many times as long as a look took, however many are watched. */
 const REST_SHARE = 2;
+/** So many are drawn at once; those that changed beside them wait. */
+const AT_ONCE = 20;
+
+/** Somebody who watches. */
+export type Reader = {
+  readonly visitor: Visitor;
+  /** Takes what the page shows now; the same rendering may come again. */
+  show(rendering: Rendering): void;
+  /** Nothing comes any more. */
+  end(): void;
+};
+
+/** A page with its readers. */
+type Watched<View> = {
+  readonly token: string;
+  readonly readers: Set<Reader>;
+  /** As it was last seen; '' makes the next look find it changed. */
+  version: string;
+  /** What was drawn last. */
+  view?: View;
+};
 
 export type Hub = {
   /** The version that what has this token is of now; undefined where there is none. */
   versionOf(token: string): Promise<string | undefined>;
-  /** From now on the reader is shown every change, first what is so now. Returns what ends that. */
+  /**
+   * From now on the reader is shown every change, first a rendering that is read after this call, which is never
+   * older than the reader's page. Returns what ends that.
+   */
   watch(token: string, version: string, reader: Reader): () => void;
   /** Ends all readers. */
   close(): void;
 };
 
+type HubDeps = Pick<Deps, 'log' | 'now'> & { readonly lookEveryMs?: number | undefined };
+
 /**
- * What somebody watches in this process, of one kind. One statement a second asks for all of them whether
- * they changed, more rarely where it takes long, none while nobody watches. Only those that did are read, and
- * those that could not be: they may be gone. While the database is away readers stay and are shown nothing.
+ * Follows everything of one kind that somebody watches in this process. One statement a second asks for all of
+ * it what changed, more rarely where the statement takes long, none while nobody watches. What changed is drawn
+ * again for its readers. While the database is away readers stay and are shown nothing; what is gone, or whose
+ * page cannot be made, ends its readers.
  */
-export function createHub<View extends Shown>(deps: WatchDeps, rendered: Rendered<View>): Hub {
-  const { followed } = rendered;
+export function createHub<View extends Shown>(
+  { log, now, lookEveryMs = LOOK_EVERY_MS }: HubDeps,
+  { followed, draw, isReadFailure }: Drawing<View, { readonly view: View; readonly rendering: Rendering }>,
+): Hub {
   const watched = new Map<string, Watched<View>>();
-  const outage = createOutage(deps, followed.what);
-  const readings = createReadings(deps, rendered, outage);
+  const changed = new Set<Watched<View>>();
   const { run: oneAtATime } = createFairGate({ places: 1 });
   const lookUp = (tokens: readonly string[]) => look(new Map(tokens.map((token) => [token, ''])));
   const arrivals = createArrivals(lookUp, (work) => oneAtATime('', work));
-  let [closed, looking] = [false, false];
+  let [closed, looking, drawing, away] = [false, false, false, false];
   let timer: NodeJS.Timeout | undefined;
+
+  const failed = (error: unknown): void => {
+    if (!away)
+      logFailure(log, { err: error }, `watched ${followed.what}s cannot be read: their streams wait`);
+    away = true;
+  };
+  const succeeded = (): void => {
+    if (away) log.info({}, `watched ${followed.what}s are read again`);
+    away = false;
+  };
 
   const look = (versions: ReadonlyMap<string, string>) =>
     // A limit of its own: several callers may wait for it, and one that leaves ends it for nobody.
-    withinTime({ limitMs: LOOK_MS }, () => followed.changed(versions), asItIs);
+    withinTime(
+      { limitMs: LOOK_MS },
+      () => followed.changed(versions),
+      (cause) => cause,
+    );
 
   const lookAtAll = async (): Promise<void> => {
     [looking, timer] = [true, undefined];
     const began = performance.now();
     try {
-      const changed = await look(
-        new Map([...watched.values()].map(({ token, version }) => [token, version])),
-      );
-      // Where one could not be read, a look alone is no end of it: it is over once that was read.
-      if (![...watched.values()].some(({ version }) => version === '')) outage.ended();
-      const now = deps.now().getTime();
+      const versions = await look(new Map([...watched.values()].map((one) => [one.token, one.version])));
+      // Where one could not be read, a look alone does not end the outage: its reading has to succeed.
+      if (![...watched.values()].some(({ version }) => version === '')) succeeded();
+      const time = now().getTime();
       for (const one of watched.values()) {
-        const version = changed.get(one.token);
+        const version = versions.get(one.token);
         one.version = version ?? one.version;
-        const old = one.seen !== undefined && isOld(followed, one.seen.view, now);
-        if (version !== undefined || old || one.version === '') readings.next(one);
+        const isOver = one.view !== undefined && followed.isOver(one.view, time);
+        if (version !== undefined || isOver || one.version === '') showAgain(one);
       }
     } catch (error) {
-      outage.began(error);
+      failed(error);
     }
     looking = false;
-    lookAgain(restAfter(performance.now() - began, deps.lookEveryMs));
+    lookAgain(restAfter(performance.now() - began, lookEveryMs));
   };
 
   const lookAgain = (afterMs: number): void => {
     if (closed || looking || watched.size === 0) return;
     timer ??= setTimeout(() => void lookAtAll(), afterMs);
+  };
+
+  const showAgain = (one: Watched<View>): void => {
+    changed.add(one);
+    if (!drawing) void showAll();
+  };
+  const showAll = async (): Promise<void> => {
+    drawing = true;
+    while (changed.size > 0) {
+      const some = [...changed].slice(0, AT_ONCE);
+      for (const one of some) changed.delete(one);
+      await Promise.all(some.flatMap((one) => [...one.readers].map((reader) => showTo(one, reader))));
+    }
+    drawing = false;
+  };
+  const showTo = async (one: Watched<View>, reader: Reader): Promise<void> => {
+    try {
+      const { view, rendering } = await draw(one.token, reader.visitor);
+      one.view = view;
+      succeeded();
+      reader.show(rendering);
+    } catch (error) {
+      if (isReadFailure(error)) {
+        one.version = '';
+        failed(error);
+        return;
+      }
+      const isGone = error instanceof Refusal && error.code === 'NOT_FOUND';
+      if (!isGone)
+        log.error(
+          { err: error },
+          `the page of a watched ${followed.what} could not be made: its stream ends`,
+        );
+      reader.end();
+    }
   };
 
   const leave = (one: Watched<View>, reader: Reader): void => {
@@ -80,22 +157,20 @@ export function createHub<View extends Shown>(deps: WatchDeps, rendered: Rendere
   return {
     versionOf: (token) => arrivals.ask(token),
     watch: (token, version, reader) => {
-      const one: Watched<View> = watched.get(token) ?? { token, version, readers: new Map() };
+      const one: Watched<View> = watched.get(token) ?? { token, version, readers: new Set() };
       watched.set(token, one);
-      one.readers.set(reader, version);
-      readings.welcome(one, reader, version);
-      lookAgain(deps.lookEveryMs ?? LOOK_EVERY_MS);
+      one.readers.add(reader);
+      showAgain(one);
+      lookAgain(lookEveryMs);
       return () => leave(one, reader);
     },
     close: () => {
       closed = true;
       clearTimeout(timer);
-      for (const one of [...watched.values()]) for (const reader of [...one.readers.keys()]) reader.end();
+      for (const one of [...watched.values()]) for (const reader of [...one.readers]) reader.end();
     },
   };
 }
-
-const asItIs = <T>(cause: T): T => cause;
 
 /** How long after a look that took so long the next one comes. */
 export const restAfter = (tookMs: number, lookEveryMs = LOOK_EVERY_MS): number =>

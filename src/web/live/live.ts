@@ -1,13 +1,13 @@
 import type { Context } from 'koa';
 import type { Deps } from '../../services/deps.ts';
 import { notFound } from '../../services/refusal.ts';
+import type { PageOf } from '../visitor.ts';
 import { visitorOf } from '../visitor.ts';
-import type { Shown } from './followed.ts';
+import { type Followed, renderingOf, type Shown } from './followed.ts';
 import { createHub } from './hub.ts';
 import { NoPlace, type Places } from './places.ts';
-import { type Rendered, renderingOf } from './rendering.ts';
 import { openStream, type StreamTimes } from './stream.ts';
-import { drawnInTurn, type TurnOptions } from './turns.ts';
+import { createDrawing, drawnInTurn, type TurnOptions } from './turns.ts';
 
 export type LiveOptions = TurnOptions & {
   /** Aborted when the process shuts down: every stream ends at once then, and none begins. */
@@ -23,11 +23,18 @@ export type LiveOptions = TurnOptions & {
  * HEAD, with what it shows now. `within` gives the limit of time to what is asked of the database. Throws as
  * {@link drawnInTurn} does, and {@link NoPlace}.
  */
-export function liveAnswers<View extends Shown>(deps: Deps, rendered: Rendered<View>, options: LiveOptions) {
+export function liveAnswers<View extends Shown>(
+  deps: Deps,
+  { followed, render }: { readonly followed: Followed<View>; readonly render: PageOf<View> },
+  options: LiveOptions,
+) {
   const { siteOf, signal, places, times, turns } = options;
-  const { followed } = rendered;
-  const drawn = drawnInTurn(followed, options, (view, visitor) => renderingOf(rendered, view, visitor));
-  const hub = createHub({ ...deps, lookEveryMs: times?.lookEveryMs, turns }, rendered);
+  const drawing = createDrawing(followed, turns, (view, visitor) => ({
+    view,
+    rendering: renderingOf(render(view, visitor), followed.isLive(view), view.server_time),
+  }));
+  const drawn = drawnInTurn(drawing, options);
+  const hub = createHub({ ...deps, lookEveryMs: times?.lookEveryMs }, drawing);
   let ordinal = 0;
   signal.addEventListener('abort', () => hub.close(), { once: true });
 
@@ -58,7 +65,7 @@ export function liveAnswers<View extends Shown>(deps: Deps, rendered: Rendered<V
   };
 
   const once = async (ctx: Context, token: string): Promise<void> => {
-    const rendering = await drawn(ctx, token);
+    const { rendering } = await drawn(ctx, token);
     ctx.status = 200;
     ctx.set('ETag', rendering.tag);
     ctx.set('Cross-Origin-Resource-Policy', 'same-origin');

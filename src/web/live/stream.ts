@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
 import { isoSeconds } from '../../domain/events.ts';
 import type { Visitor } from '../visitor.ts';
-import type { Reader } from './readings.ts';
-import type { Rendering } from './rendering.ts';
+import type { Rendering } from './followed.ts';
+import type { Reader } from './hub.ts';
 
 export type StreamTimes = {
   /** Proxies close a connection on which nothing moves for longer, and so does our own server. */

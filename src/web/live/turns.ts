@@ -36,8 +36,79 @@ export const createPayerTurns = (): PayerTurns => ({
   pieces: createFairGate({ places: 1, restMs: (tookMs) => Math.min(MAX_REST_MS, tookMs * REST_SHARE) }),
 });
 
+/** `siteOf` tells what counts as one address. */
+export type TurnOptions = { readonly turns: PayerTurns; readonly siteOf: (ctx: Context) => string };
+
+/** How pages of one kind are drawn, in the turns that all pages of the process share. */
+export type Drawing<View extends Shown, Drawn> = {
+  /**
+   * What `render` makes of the view with a token, which is read after this call. Views that are asked for at once
+   * are read together, and drawn once for all visitors who chose the same. Throws the NOT_FOUND Refusal, and what
+   * the reading or `render` threw.
+   */
+  draw(token: string, visitor: Visitor): Promise<Drawn>;
+  /** Whether it was thrown because views could not be read. */
+  isReadFailure(error: unknown): boolean;
+  readonly followed: Followed<View>;
+};
+
+export function createDrawing<View extends Shown, Drawn>(
+  followed: Followed<View>,
+  turns: PayerTurns,
+  render: (view: View, visitor: Visitor) => Drawn,
+): Drawing<View, Drawn> {
+  const drawings = new WeakMap<View, Map<string, Promise<Drawn>>>();
+  const readFailures = new WeakSet<object>();
+  const piece = <T>(work: () => Promise<T>): Promise<T> => turns.pieces.run(followed.what, work);
+  const arrivals = createArrivals(
+    (tokens) => readViews(turns, () => followed.read(tokens)),
+    (work) => piece(unlessFailed(turns, work)),
+  );
+  // The codes first, each in a piece of its own: others' requests wait for one code at most.
+  const inPieces = async (view: View, visitor: Visitor): Promise<Drawn> => {
+    for (const text of followed.codes(view, visitor.network)) await piece(async () => keptDrawing(text));
+    return await piece(async () => render(view, visitor));
+  };
+  return {
+    followed,
+    isReadFailure: (error) => readFailures.has(Object(error)),
+    draw: async (token, visitor) => {
+      const view = await arrivals.ask(token).catch((error: unknown) => {
+        readFailures.add(Object(error));
+        throw error;
+      });
+      if (!view) throw notFound(followed.what);
+      const made = drawings.get(view) ?? new Map<string, Promise<Drawn>>();
+      drawings.set(view, made);
+      const choice = JSON.stringify(visitor);
+      const drawing = made.get(choice) ?? inPieces(view, visitor);
+      made.set(choice, drawing);
+      return await drawing;
+    },
+  };
+}
+
+/**
+ * Draws what a request asks for, when its address has its turn. Throws as {@link Drawing.draw} does, GateFull
+ * where there was no turn in time, NoPlace where the request has ended meanwhile, and the failure of a reading
+ * that failed during the wait.
+ */
+export function drawnInTurn<View extends Shown, Drawn>(
+  { followed, draw }: Drawing<View, Drawn>,
+  { turns, siteOf }: TurnOptions,
+): (ctx: Context, token: string) => Promise<Drawn> {
+  return async (ctx, token) => {
+    if (!followed.token.test(token)) throw notFound(followed.what);
+    const work = async (): Promise<Drawn> => {
+      if (ctx.res.closed) throw new NoPlace('not now');
+      return await draw(token, visitorOf(ctx));
+    };
+    return await turns.bySite.run(siteOf(ctx), unlessFailed(turns, work), MAX_WAIT_MS);
+  };
+}
+
 /** Reads within a limit of its own: whoever asked first may leave, and others wait for it. */
-export async function readViews<View>(
+async function readViews<View>(
   turns: PayerTurns,
   read: () => Promise<ReadonlyMap<string, View>>,
 ): Promise<ReadonlyMap<string, View>> {
@@ -45,50 +116,6 @@ export async function readViews<View>(
     turns.failed = { error };
     throw error;
   });
-}
-
-/** `siteOf` tells what counts as one address. */
-export type TurnOptions = { readonly turns: PayerTurns; readonly siteOf: (ctx: Context) => string };
-
-/**
- * What `draw` makes of the view with a token, which is read after it was asked for. Those that come at once
- * are read together, and drawn once for all who chose the same. Throws the NOT_FOUND Refusal, GateFull where
- * there was no turn in time, and what a reading threw, also one that failed during the wait for a turn.
- */
-export function drawnInTurn<View extends Shown, Drawn>(
-  followed: Followed<View>,
-  { turns, siteOf }: TurnOptions,
-  draw: (view: View, visitor: Visitor) => Drawn,
-): (ctx: Context, token: string) => Promise<Drawn> {
-  const drawings = new WeakMap<View, Map<string, Promise<Drawn>>>();
-  const piece = <T>(work: () => Promise<T>): Promise<T> => turns.pieces.run(followed.what, work);
-  const arrivals = createArrivals(
-    (tokens) => readViews(turns, () => followed.read(tokens)),
-    (work) => piece(unlessFailed(turns, work)),
-  );
-  const drawn = async (token: string, visitor: Visitor): Promise<Drawn> => {
-    const view = await arrivals.ask(token);
-    if (!view) throw notFound(followed.what);
-    const made = drawings.get(view) ?? new Map<string, Promise<Drawn>>();
-    drawings.set(view, made);
-    const choice = JSON.stringify(visitor);
-    const drawing = made.get(choice) ?? inPieces(view, visitor);
-    made.set(choice, drawing);
-    return await drawing;
-  };
-  // The codes first, each in a piece of its own: others' requests wait for one code at most.
-  const inPieces = async (view: View, visitor: Visitor): Promise<Drawn> => {
-    for (const text of followed.codes(view, visitor.network)) await piece(async () => keptDrawing(text));
-    return await piece(async () => draw(view, visitor));
-  };
-  return async (ctx, token) => {
-    if (!followed.token.test(token)) throw notFound(followed.what);
-    const work = async (): Promise<Drawn> => {
-      if (ctx.res.closed) throw new NoPlace('not now');
-      return await drawn(token, visitorOf(ctx));
-    };
-    return await turns.bySite.run(siteOf(ctx), unlessFailed(turns, work), MAX_WAIT_MS);
-  };
 }
 
 /** The work, for its turn; it is not begun where a reading fails between now and then. */

@@ -2,10 +2,9 @@ import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { createArrivals } from '../../../src/base/async/arrivals.ts';
 import { createFairGate } from '../../../src/base/async/fair-gate.ts';
-import { html } from '../../../src/web/html.ts';
-import { createHub, restAfter } from '../../../src/web/live/hub.ts';
+import { createHub, type Reader, restAfter } from '../../../src/web/live/hub.ts';
 import { createPlaces, NoPlace } from '../../../src/web/live/places.ts';
-import type { Reader } from '../../../src/web/live/readings.ts';
+import { createDrawing, createPayerTurns } from '../../../src/web/live/turns.ts';
 
 const LOOK_EVERY_MS = 10;
 const passed = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -51,10 +50,11 @@ function follow(onRead: () => Promise<void> = async () => undefined) {
   };
   const [isLive, isOver, codes] = [() => true, () => false, () => []];
   const followed = { what: 'thing', token: /./, read, changed, isLive, isOver, codes };
-  const hub = createHub(
-    { now: () => new Date(), log: log as never, lookEveryMs: LOOK_EVERY_MS },
-    { followed, render: ({ version }) => ({ title: version, body: html`${version}` }) },
-  );
+  const drawing = createDrawing(followed, createPayerTurns(), (view) => ({
+    view,
+    rendering: { tag: view.version, json: JSON.stringify({ title: view.version }), open: true },
+  }));
+  const hub = createHub({ now: () => new Date(), log: log as never, lookEveryMs: LOOK_EVERY_MS }, drawing);
   const reader = (): Reader => ({
     visitor: { lang: 'en', network: undefined } as never,
     show: ({ json }) => thing.shown.push((JSON.parse(json) as { title: string }).title),

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
-import type { Rendering } from '../../../src/web/live/rendering.ts';
+import type { Rendering } from '../../../src/web/live/followed.ts';
 import { openStream, type StreamTimes } from '../../../src/web/live/stream.ts';
 
 const of = (text: string, open = true): Rendering => ({ tag: text, json: text, open });

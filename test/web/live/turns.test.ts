@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { GateFull } from '../../../src/base/async/fair-gate.ts';
 import type { Refusal } from '../../../src/services/refusal.ts';
-import { createPayerTurns, drawnInTurn } from '../../../src/web/live/turns.ts';
+import { createDrawing, createPayerTurns, drawnInTurn } from '../../../src/web/live/turns.ts';
 import { keptQrCode, qrCode } from '../../../src/web/qr.ts';
 import { call } from '../../support/gateway.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
@@ -29,10 +29,12 @@ function things() {
     isOver: () => false,
     codes: ({ token }: { token: string }) => [token, 'of all'],
   };
-  const draw = drawnInTurn(followed, { turns: createPayerTurns(), siteOf }, ({ token }, { lang }) => {
+  const turns = createPayerTurns();
+  const drawing = createDrawing(followed, turns, ({ token }, { lang }) => {
     drawn.push(`${token} ${lang}`);
     return drawn.length;
   });
+  const draw = drawnInTurn(drawing, { turns, siteOf });
   const ask = (token: string, more: { lang?: 'en' | 'de'; site?: string; gone?: boolean } = {}) => {
     const { lang = 'en', site = '192.0.2.1', gone = false } = more;
     return draw({ site, res: { closed: gone }, query: { lang }, get: () => '' } as never, token);
