@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build, type InlineConfig } from 'tsdown';
 
-// Builds what a shop installs: "npm run build:sdk". The tarball is kept in the repository: a running gateway needs no
-// builder, and every process serves the same bytes. "npm ci" unpacks `dist` from it, for the example shop.
+// Builds what a shop installs: "npm run build:sdk". The tarball is kept in the repository: a running gateway
+// needs no builder, and every process serves the same bytes. "npm ci" unpacks `dist` from it, for the example
+// shop.
 
 const PACKAGE = import.meta.dirname;
 /** What a shop's bundler may have to add at most. */

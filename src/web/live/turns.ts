@@ -42,9 +42,9 @@ export type TurnOptions = { readonly turns: PayerTurns; readonly siteOf: (ctx: C
 /** How pages of one kind are drawn, in the turns that all pages of the process share. */
 export type Drawing<View extends Shown, Drawn> = {
   /**
-   * What `render` makes of the view with a token, which is read after this call. Views that are asked for at once
-   * are read together, and drawn once for all visitors who chose the same. Throws the NOT_FOUND Refusal, and what
-   * the reading or `render` threw.
+   * What `render` makes of the view with a token, which is read after this call. Views that are asked for at
+   * once are read together, and drawn once for all visitors who chose the same. Throws the NOT_FOUND Refusal,
+   * and what the reading or `render` threw.
    */
   draw(token: string, visitor: Visitor): Promise<Drawn>;
   /** Whether it was thrown because views could not be read. */
@@ -52,6 +52,7 @@ export type Drawing<View extends Shown, Drawn> = {
   readonly followed: Followed<View>;
 };
 
+/** What draws the pages of one kind for this process, in the turns of all its pages. */
 export function createDrawing<View extends Shown, Drawn>(
   followed: Followed<View>,
   turns: PayerTurns,
@@ -89,9 +90,9 @@ export function createDrawing<View extends Shown, Drawn>(
 }
 
 /**
- * Draws what a request asks for, when its address has its turn. Throws as {@link Drawing.draw} does, GateFull
- * where there was no turn in time, NoPlace where the request has ended meanwhile, and the failure of a reading
- * that failed during the wait.
+ * Draws what a request asks for, when its address has its turn. Throws as {@link Drawing.draw} does,
+ * GateFull where there was no turn in time, NoPlace where the request has ended meanwhile, and the failure
+ * of a reading that failed during the wait.
  */
 export function drawnInTurn<View extends Shown, Drawn>(
   { followed, draw }: Drawing<View, Drawn>,

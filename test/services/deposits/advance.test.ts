@@ -97,6 +97,15 @@ describe('a step of a deposit', function () {
     expect(sum).to.deep.equal({ postings: 2, available: `${5n * 10n ** 18n}` });
   });
 
+  it('completes nothing whose own row was not read twice, although the chain counts its block as read twice', async () => {
+    const id = await detected();
+    await chainAt(id, { head: 40, final: 5 });
+    await shop.sql('update deposits set verified_at = null where id = ?', [id]);
+    await stepped(id, { generation: 1, sequence: 1 });
+    const { kind } = await step(id, { generation: 1, sequence: 2 });
+    expect([kind, (await shop.deposit(id)).status]).to.deep.equal(['wait', 'confirming']);
+  });
+
   it('says so when the deposit came back as another generation', async () => {
     const id = await shop.pay(await shop.customer(), { coins: '5', state: 'failed' });
     await shop.move(id, 'detected');

@@ -29,7 +29,7 @@ import { startPayingChains } from './paying-chains.ts';
 
 const OPERATOR = { kind: 'operator', name: 'Ann', from: null } as const;
 const PASSPHRASE = 'the passphrase of what is killed';
-/** What a failed wait shows: each deposit that is not settled, its payout, that one's transactions, and why it waits. */
+/** What a failed wait shows: each deposit that is not settled, with its payout and what that waits for. */
 const STANDING = `select d.network, d.currency, d.status, d.failure_code, p.state as payout, w.code, w.reason,
     (select array_agg(t.purpose || ' ' || t.state) from sent_transactions t where t.payout_id = p.id) as sent
   from deposits d left join payouts p on p.id = d.payout_id
