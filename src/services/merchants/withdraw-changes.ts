@@ -1,5 +1,5 @@
 // Withdraw addresses that signed-in users change. Whoever takes over a session may ask for one, and what they
-// ask for waits, seen by everybody of the merchant, before it directs any money: see docs/adr/0042.
+// ask for waits, seen by everybody of the merchant, before it directs any money: see docs/adr/0013.
 import { normaliseAddress } from '../../chains/addresses.ts';
 import { chainOf } from '../../chains/index.ts';
 import { WithdrawAddress, WithdrawChange } from '../../db/entities/index.ts';

@@ -1,4 +1,4 @@
-// Decisions of people about payouts. A decision is a row before anybody acts by it (docs/adr/0026).
+// Decisions of people about payouts. A decision is a row before anybody acts by it (docs/adr/0013).
 import type { AddressKey } from '../../chains/address-key.ts';
 import type { Em } from '../../db/orm.ts';
 import { run, sql } from '../../db/sql.ts';

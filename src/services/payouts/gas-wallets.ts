@@ -27,7 +27,7 @@ export async function publishGasWallets(
     );
 }
 
-/** The gas wallets of a network that were told at or above a transaction horizon; see docs/adr/0003. */
+/** The gas wallets of a network that were told at or above a transaction horizon; see docs/adr/0004. */
 export async function gasWalletsSince(em: Em, network: Network, xid: string): Promise<readonly AddressKey[]> {
   const found = await rows(
     em,

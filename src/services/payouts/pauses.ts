@@ -1,5 +1,5 @@
 // Whether payouts are paused, and the decisions of people about them. A decision is a row before anybody acts
-// by it (docs/adr/0026), and the newest one of its kind is what counts.
+// by it (docs/adr/0013), and the newest one of its kind is what counts.
 import type { Em } from '../../db/orm.ts';
 import { firstRow, rows, run, sql } from '../../db/sql.ts';
 import { sealDirection, sealTime } from '../../domain/payouts/direction.ts';

@@ -17,7 +17,7 @@ const schema = defineEntity({
     address: p.string().length(64),
     addressKey: p.string().length(40).$type<AddressKey>(),
     createdAt: p.datetime().columnType('timestamptz'),
-    /** Who made this row what it is; see docs/adr/0033. The signer believes none without. */
+    /** Who made this row what it is; see docs/adr/0016. The signer believes none without. */
     seal: p.blob().nullable(),
     createdXid: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()'),
   },

@@ -10,7 +10,7 @@ const schema = defineEntity({
     network: p.string().length(8).$type<Network>().primary(),
     /** Null where it was taken away: that is a sealed row, too. */
     address: p.string().length(64).nullable(),
-    /** Who made this row what it is; see docs/adr/0033. The signer believes none without. */
+    /** Who made this row what it is; see docs/adr/0016. The signer believes none without. */
     seal: p.blob().nullable(),
   },
   checks: [{ name: 'withdraw_addresses_none_check', expression: 'address is not null or seal is not null' }],

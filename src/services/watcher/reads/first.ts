@@ -25,7 +25,7 @@ const MOST_AWAITED = 256;
 
 /**
  * Whether the next block to scan has been final for so long that
- * its first read may count as its second; see docs/adr/0005.
+ * its first read may count as its second; see docs/adr/0002.
  */
 export function isBacklog({ pace }: ChainReader, cursor: ChainCursor, state: ChainHeights): boolean {
   return cursor.scannedNumber + 1 + pace.finalForLongBlocks <= state.finalizedNumber;
