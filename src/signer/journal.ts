@@ -29,11 +29,20 @@ const CHUNK_BYTES = 1 << 20;
  */
 export type Journal = ReturnType<typeof journalOver>;
 
+/** What is done to the open file. */
+export type JournalFile = Pick<FileHandle, 'write' | 'datasync' | 'sync' | 'stat' | 'truncate' | 'close'>;
+type Opening = {
+  readonly file: string;
+  readonly now: Date;
+  /** Unset: the file system's. */
+  readonly openFile?: ((file: string, flags: string, mode: number) => Promise<JournalFile>) | undefined;
+};
+
 /**
  * Opens the journal, or begins one where there is no file. A last line that was not written to its end, which
  * nobody can have acted upon, is taken away. Throws {@link JournalHeld} and {@link JournalBroken}.
  */
-export async function openJournal(input: { file: string; now: Date }): Promise<Journal> {
+export async function openJournal(input: Opening): Promise<Journal> {
   try {
     return await opened(input);
   } catch (error) {
@@ -47,7 +56,7 @@ export async function openJournal(input: { file: string; now: Date }): Promise<J
   }
 }
 
-async function opened({ file, now }: { file: string; now: Date }): Promise<Journal> {
+async function opened({ file, now, openFile = open }: Opening): Promise<Journal> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const lock = tryLock(`${file}.lock`);
   if (!lock)
@@ -55,10 +64,10 @@ async function opened({ file, now }: { file: string; now: Date }): Promise<Journ
       `Another process writes to the signer's journal ${file}`,
       'Stop that signer; two never sign at the same time',
     );
-  let handle: FileHandle | undefined;
+  let handle: JournalFile | undefined;
   try {
     await chmod(`${file}.lock`, 0o600);
-    handle = await open(file, 'a+', 0o600);
+    handle = await openFile(file, 'a+', 0o600);
     const index = await readLines(file);
     const { size } = await handle.stat();
     if (size > index.end) await handle.truncate(index.end);
@@ -92,7 +101,7 @@ export async function readJournal(file: string): Promise<JournalIndex> {
   }
 }
 
-function journalOver(file: string, handle: FileHandle, lock: Lock, index: JournalIndex, size: number) {
+function journalOver(file: string, handle: JournalFile, lock: Lock, index: JournalIndex, size: number) {
   let failed: unknown;
   let last: Promise<unknown> = Promise.resolve();
   const write = async (entry: JournalEntry, at: Date): Promise<JournalLine> => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { open as openAsUsual } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -225,6 +226,41 @@ describe("the signer's journal", () => {
     expect(await thrown(open())).to.be.instanceOf(JournalHeld);
     await first.close();
     expect((await open()).index.id).to.equal(first.index.id);
+  });
+
+  it('says that a line is written once it is through to the disk, and writes no more where that failed', async () => {
+    const did: string[] = [];
+    let isBroken = false;
+    const openFile: Parameters<typeof openJournal>[0]['openFile'] = async (...asked) => {
+      const handle = await openAsUsual(...asked);
+      const [write, datasync] = [handle.write.bind(handle), handle.datasync.bind(handle)];
+      return Object.assign(handle, {
+        write: async (bytes: Buffer) => {
+          did.push('write');
+          return await write(bytes);
+        },
+        datasync: async () => {
+          await datasync();
+          if (isBroken) throw new Error('EIO');
+          did.push('datasync');
+        },
+      });
+    };
+    const journal = await openJournal({ file, now: NOW, openFile });
+    opened.push(journal);
+    did.length = 0;
+    const append = async () => {
+      await journal.append(signed(), NOW);
+      did.push('written');
+    };
+    await Promise.all([append(), append()]);
+    expect(did).to.deep.equal(['write', 'datasync', 'written', 'write', 'datasync', 'written']);
+    isBroken = true;
+    const failed = signed();
+    for (const entry of [failed, signed()])
+      expect(await thrown(journal.append(entry, NOW))).to.be.instanceOf(JournalBroken);
+    expect([journal.index.length, journal.index.ofHash(failed.hash)]).to.deep.equal([3, undefined]);
+    expect(did.slice(6)).to.deep.equal(['write']);
   });
 
   it('writes no line that it could not read again, and is broken where somebody else wrote, or nobody can', async () => {

@@ -24,6 +24,7 @@ export type SignerDeps = Omit<OpenSigner, 'wallet' | 'journal'> & {
   readonly pollMs?: number | undefined;
   /** Unset: 10 s. When it tries again what it refused, and to open what was closed. */
   readonly retryMs?: number | undefined;
+  readonly openJournalFile?: Parameters<typeof openJournal>[0]['openFile'];
 };
 
 type Opened = { readonly wallet: OpenWallet; readonly journal: Journal };
@@ -198,8 +199,8 @@ class Signer {
   }
 
   async #openAll(): Promise<Opened> {
-    const { orm, now, keys, seedFile, passphraseFile, journalFile, log } = this.#deps;
-    const journal = await sealing('journal', openJournal({ file: journalFile, now: now() }));
+    const { orm, now, keys, seedFile, passphraseFile, journalFile: file, openJournalFile, log } = this.#deps;
+    const journal = await sealing('journal', openJournal({ file, now: now(), openFile: openJournalFile }));
     try {
       if (journal.repairedBytes > 0)
         log.warn(

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { addressKeyOf } from '../../../src/chains/addresses.ts';
 import { ASSETS, NETWORKS } from '../../../src/domain/assets.ts';
+import type { SignerDeps } from '../../../src/signer/pull/loop.ts';
 import { DESTINATIONS, GAS_PRICE, termsOf } from './asking.ts';
 import { testTransfers } from './running.ts';
 import { type SignerStage, startSignerStage } from './stage.ts';
@@ -146,6 +148,53 @@ describe('the signer', function () {
       { raw: (raw as Buffer).toString('hex'), hash },
     ]);
     expect(signed()).to.have.length(1);
+  });
+
+  it('commits bytes that the disk has, and none while the disk cannot be made to keep them', async () => {
+    await signer.stop();
+    const [first, second] = [await the.planned(), await the.planned()];
+    const linesOf = ({ id }: { id: string }) =>
+      readFileSync(the.files.journalFile, 'utf8')
+        .split('\n')
+        .filter((line) => line.includes(id));
+    let id = await the.ask(first);
+    const unsigned = { state: 'asked', raw: null, hash: null };
+    const before: unknown[] = [];
+    let isBroken = false;
+    let failures = 0;
+    const openJournalFile: SignerDeps['openJournalFile'] = async (...asked) => {
+      const handle = await open(...asked);
+      const through = (sync: () => Promise<void>) => async () => {
+        before.push({ lines: linesOf(first).length, ...(await the.row(id)) });
+        if (isBroken) failures += 1;
+        if (isBroken) throw new Error('EIO: the disk is broken');
+        await sync();
+      };
+      const { sync, datasync } = handle;
+      return Object.assign(handle, {
+        sync: through(sync.bind(handle)),
+        datasync: through(datasync.bind(handle)),
+      });
+    };
+    signer = await the.signer({ openJournalFile });
+    await the.signed(id);
+    // When it is opened, and when its line is written through.
+    expect(before).to.containSubset([
+      { lines: 0, ...unsigned },
+      { lines: 1, ...unsigned },
+    ]);
+    expect(before).to.have.length(2);
+    isBroken = true;
+    id = await the.ask(second);
+    await the.sealed('journal', /(could not be written|cannot be opened for writing) \(EIO/);
+    await eventually('it tries again', () => failures > 2);
+    expect(await the.row(id)).to.include(unsigned);
+    isBroken = false;
+    const { raw } = await the.signed(id);
+    expect(linesOf(second).map((line) => JSON.parse(line))).to.containSubset([
+      { raw: (raw as Buffer).toString('hex') },
+    ]);
+    expect(linesOf(second)).to.have.length(1);
   });
 
   it('is woken by what is asked for, signs all of it, and leaves nobody behind those whom it refuses', async () => {
