@@ -76,9 +76,9 @@ async function measured(file: string, lines: number) {
 
 function check({ index }: Journal, now: Date): void {
   const much = () => 10n ** 30n;
-  const asked = { network: 'bsc', currency: 'USDT', payoutId: 'x', purpose: 'payout' } as const;
-  const moved = { ...asked, merchantId: 'x', attempt: 1, amountUnits: 1n };
-  requireRoom({ perHour: much, perDay: much }, index, moved, 1, now);
+  const asked = { network: 'bsc', currency: 'USDT', payout_id: 'x', purpose: 'payout' } as const;
+  const moving = { ...asked, merchant_id: 'x', attempt: 1, amount: 1n, nonce: 1 };
+  requireRoom({ limits: { perHour: much, perDay: much }, index, now }, moving);
 }
 
 function memory(): number {

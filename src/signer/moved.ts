@@ -1,5 +1,4 @@
 // The money that was signed away of late, for the limits: the lines of a day, and not those of years.
-import type { Currency, Network } from '../domain/assets.ts';
 import type { SignedLine } from './journal-lines.ts';
 
 const HOUR_MS = 60 * 60_000;
@@ -7,72 +6,63 @@ const DAY_MS = 24 * HOUR_MS;
 /** How far a clock may be set back before the lines are read again. */
 const SLACK_MS = HOUR_MS;
 
-/** One place on the chain: of all attempts for it one lands at most. */
-export type MovedPlace = {
+/** What moves money, as the journal has it, or will. */
+export type Moving = Pick<SignedLine, 'network' | 'currency' | 'amount' | 'merchant_id'> &
+  Pick<SignedLine, 'payout_id' | 'purpose' | 'attempt' | 'nonce'>;
+type Line = Moving & Pick<SignedLine, 'n' | 'at'>;
+/** One place on the chain: of all attempts for it one lands at most, so that the largest is its amount. */
+type MovedPlace = Pick<Moving, 'network' | 'currency' | 'amount' | 'merchant_id'> & {
   /** When the newest attempt was signed, in milliseconds. */
   readonly at: number;
-  /** The largest of them. */
-  readonly amount: bigint;
-  readonly merchantId: string;
 };
-type Line = Pick<SignedLine, 'n' | 'network' | 'purpose' | 'payout_id' | 'attempt' | 'merchant_id'> &
-  Pick<SignedLine, 'currency' | 'amount' | 'nonce' | 'at'>;
-/** Of the lines after this one those that move money and are not older. */
-type ReadMoved = (after: number, since: Date) => Iterable<Line>;
 
-/** What names a place among those of its asset. */
-export const placeName = (line: Pick<Line, 'payout_id' | 'purpose' | 'attempt' | 'nonce'>): string =>
-  `${line.payout_id}:${line.purpose}:${line.nonce ?? `attempt ${line.attempt}`}`;
+/** What names a place. */
+export const placeName = ({ network, currency, payout_id: id, purpose, nonce, attempt }: Moving): string =>
+  [network, currency, id, purpose, nonce ?? `attempt ${attempt}`].join(':');
 
 /** See {@link MovedOfLate.of}. */
 export class MovedOfLate {
-  readonly #read: ReadMoved;
-  readonly #assets = new Map<string, Map<string, MovedPlace>>();
+  readonly #read: (after: number, since: Date) => Iterable<Line>;
+  readonly #places = new Map<string, MovedPlace>();
   /** It has all that is not older than this, of the lines up to that one. */
   #since = Number.POSITIVE_INFINITY;
   #upTo = 0;
 
-  constructor(read: ReadMoved) {
+  /** `read` brings, of the lines after one, those that move money and are not older. */
+  constructor(read: (after: number, since: Date) => Iterable<Line>) {
     this.#read = read;
   }
 
   /**
    * What was signed away of an asset within 24 hours before `now`, by {@link placeName}. What a clock that
-   * was ahead has signed counts as signed when this was first asked for it: neither never, nor until that
-   * time comes.
+   * was ahead has signed counts as signed when this was first asked: neither never, nor until that time comes.
    */
-  of(asset: { readonly network: Network; readonly currency: Currency }, now: Date) {
+  of(
+    { network, currency }: Pick<Moving, 'network' | 'currency'>,
+    now: Date,
+  ): readonly [string, MovedPlace][] {
     const nowMs = now.getTime();
     if (nowMs - DAY_MS < this.#since) {
-      this.#assets.clear();
+      this.#places.clear();
       this.#upTo = 0;
       this.#since = nowMs - DAY_MS - SLACK_MS;
     }
     for (const line of this.#read(this.#upTo, new Date(this.#since))) this.#add(line);
     this.#since = Math.max(this.#since, nowMs - DAY_MS - SLACK_MS);
-    const places = this.#assets.get(nameOf(asset)) ?? new Map<string, MovedPlace>();
-    for (const [name, place] of places) {
-      if (place.at < this.#since) places.delete(name);
-      if (place.at > nowMs) places.set(name, { ...place, at: nowMs });
+    for (const [name, place] of this.#places) {
+      if (place.at < this.#since) this.#places.delete(name);
+      if (place.at > nowMs) this.#places.set(name, { ...place, at: nowMs });
     }
-    return places;
+    return [...this.#places].filter(([, one]) => one.network === network && one.currency === currency);
   }
 
   #add(line: Line): void {
     this.#upTo = line.n;
-    const asset = nameOf(line);
-    const places = this.#assets.get(asset) ?? new Map<string, MovedPlace>();
-    this.#assets.set(asset, places);
+    const { network, currency, merchant_id } = line;
     const name = placeName(line);
-    const known = places.get(name);
-    const at = new Date(line.at).getTime();
-    places.set(name, {
-      at: Math.max(at, known?.at ?? 0),
-      amount: known && known.amount > line.amount ? known.amount : line.amount,
-      merchantId: line.merchant_id,
-    });
+    const known = this.#places.get(name);
+    const at = Math.max(Date.parse(line.at), known?.at ?? 0);
+    const amount = known && known.amount > line.amount ? known.amount : line.amount;
+    this.#places.set(name, { network, currency, merchant_id, at, amount });
   }
 }
-
-const nameOf = ({ network, currency }: { network: string; currency: string }): string =>
-  `${currency}.${network}`;

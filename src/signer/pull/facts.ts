@@ -1,9 +1,26 @@
-// Everything that a signature depends on, as the database has it at this moment.
+// Everything that a signature depends on: the signer's own things, and rows as the database has them at this moment.
 import type { AddressKey } from '../../chains/address-key.ts';
+import type { Transfers } from '../../chains/transfer.ts';
 import type { Em } from '../../db/orm.ts';
 import { firstRow, rows, run, sql } from '../../db/sql.ts';
 import type { Currency, Mode, Network } from '../../domain/assets.ts';
+import type { AddressOwner, Destination, SealKey } from '../../domain/payouts/direction.ts';
 import type { SentPurpose } from '../../domain/payouts/purpose.ts';
+import type { JournalIndex } from '../journal-index.ts';
+import type { OpenWallet } from '../wallet-file.ts';
+import type { SignLimits } from './limits.ts';
+
+/** What rows are judged by. */
+export type Bench = {
+  readonly keys: readonly SealKey[];
+  readonly now: Date;
+  readonly index: JournalIndex;
+  readonly wallet: Pick<OpenWallet, 'publicParts' | 'depositAddress'>;
+  readonly transfers: Transfers;
+  readonly limits: SignLimits;
+  readonly newDestinationAfterMs: number;
+  readonly resumeAfterMs: number;
+};
 
 /** A row that asks to be signed. */
 export type Asked = {
@@ -35,27 +52,26 @@ type PayoutFacts = MoneyFacts & {
   readonly grossUnits: bigint;
   readonly state: string;
 };
-export type DepositFacts = MoneyFacts & {
+type DepositFacts = MoneyFacts & {
   readonly amountUnits: bigint;
   readonly status: string;
   readonly blockHash: string | null;
   readonly verifiedAt: unknown;
 };
 
-/** The address that is paid out of, with what its seal is about. */
-type OwnerFacts = {
-  readonly address: string;
-  readonly addressKey: AddressKey;
-  readonly network: Network;
-  readonly merchantId: string;
-  readonly customerId: string;
-  readonly mode: Mode;
-  readonly walletIndex: number;
-  readonly seal: Buffer | null;
-};
+type Sealable = { readonly network: Network; readonly seal: Buffer | null };
+/** The address that is paid out of. */
+type OwnerFacts = AddressOwner & Sealable & { readonly address: string };
+export type DestinationRow = Destination & Sealable;
 
-/** An address of null was taken away. */
-type DestinationFacts = { readonly address: string | null; readonly seal: Buffer | null };
+type WalletFacts = {
+  /** Whether a wallet of ours is at the receiver. */
+  readonly isToOurs: boolean;
+  /** Whether a watcher counts the sender as a gas wallet. */
+  readonly isGasWalletNoted: boolean;
+  /** A transaction of the sender that nobody signed here, and no operator has accepted. */
+  readonly foreignHash: string | null;
+};
 
 /** What the database says of a transaction that the journal has signed. */
 export type Outcome = {
@@ -65,23 +81,22 @@ export type Outcome = {
   readonly replaced: boolean;
 };
 
-export type Facts = {
-  readonly asked: Asked;
-  readonly payout: PayoutFacts;
-  readonly deposits: readonly DepositFacts[];
-  readonly owner: OwnerFacts | undefined;
-  readonly destination: DestinationFacts | undefined;
-  /** Whether a wallet of ours is at the receiver. */
-  readonly isToOurs: boolean;
-  /** Whether a watcher counts the sender as a gas wallet. */
-  readonly isGasWalletNoted: boolean;
-  /** A transaction of the sender that nobody signed here, and no operator has accepted. */
-  readonly foreignHash: string | null;
-  /** What is said to prove that the sender's key has taken places by what is in final blocks. */
-  readonly proofs: readonly object[];
-  /** By hash, for the hashes that were asked for. */
-  readonly outcomes: ReadonlyMap<string, Outcome>;
-};
+/** A row that asks to be signed, with all that decides it. */
+export type SignCase = Bench &
+  WalletFacts & {
+    readonly asked: Asked;
+    readonly payout: PayoutFacts;
+    readonly deposits: readonly DepositFacts[];
+    readonly owner: OwnerFacts | undefined;
+    readonly destination: DestinationRow | undefined;
+    /** What is said to prove that the sender's key has taken places by what is in final blocks. */
+    readonly proofs: readonly object[];
+    /** Of all that was signed earlier and matters, by hash. */
+    readonly outcomes: ReadonlyMap<string, Outcome>;
+  };
+
+/** A row as the driver brings it: units as text. */
+type Brought<Row, Units extends keyof Row> = Omit<Row, Units> & Readonly<Record<Units, string>>;
 
 /**
  * Locks what waits under an id together with its payout and the deposits of it, in the order in which
@@ -96,102 +111,87 @@ export async function lockAsked(em: Em, id: string): Promise<Asked | undefined> 
   await run(em, sql`select lock_for_signing(${payoutId}::uuid)`);
   const asked = await firstRow(
     em,
-    sql<Omit<Asked, 'amountUnits'> & { units: string }>`
-      select id, network, purpose, payout_id, attempt, from_key, to_key, currency,
-        amount_units::text as units, terms from sent_transactions
-        where id = ${id} and state = 'asked' for update skip locked`,
+    sql<Brought<Asked, 'amountUnits'>>`
+      select id, network, purpose, payout_id, attempt, from_key, to_key, currency, amount_units, terms
+      from sent_transactions where id = ${id} and state = 'asked' for update skip locked`,
   );
-  return asked && { ...asked, amountUnits: BigInt(asked.units) };
+  return asked && { ...asked, amountUnits: BigInt(asked.amountUnits) };
 }
 
-/**
- * Everything about what was locked; `hashes` are those of earlier signatures that it depends on, and `place`
- * is the sender's next one as far as the journal knows.
- */
-export async function readFacts(
-  em: Em,
-  asked: Asked,
-  hashesOf: (depositIds: readonly string[]) => readonly string[],
-  place: number,
-): Promise<Facts> {
-  const { network, fromKey, toKey } = asked;
-  const payout = await payoutOf(em, asked);
-  const deposits = await depositsOf(em, asked);
-  const destination = await firstRow(
+/** Everything about what was locked. */
+export async function readFacts(em: Em, bench: Bench, asked: Asked): Promise<SignCase> {
+  const { network, fromKey, toKey, payoutId } = asked;
+  const payout = await firstRow(
     em,
-    sql<DestinationFacts>`select address, seal from withdraw_addresses
-      where merchant_id = ${payout.merchantId} and network = ${network}`,
+    sql<Brought<PayoutFacts, 'grossUnits'>>`
+      select id, merchant_id, mode, simulated, network, currency, contract_address, address_key, destination,
+        gross_units, state from payouts where id = ${payoutId}`,
   );
   const wallets = await firstRow(
     em,
-    sql<{ isToOurs: boolean; isNoted: boolean; foreignHash: string | null }>`
+    sql<WalletFacts>`
       select exists (select 1 from deposit_addresses where network = ${network} and address_key = ${toKey}
           union all select 1 from gas_wallets
           where network = ${network} and address_key = ${toKey}) as is_to_ours,
         exists (select 1 from gas_wallets where network = ${network} and address_key = ${fromKey}
-          and noted_at is not null) as is_noted,
+          and noted_at is not null) as is_gas_wallet_noted,
         (select hash from sent_transactions where network = ${network} and from_key = ${fromKey}
           and state = 'foreign' and decided_at is null limit 1) as foreign_hash`,
+  );
+  if (!payout || !wallets) throw new Error(`there is no payout ${payoutId}`);
+  const deposits = await rows(
+    em,
+    sql<Brought<DepositFacts, 'amountUnits'>>`
+      select id, merchant_id, mode, simulated, network, currency, contract_address, address_key,
+        amount_units, status, block_hash, verified_at
+      from deposits where payout_id = ${payoutId} order by created_at, id`,
+  );
+  const owner = await firstRow(
+    em,
+    sql<OwnerFacts>`select 'address' as kind, a.address, a.address_key, a.network, a.merchant_id,
+        a.customer_id, a.mode, c.wallet_index, a.seal
+      from deposit_addresses a join customers c on c.id = a.customer_id
+      where a.network = ${payout.network} and a.address_key = ${payout.addressKey}`,
+  );
+  const destination = await firstRow(
+    em,
+    sql<DestinationRow>`select 'destination' as kind, merchant_id, network, address, seal
+      from withdraw_addresses where merchant_id = ${payout.merchantId} and network = ${network}`,
   );
   // One that lets code run at its own address takes the place after its own as well.
   const claims = await rows(
     em,
     sql<{ proof: object }>`select proof from sent_transactions where network = ${network}
       and from_key = ${fromKey} and state = 'foreign' and proof is not null and block_hash is not null
-      and verified_at is not null and nonce >= ${place - 1}`,
+      and verified_at is not null and nonce >= ${bench.index.lastNonce(network, fromKey) ?? -1}`,
   );
+  const hashes = hashesBefore(bench.index, asked, deposits);
   return {
+    ...bench,
+    ...wallets,
     asked,
-    payout,
-    deposits,
-    owner: await ownerOf(em, payout),
+    payout: { ...payout, grossUnits: BigInt(payout.grossUnits) },
+    deposits: deposits.map((row) => ({ ...row, amountUnits: BigInt(row.amountUnits) })),
+    owner,
     destination,
-    isToOurs: wallets?.isToOurs === true,
-    isGasWalletNoted: wallets?.isNoted === true,
-    foreignHash: wallets?.foreignHash ?? null,
     proofs: claims.map(({ proof }) => proof),
-    outcomes: await outcomesOf(em, network, hashesOf(deposits.map(({ id }) => id))),
+    outcomes: hashes.length === 0 ? new Map() : await outcomesOf(em, network, hashes),
   };
 }
 
-async function payoutOf(em: Em, { payoutId }: Asked): Promise<PayoutFacts> {
-  const row = await firstRow(
-    em,
-    sql<Omit<PayoutFacts, 'grossUnits'> & { units: string }>`
-      select id, merchant_id, mode, simulated, network, currency, contract_address, address_key, destination,
-        gross_units::text as units, state from payouts where id = ${payoutId}`,
-  );
-  if (!row) throw new Error(`there is no payout ${payoutId}`);
-  return { ...row, grossUnits: BigInt(row.units) };
+/** The hashes on whose outcome a signature depends. */
+function hashesBefore(
+  index: JournalIndex,
+  { purpose, payoutId, network, toKey }: Asked,
+  deposits: readonly { readonly id: string }[],
+): readonly string[] {
+  const ofDeposits = deposits.flatMap(({ id }) => index.ofDeposit(id));
+  const given = purpose === 'gas' ? index.topUps(network, toKey) : [];
+  const lines = [...index.ofPayout(purpose, payoutId), ...ofDeposits, ...given];
+  return [...new Set(lines.map(({ hash }) => hash))];
 }
 
-async function depositsOf(em: Em, { payoutId }: Asked): Promise<DepositFacts[]> {
-  const found = await rows(
-    em,
-    sql<Omit<DepositFacts, 'amountUnits'> & { units: string }>`
-      select id, merchant_id, mode, simulated, network, currency, contract_address, address_key,
-        amount_units::text as units, status, block_hash, verified_at
-      from deposits where payout_id = ${payoutId} order by created_at, id`,
-  );
-  return found.map((row) => ({ ...row, amountUnits: BigInt(row.units) }));
-}
-
-async function ownerOf(em: Em, payout: PayoutFacts): Promise<OwnerFacts | undefined> {
-  return await firstRow(
-    em,
-    sql<OwnerFacts>`
-      select a.address, a.address_key, a.network, a.merchant_id, a.customer_id, a.mode, c.wallet_index, a.seal
-      from deposit_addresses a join customers c on c.id = a.customer_id
-      where a.network = ${payout.network} and a.address_key = ${payout.addressKey}`,
-  );
-}
-
-async function outcomesOf(
-  em: Em,
-  network: Network,
-  hashes: readonly string[],
-): Promise<ReadonlyMap<string, Outcome>> {
-  if (hashes.length === 0) return new Map();
+async function outcomesOf(em: Em, network: Network, hashes: readonly string[]) {
   const found = await rows(
     em,
     sql<Outcome & { hash: string }>`select s.hash, s.state, s.ok, exists (select 1 from sent_transactions o
@@ -209,21 +209,18 @@ export async function isCalledForeign(em: Em, network: Network, hash: string): P
   return (await firstRow(em, foreign)) !== undefined;
 }
 
-/** A withdraw address with what its seal is about. */
-export type DestinationRow = DestinationFacts & { readonly merchantId: string; readonly network: Network };
+const FIRST = { merchantId: '00000000-0000-0000-0000-000000000000', network: '' };
 
 /** Withdraw addresses in the order of their merchants, a page at a time. */
 export async function destinationsAfter(
   em: Em,
-  after: Pick<DestinationRow, 'merchantId' | 'network'> | undefined,
+  { merchantId, network }: Pick<DestinationRow, 'merchantId'> & { network: string } = FIRST,
   limit: number,
 ): Promise<DestinationRow[]> {
-  const beyond = after
-    ? sql<boolean>`(merchant_id, network) > (${after.merchantId}::uuid, ${after.network})`
-    : sql<boolean>`true`;
   return await rows(
     em,
-    sql<DestinationRow>`select merchant_id, network, address, seal from withdraw_addresses where ${beyond}
+    sql<DestinationRow>`select 'destination' as kind, merchant_id, network, address, seal
+      from withdraw_addresses where (merchant_id, network) > (${merchantId}::uuid, ${network})
       order by merchant_id, network limit ${limit}`,
   );
 }

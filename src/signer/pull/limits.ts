@@ -1,10 +1,9 @@
+// How much may be signed away within an hour and a day.
 import type { JournalIndex } from '../journal-index.ts';
-import type { SignedLine } from '../journal-lines.ts';
-import { placeName } from '../moved.ts';
-import type { Asked } from './facts.ts';
-import { NotSigned } from './refusal.ts';
+import { type Moving, placeName } from '../moved.ts';
+import { NotSigned, notSigned } from './refusal.ts';
 
-type Most = (asset: Pick<Asked, 'network' | 'currency'>) => bigint | undefined;
+type Most = (asset: Pick<Moving, 'network' | 'currency'>) => bigint | undefined;
 /** The most that is signed away of an asset, in base units; undefined means no limit. */
 export type SignLimits = {
   readonly perHour: Most;
@@ -13,46 +12,30 @@ export type SignLimits = {
   readonly perHourOfMerchant?: Most;
   readonly perDayOfMerchant?: Most;
 };
+type Within = {
+  readonly limits: SignLimits;
+  readonly index: Pick<JournalIndex, 'moved'>;
+  readonly now: Date;
+};
 
 const HOUR_MS = 60 * 60_000;
 const SHARE = 3n;
-
-/** What has to have room below a limit. */
-export type Moved = Pick<
-  Asked,
-  'network' | 'currency' | 'payoutId' | 'purpose' | 'attempt' | 'amountUnits'
-> & {
-  readonly merchantId: string;
-};
-
-type Limit = {
-  readonly name: string;
-  readonly hours: number;
-  readonly most: bigint;
-  readonly isShare: boolean;
-};
 
 /**
  * Throws {@link NotSigned} where a transfer would bring what the journal has signed within an hour, or 24,
  * above its limit, or what it has signed for one merchant above the share of one. Attempts in one place count
  * once, with the largest of them.
  */
-export function requireRoom(
-  limits: SignLimits,
-  { moved }: Pick<JournalIndex, 'moved'>,
-  asked: Moved,
-  nonce: number | null,
-  now: Date,
-): void {
+export function requireRoom({ limits, index, now }: Within, asked: Moving): void {
   const set = limitsOf(limits, asked);
   if (set.length === 0) return;
-  const { payoutId: payout_id, purpose, attempt, amountUnits: amount, merchantId } = asked;
-  const own = placeName({ payout_id, purpose, attempt, nonce });
-  const places = [...moved.of(asked, now)];
+  const { amount, currency, merchant_id: merchant } = asked;
+  const own = placeName(asked);
+  const places = index.moved.of(asked, now);
   const found = set.map((limit) => {
     const since = now.getTime() - limit.hours * HOUR_MS;
     const counted = places.filter(
-      ([, one]) => one.at > since && (!limit.isShare || one.merchantId === merchantId),
+      ([, one]) => one.at > since && (!limit.isShare || one.merchant_id === merchant),
     );
     const before = counted.find(([place]) => place === own)?.[1].amount ?? 0n;
     const others = counted.reduce((sum, [place, one]) => (place === own ? sum : sum + one.amount), 0n);
@@ -61,28 +44,32 @@ export function requireRoom(
   const above = found.filter(({ sum, most }) => sum > most);
   const never = above.filter(({ most }) => amount > most).toSorted((a, b) => (a.most < b.most ? -1 : 1))[0];
   if (never) {
+    const { name, most, isShare } = never;
     const room = found.reduce(
-      (least, { most, others }) => (most - others < least ? most - others : least),
+      (least, one) => (one.most - one.others < least ? one.most - one.others : least),
       amount,
     );
-    throw new NotSigned('limit', tooLarge(asked, never), room > 0n ? room : 0n);
+    throw new NotSigned(
+      'limit',
+      `${amount} units of ${currency} are more than ${name} allows ${isShare ? 'one merchant ' : ''}at all (${most}): ${asked.purpose === 'gas' ? '' : 'deposits that fit are paid out in parts; for one that is larger alone '}raise ${name}`,
+      room > 0n ? room : 0n,
+    );
   }
-  if (above[0]) throw new NotSigned('limit', full(asked, above[0]));
+  for (const { name, hours, most, isShare, sum } of above)
+    throw notSigned.limit`with it ${sum} units of ${currency} would be signed away ${isShare ? 'for this merchant ' : ''}within ${hours} h, and ${name} allows ${isShare ? 'one merchant ' : ''}${most}: it is signed when there is room, or raise the limit`;
 }
 
-type Counted = Pick<SignedLine, 'payout_id' | 'purpose' | 'attempt' | 'nonce' | 'amount'>;
-
-/** What lines move together; attempts in one place count once, with the largest of them. */
-export function sumOf(lines: readonly Counted[]): bigint {
+/** What is moved together; attempts in one place count once, with the largest of them. */
+export function sumOf(moved: readonly Moving[]): bigint {
   const largest = new Map<string, bigint>();
-  for (const line of lines) {
-    const place = placeName(line);
-    if (line.amount > (largest.get(place) ?? 0n)) largest.set(place, line.amount);
+  for (const one of moved) {
+    const place = placeName(one);
+    if (one.amount > (largest.get(place) ?? 0n)) largest.set(place, one.amount);
   }
   return [...largest.values()].reduce((sum, amount) => sum + amount, 0n);
 }
 
-function limitsOf({ perHour, perDay, ...shares }: SignLimits, asked: Moved): readonly Limit[] {
+function limitsOf({ perHour, perDay, ...shares }: SignLimits, asked: Moving) {
   const windows = [
     { name: 'SIGN_MAX_PER_HOUR', hours: 1, most: perHour(asked), share: shares.perHourOfMerchant?.(asked) },
     { name: 'SIGN_MAX_PER_DAY', hours: 24, most: perDay(asked), share: shares.perDayOfMerchant?.(asked) },
@@ -92,9 +79,3 @@ function limitsOf({ perHour, perDay, ...shares }: SignLimits, asked: Moved): rea
     ...(share === undefined ? [] : [{ name: `${name}_MERCHANT`, hours, most: share, isShare: true }]),
   ]);
 }
-
-const tooLarge = ({ amountUnits, currency, purpose }: Moved, { name, most, isShare }: Limit): string =>
-  `${amountUnits} units of ${currency} are more than ${name} allows ${isShare ? 'one merchant ' : ''}at all (${most}): ${purpose === 'gas' ? '' : 'deposits that fit are paid out in parts; for one that is larger alone '}raise ${name}`;
-
-const full = ({ currency }: Moved, { name, hours, most, isShare, sum }: Limit & { sum: bigint }): string =>
-  `with it ${sum} units of ${currency} would be signed away ${isShare ? 'for this merchant ' : ''}within ${hours} h, and ${name} allows ${isShare ? 'one merchant ' : ''}${most}: it is signed when there is room, or raise the limit`;

@@ -6,10 +6,9 @@ import { rows, sql } from '../../db/sql.ts';
 import { CLOCKS_DIFFER_MS, readSeal } from '../../domain/payouts/direction.ts';
 import type { Journal } from '../journal.ts';
 import type { JournalIndex } from '../journal-index.ts';
-import type { PauseLine } from '../journal-lines.ts';
-import type { SealJudge } from './bench.ts';
 import { isAhead } from './directions.ts';
-import { NotSigned } from './refusal.ts';
+import type { Bench, SignCase } from './facts.ts';
+import { notSigned } from './refusal.ts';
 
 /** What was decided of one scope: that of everybody (null), or of one merchant. */
 type Decided = {
@@ -23,10 +22,9 @@ type Decided = {
 };
 
 /** A part of the open signer. */
-type Noting = Pick<SealJudge, 'keys'> & {
+type Noting = Pick<Bench, 'keys' | 'resumeAfterMs'> & {
   readonly journal: Journal;
   readonly log: Pick<Logger, 'warn'>;
-  readonly resumeAfterMs: number;
 };
 
 /**
@@ -63,7 +61,7 @@ export async function notePauses(
 /** What the journal has to note: the seals of before a pause, whenever they come, end it no more. */
 function lineOf(
   index: JournalIndex,
-  { keys, now }: SealJudge,
+  { keys, now }: Pick<Bench, 'keys' | 'now'>,
   { merchantId, isPaused, pausedAt, seal }: Decided,
 ) {
   const known = index.pause(merchantId);
@@ -85,27 +83,18 @@ function lineOf(
   return { ...line, paused: false, set_at: new Date(resumed).toISOString() };
 }
 
-/** Throws {@link NotSigned} while payouts of a merchant are paused, or were let go on a moment ago. */
-export function requireGoing(
-  index: JournalIndex,
-  merchantId: string,
-  { resumeAfterMs, now }: { readonly resumeAfterMs: number; readonly now: Date },
-): void {
+/** Throws `NotSigned` while payouts of a merchant are paused, or were let go on a moment ago. */
+export function requireGoing({ index, payout: { merchantId }, resumeAfterMs, now }: SignCase): void {
   for (const line of [index.pause(null), index.pause(merchantId)]) {
-    const until = line && goesOnAt(line, resumeAfterMs);
-    if (!line || (until && until <= now)) continue;
+    if (!line) continue;
     const [whose, option] =
       line.merchant_id === null
         ? ['all payouts', '']
         : ['payouts of the merchant', ` --merchant ${merchantId}`];
-    throw new NotSigned(
-      'paused',
-      until
-        ? `${whose} were let go on at ${line.set_at}, and go on at ${until.toISOString()}: where none of yours did that, "payout pause${option}", stop the signer, and find out who has SECRETS_KEY`
-        : `${whose} are paused, as this signer has seen at ${line.at}: "payout resume${option}" lets them go on; where that was done already, it was not by who has SECRETS_KEY, or before a restore: "payout pause${option}" and then "payout resume${option}" again`,
-    );
+    if (line.paused)
+      throw notSigned.paused`${whose} are paused, as this signer has seen at ${line.at}: "payout resume${option}" lets them go on; where that was done already, it was not by who has SECRETS_KEY, or before a restore: "payout pause${option}" and then "payout resume${option}" again`;
+    const until = new Date(Date.parse(line.at) + resumeAfterMs);
+    if (until > now)
+      throw notSigned.paused`${whose} were let go on at ${line.set_at}, and go on at ${until.toISOString()}: where none of yours did that, "payout pause${option}", stop the signer, and find out who has SECRETS_KEY`;
   }
 }
-
-const goesOnAt = ({ paused, at }: PauseLine, resumeAfterMs: number): Date | undefined =>
-  paused ? undefined : new Date(Date.parse(at) + resumeAfterMs);

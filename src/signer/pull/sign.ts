@@ -7,11 +7,9 @@ import type { Network } from '../../domain/assets.ts';
 import type { Journal } from '../journal.ts';
 import type { SignedLine } from '../journal-lines.ts';
 import type { OpenWallet } from '../wallet-file.ts';
-import type { Bench, Order } from './bench.ts';
-import { decide, replacement } from './checks.ts';
+import { decide, type Order, replacement } from './checks.ts';
 import { noteDestination } from './directions.ts';
-import { hashesBefore } from './earlier.ts';
-import { type Asked, type Facts, isCalledForeign, lockAsked, readFacts } from './facts.ts';
+import { type Asked, type Bench, isCalledForeign, lockAsked, readFacts, type SignCase } from './facts.ts';
 import { notePauses } from './pauses.ts';
 import { forgotten, NotSigned } from './refusal.ts';
 import { holdState, noteLine } from './state.ts';
@@ -39,18 +37,18 @@ export type SignResult =
  * is refused stays `asked`, and is tried again: only who asked can give it up. Throws `Sealed`, and all that
  * is no refusal; nothing is stored then.
  */
-export async function signAsked(the: OpenSigner, id: string): Promise<SignResult> {
-  return (await signOnce(the, id)) ?? (await signOnce(the, id)) ?? { kind: 'gone' };
+export async function signAsked(signer: OpenSigner, id: string): Promise<SignResult> {
+  return (await signOnce(signer, id)) ?? (await signOnce(signer, id)) ?? { kind: 'gone' };
 }
 
 /** Undefined where a refusal was taken back, and nothing is signed yet. */
-async function signOnce(the: OpenSigner, id: string): Promise<SignResult | undefined> {
-  return await the.orm.em.fork().transactional(async (em): Promise<SignResult | undefined> => {
-    await holdState(em, the.journal);
+async function signOnce(signer: OpenSigner, id: string): Promise<SignResult | undefined> {
+  return await signer.orm.em.fork().transactional(async (em): Promise<SignResult | undefined> => {
+    await holdState(em, signer.journal);
     const asked = await lockAsked(em, id);
     if (!asked) return { kind: 'gone' };
     try {
-      return await signLocked(the, em, asked);
+      return await signLocked(signer, em, asked);
     } catch (error) {
       if (!(error instanceof NotSigned)) throw error;
       const code = error.room === undefined ? error.code : `${error.code} ${error.room}`;
@@ -65,8 +63,8 @@ async function signOnce(the: OpenSigner, id: string): Promise<SignResult | undef
   });
 }
 
-async function signLocked(the: OpenSigner, em: Em, asked: Asked): Promise<SignResult | undefined> {
-  const { journal, now } = the;
+async function signLocked(signer: OpenSigner, em: Em, asked: Asked): Promise<SignResult | undefined> {
+  const { journal, now } = signer;
   const { index } = journal;
   const known = index.ofPayout(asked.purpose, asked.payoutId).find((line) => line.attempt === asked.attempt);
   if (known) {
@@ -75,20 +73,14 @@ async function signLocked(the: OpenSigner, em: Em, asked: Asked): Promise<SignRe
     await store(em, journal, asked, known);
     return { kind: 'signed', asked, hash: known.hash, again: true };
   }
-  const at = now();
-  const place = (index.lastNonce(asked.network, asked.fromKey) ?? -1) + 1;
-  const facts = await readFacts(em, asked, (ids) => hashesBefore(index, asked, ids), place);
-  const bench = { ...the, index, transfers: the.transfers[asked.network], now: at };
-  const again = replacement(bench, facts);
+  const bench = { ...signer, index, transfers: signer.transfers[asked.network], now: now() };
+  const facts = await readFacts(em, bench, asked);
+  const again = replacement(facts);
   if (!again) {
-    const { payout, destination } = facts;
-    const { merchantId, network } = payout;
-    // Of another chain than the payout's it is not its merchant's there, and nothing is signed for it.
-    if (destination && asked.network === network)
-      await noteDestination(journal, bench, { merchantId, network, ...destination });
-    await notePauses(em, the, { now: at, merchantId });
+    if (facts.destination) await noteDestination(journal, bench, facts.destination);
+    await notePauses(em, signer, { now: bench.now, merchantId: facts.payout.merchantId });
   }
-  const order = again ?? decide(bench, facts);
+  const order = again ?? decide(facts);
   // What stands refused is given up by whoever asked, and bytes that are in the journal alone would keep the
   // wallet's next places waiting for ever: so the refusal is gone, committed, before anything is signed.
   const cleared = await run(
@@ -96,34 +88,30 @@ async function signLocked(the: OpenSigner, em: Em, asked: Asked): Promise<SignRe
     sql`update sent_transactions set refused = null where id = ${asked.id} and refused is not null`,
   );
   if (cleared > 0) return undefined;
-  const line = await signOrder(the, facts, order, at);
+  const line = await signOrder(signer, facts, order);
   await store(em, journal, asked, line);
   return { kind: 'signed', asked, hash: line.hash, again: false };
 }
 
 async function signOrder(
-  { wallet, journal, transfers }: OpenSigner,
-  { asked, payout }: Facts,
+  { wallet, journal }: OpenSigner,
+  { asked, payout, transfers, now }: SignCase,
   { transfer, terms, sender, depositIds }: Order,
-  at: Date,
 ): Promise<SignedLine> {
-  const { network } = asked;
-  const { raw, hash } = wallet.sign(
-    { network, ...sender },
-    { transfers: transfers[network], transfer, terms },
-  );
+  const { network, purpose, payoutId, attempt, currency } = asked;
+  const { raw, hash } = wallet.sign({ network, ...sender }, { transfers, transfer, terms });
   const line = await journal.append(
     {
       kind: 'signed',
       network,
-      purpose: asked.purpose,
-      payout_id: asked.payoutId,
-      attempt: asked.attempt,
+      purpose,
+      payout_id: payoutId,
+      attempt,
       merchant_id: payout.merchantId,
       deposits: [...depositIds],
       from: transfer.from,
       to: transfer.to,
-      currency: asked.currency,
+      currency,
       amount: transfer.units.toString(),
       price: terms.price?.toString() ?? null,
       nonce: transfer.nonce,
@@ -131,7 +119,7 @@ async function signOrder(
       hash,
       raw: raw.toString('hex'),
     },
-    at,
+    now,
   );
   if (line.kind !== 'signed') throw new Error('the journal has written another line');
   return line;

@@ -3,7 +3,7 @@ import type { Em } from '../../db/orm.ts';
 import { firstRow, rows, run, sql } from '../../db/sql.ts';
 import type { SealKey } from '../../domain/payouts/direction.ts';
 import type { Journal } from '../journal.ts';
-import type { SealJudge } from './bench.ts';
+import type { Bench } from './facts.ts';
 import { Sealed } from './refusal.ts';
 
 type State = {
@@ -35,7 +35,7 @@ export async function noteState(em: Em, now: Date, sealed: Sealed | undefined): 
  */
 export async function takeOver(
   em: Em,
-  { journal, keys, now }: SealJudge & { readonly journal: Journal },
+  { journal, keys, now }: Pick<Bench, 'keys' | 'now'> & { readonly journal: Journal },
 ): Promise<void> {
   await requireKeyInUse(em, keys);
   // The row is there from the first look on; that the signer is well it says when it has proven it.
@@ -45,7 +45,7 @@ export async function takeOver(
   );
   await em.transactional(async (tx) => {
     const state = await lockState(tx);
-    requireAncestor(state, journal, { others: true });
+    requireAncestor(state, journal);
     for (let after = ''; ; ) {
       const page: readonly { hash: string }[] = await rows(
         tx,
@@ -81,7 +81,13 @@ async function requireKeyInUse(em: Em, keys: readonly SealKey[]): Promise<void> 
  * {@link Sealed} where another journal has signed since.
  */
 export async function holdState(em: Em, journal: Journal): Promise<void> {
-  requireAncestor(await lockState(em), journal, { others: false });
+  const state = await lockState(em);
+  if (state.journal !== null && state.journal !== journal.index.id)
+    throw new Sealed(
+      'journal',
+      'another signer, with a journal of its own, took this database over: stop one of the two',
+    );
+  requireAncestor(state, journal);
 }
 
 /** Notes how far the journal is, in the transaction of a signature. */
@@ -102,22 +108,11 @@ async function lockState(em: Em): Promise<State> {
   return state ?? { journal: null, line: null, lineHash: null };
 }
 
-function requireAncestor(
-  { journal: id, line, lineHash }: State,
-  journal: Journal,
-  { others }: { others: boolean },
-): void {
-  if (id === null || line === null) return;
-  if (id !== journal.index.id) {
-    if (others) return;
-    throw new Sealed(
-      'journal',
-      `another signer, with a journal of its own, took this database over: stop one of the two`,
-    );
-  }
-  if (journal.index.hashOf(line) === lineHash) return;
+/** Throws {@link Sealed} where the journal is not the one that it was at its last signature, or that one with more. */
+function requireAncestor({ journal: id, line, lineHash }: State, { index, file }: Journal): void {
+  if (id !== index.id || line === null || index.hashOf(line) === lineHash) return;
   throw new Sealed(
     'journal',
-    `the journal ${journal.file} is older than what it has signed for this database, which knows ${line} lines of it: restore the newest journal`,
+    `the journal ${file} is older than what it has signed for this database, which knows ${line} lines of it: restore the newest journal`,
   );
 }

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { movesMoney } from '../../../src/domain/payouts/purpose.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
 import type { SignedLine } from '../../../src/signer/journal-lines.ts';
-import { MovedOfLate } from '../../../src/signer/moved.ts';
-import { type Moved, requireRoom, type SignLimits } from '../../../src/signer/pull/limits.ts';
+import { MovedOfLate, type Moving } from '../../../src/signer/moved.ts';
+import { requireRoom, type SignLimits } from '../../../src/signer/pull/limits.ts';
 import type { NotSigned } from '../../../src/signer/pull/refusal.ts';
 import { DESTINATIONS } from './asking.ts';
 import { type SignerStage, startSignerStage } from './stage.ts';
@@ -37,14 +37,15 @@ const movedBy = (all: readonly SignedLine[]): MovedOfLate =>
   new MovedOfLate((after, since) =>
     all.slice(after).filter(({ purpose, at }) => movesMoney(purpose) && new Date(at) >= since),
   );
-const ASKED: Moved = {
+const ASKED: Moving = {
   network: 'bsc',
   currency: 'USDT',
-  payoutId: 'this' as Moved['payoutId'],
+  payout_id: 'this',
   purpose: 'payout',
   attempt: 1,
-  amountUnits: 600n,
-  merchantId: 'this',
+  amount: 600n,
+  merchant_id: 'this',
+  nonce: 9,
 };
 const ALL = (): bigint => 10n ** 9n;
 const NO_SHARES: SignLimits = {
@@ -57,22 +58,17 @@ const NO_SHARES: SignLimits = {
 function refused(
   signed: readonly Signed[],
   limits: SignLimits,
-  asked: Partial<Moved> = {},
-  nonce = 9,
+  asked: Partial<Moving> = {},
 ): Partial<NotSigned> {
   try {
-    requireRoom(limits, { moved: movedBy(lines(signed)) }, { ...ASKED, ...asked }, nonce, NOW);
+    requireRoom({ limits, index: { moved: movedBy(lines(signed)) }, now: NOW }, { ...ASKED, ...asked });
   } catch (error) {
     return error as NotSigned;
   }
   return {};
 }
-const refusal = (
-  signed: readonly Signed[],
-  limits: Partial<SignLimits>,
-  asked: Partial<Moved> = {},
-  nonce = 9,
-) => refused(signed, { ...NO_SHARES, ...limits }, asked, nonce).message ?? '';
+const refusal = (signed: readonly Signed[], limits: Partial<SignLimits>, asked: Partial<Moving> = {}) =>
+  refused(signed, { ...NO_SHARES, ...limits }, asked).message ?? '';
 const PER_HOUR = { perHour: () => 1_000n };
 const PER_DAY = { perDay: () => 1_500n };
 
@@ -85,9 +81,7 @@ describe('the limits of the signer', () => {
     expect(refusal([{ ago: 61 }], PER_HOUR)).to.equal('');
     expect(refusal([{ ago: 61 }, { ago: 1_439 }], PER_DAY)).to.match(/^with it 1800 .* within 24 h.*PER_DAY/);
     expect(refusal([{ ago: 61 }, { ago: 1_441 }], PER_DAY)).to.equal('');
-    expect(refusal([], PER_HOUR, { amountUnits: 1_001n })).to.match(
-      /^1001 .* more than .*_HOUR allows at all/,
-    );
+    expect(refusal([], PER_HOUR, { amount: 1_001n })).to.match(/^1001 .* more than .*_HOUR allows at all/);
   });
 
   it("leave others what one merchant has not used: a third is one merchant's, unless another share is set", () => {
@@ -112,8 +106,7 @@ describe('the limits of the signer', () => {
 
   it('say of what is more than they ever allow how much would go now', () => {
     const limits = { perHour: () => 1_500n, perDay: () => 3_000n };
-    const room = (signed: readonly Signed[], amountUnits: bigint) =>
-      refused(signed, limits, { amountUnits }).room;
+    const room = (signed: readonly Signed[], amount: bigint) => refused(signed, limits, { amount }).room;
     expect(room([], 501n)).to.equal(500n);
     expect(room([{ amount: 100n }, { amount: 900n, merchant_id: 'other' }], 501n)).to.equal(400n);
     expect(room([{ amount: 1_450n, merchant_id: 'other' }], 501n)).to.equal(50n);
@@ -135,23 +128,18 @@ describe('the limits of the signer', () => {
     const place = { payout_id: 'this', nonce: 9 };
     expect(refusal([place, { ...place, attempt: 2, amount: 500n }], PER_HOUR, { attempt: 3 })).to.equal('');
     expect(refusal([{ ...place, nonce: 8 }], PER_HOUR, { attempt: 2 })).to.match(/^with it 1200/);
-    expect(refusal([place, { amount: 300n }], PER_HOUR, { attempt: 2, amountUnits: 701n })).to.match(
-      / 1001 /,
-    );
+    expect(refusal([place, { amount: 300n }], PER_HOUR, { attempt: 2, amount: 701n })).to.match(/ 1001 /);
   });
 
   it('count what a clock that was ahead has signed from when it is seen, and all again that one had forgotten', () => {
     const year = 365 * 24 * 60;
     const moved = movedBy(lines([{ ago: -year }, { ago: 30 }]));
-    const sumAt = (minutes: number): number => {
+    const countAt = (minutes: number): number => {
       const now = new Date(NOW.getTime() + minutes * MINUTE_MS);
-      const within = [...moved.of(ASKED, now).values()].filter(
-        ({ at }) => at > now.getTime() - 60 * MINUTE_MS,
-      );
-      return within.length;
+      return moved.of(ASKED, now).filter(([, { at }]) => at > now.getTime() - 60 * MINUTE_MS).length;
     };
-    expect([0, 59, 61].map(sumAt), 'the right clock').to.deep.equal([2, 1, 0]);
-    expect([year, 0].map(sumAt), 'ahead again, and back').to.deep.equal([0, 2]);
+    expect([0, 59, 61].map(countAt), 'the right clock').to.deep.equal([2, 1, 0]);
+    expect([year, 0].map(countAt), 'ahead again, and back').to.deep.equal([0, 2]);
   });
 });
 

@@ -6,7 +6,7 @@ import { bscTransfers } from '../../../src/chains/bsc/transfer.ts';
 import type { TransferTerms } from '../../../src/chains/transfer.ts';
 import type { JournalIndex } from '../../../src/signer/journal-index.ts';
 import { placeOfTransfer } from '../../../src/signer/pull/earlier.ts';
-import type { Facts } from '../../../src/signer/pull/facts.ts';
+import type { SignCase } from '../../../src/signer/pull/facts.ts';
 import { shownBy } from '../../support/shown-transaction.ts';
 
 const NONE = `0x${'0'.repeat(40)}`;
@@ -45,13 +45,9 @@ async function placeFor({
   } as Partial<JournalIndex> as JournalIndex;
   const asked = { network: 'bsc', purpose, payoutId: 'x', attempt: 1, fromKey };
   const raws = await Promise.all(proofs);
-  const facts = { asked, outcomes: new Map(), proofs: raws.map(shownBy) };
+  const facts = { asked, outcomes: new Map(), proofs: raws.map(shownBy), index, transfers, now: new Date() };
   const terms = { chainNonce: chain, price: 1n };
-  return placeOfTransfer(
-    { index, transfers, now: new Date() },
-    facts as unknown as Facts,
-    terms as unknown as TransferTerms,
-  );
+  return placeOfTransfer(facts as unknown as SignCase, terms as unknown as TransferTerms);
 }
 
 describe('the next place of a wallet', () => {
