@@ -7,9 +7,8 @@ import type { AccountXpubs } from '../chains/account-xpubs.ts';
 import { byNetwork } from '../chains/index.ts';
 import type { Config } from '../config/index.ts';
 import { byMode, MODES, type Mode, NETWORKS, type Network } from '../domain/assets.ts';
-import { resolveAccountXpubs } from '../signer/account-xpubs.ts';
 import { ensureDevelopmentWallet, ensureSecretsKey } from '../signer/development-keys.ts';
-import { readPublicParts } from '../signer/wallet-file.ts';
+import { readPublicParts, resolveAccountXpubs } from '../signer/wallet-file.ts';
 import type { TemporalPlace } from '../temporal/place.ts';
 import type { ProcessEnvironment } from './compose.ts';
 
@@ -119,15 +118,13 @@ async function developmentXpubs(config: Config, log: Logger): Promise<Readonly<R
   const given = MODES.flatMap((mode) => NETWORKS.map((network) => xpubs[mode][network]));
   if (given.every((xpub) => xpub !== undefined)) return await resolveAccountXpubs(config.wallet);
   if (given.every((xpub) => xpub === undefined) || existsSync(seedFile)) {
-    await ensureDevelopmentWallet({ dataDir: config.dataDir, log, seedFile, passphraseFile });
+    await ensureDevelopmentWallet({ log, seedFile, passphraseFile });
     return await resolveAccountXpubs(config.wallet);
   }
   const rest = {
     seedFile: join(config.dataDir, 'wallet.rest.json'),
     passphraseFile: join(config.dataDir, 'wallet.rest.passphrase'),
   };
-  const { publicParts } = await ensureDevelopmentWallet({ dataDir: config.dataDir, log, ...rest });
-  return byMode((mode) =>
-    byNetwork(({ network }) => xpubs[mode][network] ?? publicParts.xpub[mode][network]),
-  );
+  const { xpub } = await ensureDevelopmentWallet({ log, ...rest });
+  return byMode((mode) => byNetwork(({ network }) => xpubs[mode][network] ?? xpub[mode][network]));
 }

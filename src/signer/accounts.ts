@@ -7,9 +7,7 @@ import { byNetwork, chainOf } from '../chains/index.ts';
 import type { SignedTransfer, Transfer, Transfers, TransferTerms } from '../chains/transfer.ts';
 import { byMode, type Mode, type Network } from '../domain/assets.ts';
 
-/**
- * What may leave the signer: the account keys that addresses are derived from, and the gas addresses to fund.
- */
+/** What may leave the signer: the account keys that addresses are derived from, and the gas addresses to fund. */
 export type PublicParts = {
   /** Account xpubs: m/44'/COIN'/0' for live, m/44'/COIN'/1' for test. */
   readonly xpub: Readonly<Record<Mode, AccountXpubs>>;
@@ -18,6 +16,7 @@ export type PublicParts = {
 };
 
 const ACCOUNT = { live: 0, test: 1, gas: 2 } as const;
+type Account = keyof typeof ACCOUNT;
 const WORDS_ALLOWED = [12, 15, 18, 21, 24];
 
 /** 24 new words from 256 random bits. */
@@ -61,44 +60,44 @@ export function rootOf(phrase: string): HDNodeWallet {
 export function publicPartsOf(root: HDNodeWallet): PublicParts {
   return {
     xpub: byMode((mode) => byNetwork(({ network }) => accountOf(root, network, mode).neuter().extendedKey)),
-    gas: byNetwork(({ network }) => addressOf(root, network, 'gas', 0)),
+    gas: byNetwork(({ network }) => addressOf(network, keyAt(root, network, 'gas', 0))),
   };
 }
 
-/** The address at m/44'/COIN'/ACCOUNT'/0/index in the network's own spelling. */
-export function addressOf(
-  root: HDNodeWallet,
-  network: Network,
-  account: keyof typeof ACCOUNT,
-  index: number,
-): string {
-  const { address } = accountOf(root, network, account).derivePath(`0/${index}`);
-  return chainOf(network).addresses.format(keyOfHex(address, 2));
+/** What is done with a root key, which stays in this closure: addresses, signed bytes and hashes leave it. */
+export function keysOf(root: HDNodeWallet) {
+  return {
+    /** The deposit address m/44'/COIN'/ACCOUNT'/0/index, to compare with the stored one before anything is signed. */
+    depositAddress: (network: Network, mode: Mode, index: number): string =>
+      addressOf(network, keyAt(root, network, mode, index)),
+    /**
+     * Signs a transfer from a live deposit address, or from the gas wallet, and returns its bytes. Throws where
+     * the wallet's key at that place is not the sender's.
+     */
+    sign(
+      sender: { readonly network: Network; readonly account: 'live' | 'gas'; readonly index: number },
+      order: { readonly transfers: Transfers; readonly transfer: Transfer; readonly terms: TransferTerms },
+    ): SignedTransfer {
+      const { signingKey, address } = keyAt(root, sender.network, sender.account, sender.index);
+      if (keyOfHex(address, 2) !== order.transfer.from)
+        throw new Error('the key at this place of the wallet is not the key of the sender');
+      return order.transfers.sign(order.transfer, order.terms, (digest) => signingKey.sign(digest));
+    },
+    /** A hash of the text as hex that only a holder of the seed can make; another one for each purpose. */
+    keyedHash(text: string, purpose: string): string {
+      const derived = Buffer.from(hkdfSync('sha256', root.privateKey, '', `keyed hash of ${purpose}`, 32));
+      return createHmac('sha256', derived).update(text, 'utf8').digest('hex');
+    },
+  };
 }
 
-/**
- * Signs a transfer with the key at m/44'/COIN'/ACCOUNT'/0/index. Only its bytes leave this file; throws where
- * the key is not the sender's.
- */
-export function signWith(
-  root: HDNodeWallet,
-  place: { readonly network: Network; readonly account: keyof typeof ACCOUNT; readonly index: number },
-  order: { readonly transfers: Transfers; readonly transfer: Transfer; readonly terms: TransferTerms },
-): SignedTransfer {
-  const { signingKey, address } = accountOf(root, place.network, place.account).derivePath(
-    `0/${place.index}`,
-  );
-  if (keyOfHex(address, 2) !== order.transfer.from)
-    throw new Error('the key at this place of the wallet is not the key of the sender');
-  return order.transfers.sign(order.transfer, order.terms, (digest) => signingKey.sign(digest));
-}
-
-/** A hash of the text as hex that only a holder of the seed can make; another one for each purpose. */
-export function seedHash(root: HDNodeWallet, text: string, purpose: string): string {
-  const derived = Buffer.from(hkdfSync('sha256', root.privateKey, '', `keyed hash of ${purpose}`, 32));
-  return createHmac('sha256', derived).update(text, 'utf8').digest('hex');
-}
-
-function accountOf(root: HDNodeWallet, network: Network, account: keyof typeof ACCOUNT): HDNodeWallet {
+function accountOf(root: HDNodeWallet, network: Network, account: Account): HDNodeWallet {
   return root.derivePath(`m/44'/${chainOf(network).coinType}'/${ACCOUNT[account]}'`);
 }
+
+const keyAt = (root: HDNodeWallet, network: Network, account: Account, index: number): HDNodeWallet =>
+  accountOf(root, network, account).derivePath(`0/${index}`);
+
+/** In the network's own spelling. */
+const addressOf = (network: Network, { address }: HDNodeWallet): string =>
+  chainOf(network).addresses.format(keyOfHex(address, 2));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises';
+import { link, mkdir, open, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { OperatorError } from '../base/errors.ts';
 import { sharedWarning } from '../base/shared-file.ts';
@@ -18,14 +18,8 @@ export async function writePrivateFile(
 ): Promise<boolean> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const temporary = `${file}.${randomUUID()}.tmp`;
-  const handle = await open(temporary, 'wx', 0o600);
   try {
-    try {
-      await handle.writeFile(content, 'utf8');
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await writeFile(temporary, content, { flag: 'wx', mode: 0o600, flush: true });
     if (options.replace) await rename(temporary, file);
     // link() fails where rename() would silently replace.
     else await link(temporary, file);
@@ -49,8 +43,7 @@ export async function readPrivateFile(
 ): Promise<{ text: string; warning: string | undefined }> {
   try {
     const found = await stat(file);
-    const { size } = found;
-    if (size > MAX_BYTES)
+    if (found.size > MAX_BYTES)
       throw new OperatorError(`${file} is too large to be ${what}`, `Give the path of ${what}`);
     return { text: await readFile(file, 'utf8'), warning: sharedWarning(file, found) };
   } catch (error) {

@@ -1,50 +1,23 @@
 import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { link } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { OperatorError } from '../base/errors.ts';
+import { type AccountXpubs, xpubVariable } from '../chains/account-xpubs.ts';
 import { byNetwork } from '../chains/index.ts';
-import type { SignedTransfer, Transfer, Transfers, TransferTerms } from '../chains/transfer.ts';
-import { type Mode, NETWORKS, type Network } from '../domain/assets.ts';
-import type { PublicParts } from './accounts.ts';
-import {
-  addressOf,
-  newPhrase,
-  normalisePhrase,
-  publicPartsOf,
-  rootOf,
-  seedHash,
-  signWith,
-} from './accounts.ts';
+import { byMode, type Mode, NETWORKS, type Network } from '../domain/assets.ts';
+import { keysOf, newPhrase, normalisePhrase, type PublicParts, publicPartsOf, rootOf } from './accounts.ts';
 import { readPrivateFile, writePrivateFile } from './private-file.ts';
 
-export type { PublicParts } from './accounts.ts';
-
-/** An opened wallet. It holds the root key in its closure and gives out addresses only. */
-export type OpenWallet = {
-  readonly publicParts: PublicParts;
-  /** Sentences about file permissions, for the log. */
-  readonly warnings: readonly string[];
-  /**
-   * The deposit address m/44'/COIN'/ACCOUNT'/0/index, to
-   * compare with the stored one before anything is signed.
-   */
-  depositAddress(network: Network, mode: Mode, index: number): string;
-  /**
-   * Signs a transfer from a live deposit address, or from the gas wallet, and returns its bytes. Throws where
-   * the wallet's key at that place is not the sender's.
-   */
-  sign(
-    sender: { readonly network: Network; readonly account: 'live' | 'gas'; readonly index: number },
-    order: { readonly transfers: Transfers; readonly transfer: Transfer; readonly terms: TransferTerms },
-  ): SignedTransfer;
-  /** A hash of the text as hex that only a holder of the seed can make; another one for each purpose. */
-  keyedHash(text: string, purpose: string): string;
-};
+/** An opened wallet: it gives out nothing that a key could be made from. */
+export type OpenWallet = Awaited<ReturnType<typeof openWallet>>;
 
 const MIN_PASSPHRASE_LENGTH = 12;
 const SCRYPT = { N: 2 ** 17, r: 8, p: 1 } as const;
 const MAX_SCRYPT_MEMORY_BYTES = 1024 ** 3;
+const CIPHER = 'aes-256-gcm';
+const TAG = { authTagLength: 16 } as const;
 
 const hex = (bytes: number) => z.string().regex(new RegExp(`^[0-9a-f]{${bytes * 2}}$`));
 const xpub = z.string().startsWith('xpub').max(120);
@@ -60,18 +33,13 @@ const walletFileSchema = z.strictObject({
   // A file may require more work than we do, but never less, and never more memory than a server has.
   kdf: z.strictObject({
     name: z.literal('scrypt'),
-    N: z
-      .number()
-      .int()
-      .min(SCRYPT.N)
-      .max(2 ** 20)
-      .refine((n) => (n & (n - 1)) === 0),
+    N: z.literal([SCRYPT.N, 2 ** 18, 2 ** 19, 2 ** 20]),
     r: z.literal(8),
     p: z.number().int().min(1).max(4),
     salt: hex(32),
   }),
   cipher: z.strictObject({
-    name: z.literal('aes-256-gcm'),
+    name: z.literal(CIPHER),
     nonce: hex(12),
     tag: hex(16),
     text: z.string().regex(/^[0-9a-f]{2,1024}$/),
@@ -97,9 +65,7 @@ export async function createWallet(input: {
   const publicParts = publicPartsOf(rootOf(phrase));
   const sealed = await seal(phrase, input.passphrase, publicParts, input.now);
   const keptOldFile = input.force ? await keepOldFile(input.file, input.now) : undefined;
-  const written = await writePrivateFile(input.file, `${JSON.stringify(sealed, null, 2)}\n`, {
-    replace: input.force === true,
-  });
+  const written = await writePrivateFile(input.file, sealed, { replace: input.force === true });
   if (!written) {
     throw new OperatorError(
       `There is already a wallet at ${input.file}`,
@@ -113,18 +79,11 @@ export async function createWallet(input: {
  * Decrypts the seed. Throws an OperatorError for a wrong passphrase,
  * a changed file and a file whose public part is not its own.
  */
-export async function openWallet(input: {
-  readonly file: string;
-  readonly passphrase: string;
-}): Promise<OpenWallet> {
+export async function openWallet(input: { readonly file: string; readonly passphrase: string }) {
   const { content, warning, root } = await opened(input);
-  return {
-    publicParts: content.public,
-    warnings: warning ? [warning] : [],
-    depositAddress: (network, mode, index) => addressOf(root, network, mode, index),
-    sign: (sender, order) => signWith(root, sender, order),
-    keyedHash: (text, purpose) => seedHash(root, text, purpose),
-  };
+  /** Sentences about file permissions, for the log. */
+  const warnings: readonly string[] = warning ? [warning] : [];
+  return { publicParts: content.public, warnings, ...keysOf(root) };
 }
 
 /**
@@ -139,12 +98,43 @@ export async function rotatePassphrase(input: {
   requireLong(input.next);
   const { content, phrase } = await opened(input);
   const sealed = await seal(phrase, input.next, content.public, new Date(content.created_at));
-  await writePrivateFile(input.file, `${JSON.stringify(sealed, null, 2)}\n`, { replace: true });
+  await writePrivateFile(input.file, sealed, { replace: true });
 }
 
 /** The public part, without a passphrase. Only {@link openWallet} proves it. */
 export async function readPublicParts(file: string): Promise<PublicParts> {
   return (await readWalletFile(file)).content.public;
+}
+
+/**
+ * The account keys that addresses are made from: the environment's, else the public
+ * part of the wallet file. Throws an OperatorError when one is missing, and when both
+ * exist and differ: the signer could then never move what arrives at those addresses.
+ */
+export async function resolveAccountXpubs(wallet: {
+  readonly xpubs: Readonly<Record<Mode, Readonly<Record<Network, string | undefined>>>>;
+  readonly seedFile: string;
+}): Promise<Readonly<Record<Mode, AccountXpubs>>> {
+  const file = existsSync(wallet.seedFile) ? await readPublicParts(wallet.seedFile) : undefined;
+  const pick = (mode: Mode, network: Network): string => {
+    const variable = xpubVariable(mode, network);
+    const [given, own] = [wallet.xpubs[mode][network], file?.xpub[mode][network]];
+    if (given !== undefined && own !== undefined && given !== own) {
+      throw new OperatorError(
+        `${variable} does not belong to the wallet at ${wallet.seedFile}: money sent to its addresses could not be moved`,
+        `Set it to what "gateway wallet xpub" prints, or point WALLET_SEED_FILE to the right wallet`,
+      );
+    }
+    const chosen = given ?? own;
+    if (chosen === undefined) {
+      throw new OperatorError(
+        `${variable} is not set and there is no wallet at ${wallet.seedFile}`,
+        `Set it to what "gateway wallet xpub" prints on the signer's machine`,
+      );
+    }
+    return chosen;
+  };
+  return byMode((mode) => byNetwork(({ network }) => pick(mode, network)));
 }
 
 /**
@@ -193,9 +183,7 @@ async function opened({ file, passphrase }: { readonly file: string; readonly pa
 
 async function phraseIn(content: WalletFile, file: string, passphrase: string): Promise<string> {
   const key = await deriveKey(passphrase, content.kdf);
-  const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(content.cipher.nonce, 'hex'), {
-    authTagLength: 16,
-  });
+  const decipher = createDecipheriv(CIPHER, key, Buffer.from(content.cipher.nonce, 'hex'), TAG);
   decipher.setAAD(boundParts(content));
   decipher.setAuthTag(Buffer.from(content.cipher.tag, 'hex'));
   try {
@@ -208,52 +196,26 @@ async function phraseIn(content: WalletFile, file: string, passphrase: string): 
   }
 }
 
-async function seal(
-  phrase: string,
-  passphrase: string,
-  publicParts: PublicParts,
-  now: Date,
-): Promise<WalletFile> {
+/** The text of a file in which the phrase is encrypted. */
+async function seal(phrase: string, passphrase: string, parts: PublicParts, now: Date): Promise<string> {
   const kdf = { name: 'scrypt', ...SCRYPT, salt: randomBytes(32).toString('hex') } as const;
+  const [kind, version, created_at] = ['deposit-gateway-wallet', 1, now.toISOString()] as const;
+  const head = { kind, version, created_at, public: parts, kdf };
   const nonce = randomBytes(12);
-  const head = {
-    kind: 'deposit-gateway-wallet',
-    version: 1,
-    created_at: now.toISOString(),
-    public: publicParts,
-    kdf,
-  } as const;
-  const cipher = createCipheriv('aes-256-gcm', await deriveKey(passphrase, kdf), nonce, {
-    authTagLength: 16,
-  });
+  const cipher = createCipheriv(CIPHER, await deriveKey(passphrase, kdf), nonce, TAG);
   cipher.setAAD(boundParts(head));
   const text = cipher.update(phrase, 'utf8', 'hex') + cipher.final('hex');
-  return {
-    ...head,
-    cipher: {
-      name: 'aes-256-gcm',
-      nonce: nonce.toString('hex'),
-      tag: cipher.getAuthTag().toString('hex'),
-      text,
-    },
-  };
+  const [nonceHex, tag] = [nonce, cipher.getAuthTag()].map((bytes) => bytes.toString('hex'));
+  const file = { ...head, cipher: { name: CIPHER, nonce: nonceHex, tag, text } };
+  return `${JSON.stringify(file, null, 2)}\n`;
 }
 
 /** Everything in the file but the ciphertext is authenticated, in one fixed order of members. */
-function boundParts(file: Omit<WalletFile, 'cipher'>): Buffer {
-  const { xpub: keys, gas } = file.public;
-  const parts = [
-    file.kind,
-    file.version,
-    file.created_at,
-    file.kdf.name,
-    file.kdf.N,
-    file.kdf.r,
-    file.kdf.p,
-    file.kdf.salt,
-  ];
-  const all = [keys.live, keys.test, gas].flatMap((one) => NETWORKS.map((network) => one[network]));
-  return Buffer.from(JSON.stringify([...parts, ...all]), 'utf8');
+function boundParts({ kind, version, created_at, kdf, public: parts }: Omit<WalletFile, 'cipher'>): Buffer {
+  const { live, test } = parts.xpub;
+  const all = [live, test, parts.gas].flatMap((one) => NETWORKS.map((network) => one[network]));
+  const head = [kind, version, created_at, kdf.name, kdf.N, kdf.r, kdf.p, kdf.salt];
+  return Buffer.from(JSON.stringify([...head, ...all]), 'utf8');
 }
 
 function deriveKey(passphrase: string, kdf: WalletFile['kdf']): Promise<Buffer> {
@@ -268,19 +230,21 @@ function deriveKey(passphrase: string, kdf: WalletFile['kdf']): Promise<Buffer> 
 
 async function readWalletFile(file: string): Promise<{ content: WalletFile; warning: string | undefined }> {
   const { text, warning } = await readPrivateFile(file, 'the wallet file');
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    json = undefined;
-  }
-  const parsed = walletFileSchema.safeParse(json);
+  const parsed = walletFileSchema.safeParse(parseJson(text));
   if (!parsed.success)
     throw new OperatorError(
       `${file} is not a wallet file of this gateway, or it was changed`,
       'Restore it from its backup, or correct WALLET_SEED_FILE',
     );
   return { content: parsed.data, warning };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 async function keepOldFile(file: string, now: Date): Promise<string | undefined> {

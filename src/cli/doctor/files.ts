@@ -12,9 +12,8 @@ import { openOrm } from '../../db/orm.ts';
 import { MODES, NETWORKS } from '../../domain/assets.ts';
 import { countOldSeals } from '../../services/secrets/directions.ts';
 import { countLeft } from '../../services/secrets/reseal.ts';
-import { resolveAccountXpubs } from '../../signer/account-xpubs.ts';
 import { readPrivateFile } from '../../signer/private-file.ts';
-import { openWallet, readPassphraseFile } from '../../signer/wallet-file.ts';
+import { openWallet, readPassphraseFile, resolveAccountXpubs } from '../../signer/wallet-file.ts';
 
 /** Whether this process could write something in its data folder. */
 export async function checkDataDir({ dataDir }: Config): Promise<Finding> {
