@@ -7,12 +7,11 @@ import { type OpenWallet, openWallet, readPassphraseFile } from '../wallet-file.
 import { takeApprovals } from './approvals.ts';
 import { noteDestination } from './directions.ts';
 import { type DestinationRow, destinationsAfter } from './facts.ts';
-import { listening } from './listen.ts';
 import { notePauses } from './pauses.ts';
-import { Queue } from './queue.ts';
 import { NotSigned, Sealed } from './refusal.ts';
-import { type OpenSigner, type SignResult, signAsked } from './sign.ts';
+import { type OpenSigner, signAsked } from './sign.ts';
 import { noteState, takeOver } from './state.ts';
+import { listening, Queue } from './waiting.ts';
 
 export type SignerDeps = Omit<OpenSigner, 'wallet' | 'journal'> & {
   readonly seedFile: string;
@@ -48,7 +47,7 @@ export async function runSigner(deps: SignerDeps, signal: AbortSignal): Promise<
       await bell.wait(deps.pollMs ?? POLL_MS, signal);
     }
   } finally {
-    await bell.close();
+    bell.close();
     await signer.close();
   }
 }
@@ -79,10 +78,9 @@ class Signer {
   async turn(signal: AbortSignal): Promise<boolean> {
     const { orm, now } = this.#deps;
     try {
-      const { fresh, again, more } = await this.#queue.next(orm.em.fork());
-      const waiting = [...fresh, ...again];
-      const works = waiting.length > 0 || !this.#deps.idle;
-      const unseen = works && (await this.#work(waiting, signal));
+      const { ids, more } = await this.#queue.next(orm.em.fork());
+      const works = ids.length > 0 || !this.#deps.idle;
+      const unseen = works && (await this.#work(ids, signal));
       await noteState(orm.em.fork(), now(), undefined);
       this.#said = '';
       return more || unseen;
@@ -100,14 +98,13 @@ class Signer {
 
   /** Returns whether there are withdraw addresses that it has not looked at in this round. */
   async #work(waiting: readonly string[], signal: AbortSignal): Promise<boolean> {
-    const opened = await this.#open();
-    const the: OpenSigner = { ...this.#deps, ...opened };
-    await this.#takeApprovals(opened);
-    await notePauses(the.orm.em.fork(), the, { now: the.now() });
-    const unseen = await this.#noteDestinations(the);
+    const open: OpenSigner = { ...this.#deps, ...(await this.#open()) };
+    await this.#takeApprovals(open);
+    await notePauses(open.orm.em.fork(), open, { now: open.now() });
+    const unseen = await this.#noteDestinations(open);
     for (const id of waiting) {
       if (signal.aborted) break;
-      this.#tell(await this.#sign(the, id), id);
+      await this.#sign(open, id);
     }
     return unseen;
   }
@@ -131,38 +128,26 @@ class Signer {
   }
 
   /** What goes wrong with one row keeps no other from being signed. */
-  async #sign(the: OpenSigner, id: string): Promise<SignResult> {
-    try {
-      return await signAsked(the, id);
-    } catch (error) {
+  async #sign(open: OpenSigner, id: string): Promise<void> {
+    const { log } = this.#deps;
+    const result = await signAsked(open, id).catch((error: unknown) => {
       if (error instanceof Sealed || error instanceof JournalBroken) throw error;
-      const { log } = this.#deps;
       log.error(
         { component: 'signer', err: error, row: id },
         'a row could not be looked at; it is tried again',
       );
-      this.#queue.rest(id);
-      return { kind: 'gone' };
-    }
-  }
-
-  #tell(result: SignResult, id: string): void {
-    const { log } = this.#deps;
-    if (result.kind === 'signed') {
-      const { asked, hash, again } = result;
-      const { purpose, payoutId, network, attempt } = asked;
+      return { kind: 'gone' } as const;
+    });
+    if (result.kind === 'gone') return this.#queue.rest(id);
+    const { purpose, payoutId: payout, network, attempt } = result.asked;
+    const said = { component: 'signer', purpose, payout };
+    if (result.kind === 'signed')
       log.info(
-        { component: 'signer', purpose, payout: payoutId, network, attempt, transaction: hash },
-        again ? 'stored again what was signed before' : 'signed',
+        { ...said, network, attempt, transaction: result.hash },
+        result.again ? 'stored again what was signed before' : 'signed',
       );
-    }
-    if (result.kind === 'gone') this.#queue.rest(id);
-    if (result.kind !== 'refused' || !result.isNews) return;
-    const { asked, refusal } = result;
-    log.warn(
-      { component: 'signer', purpose: asked.purpose, payout: asked.payoutId, code: refusal.code },
-      `not signed: ${refusal.message}`,
-    );
+    else if (result.isNews)
+      log.warn({ ...said, code: result.refusal.code }, `not signed: ${result.refusal.message}`);
   }
 
   /**
@@ -170,10 +155,9 @@ class Signer {
    * each from the day on which it was set, and one that was changed without the key stops everything. What is
    * paid to is noted before that anyway. Returns whether there are more pages.
    */
-  async #noteDestinations(the: OpenSigner): Promise<boolean> {
+  async #noteDestinations({ journal, keys, orm, now }: OpenSigner): Promise<boolean> {
     const nowMs = performance.now();
     if (nowMs < this.#destinationsAt) return false;
-    const { journal, keys, orm, now } = the;
     const page = await destinationsAfter(orm.em.fork(), this.#after, DESTINATIONS_PAGE);
     // One that nothing may be paid to is told where something is asked for, and stops nobody else.
     for (const row of page)
@@ -190,30 +174,10 @@ class Signer {
     if (this.#closed && performance.now() < this.#closed.until) throw this.#closed.error;
     this.#closed = undefined;
     try {
-      this.#opened = await this.#openAll();
+      this.#opened = await openAll(this.#deps);
       return this.#opened;
     } catch (error) {
       this.#closed = { error, until: performance.now() + (this.#deps.retryMs ?? RETRY_MS) };
-      throw error;
-    }
-  }
-
-  async #openAll(): Promise<Opened> {
-    const { orm, now, keys, seedFile, passphraseFile, journalFile: file, openJournalFile, log } = this.#deps;
-    const journal = await sealing('journal', openJournal({ file, now: now(), openFile: openJournalFile }));
-    try {
-      if (journal.repairedBytes > 0)
-        log.warn(
-          { component: 'signer', bytes: journal.repairedBytes },
-          'the last line of the journal was not written to its end and was taken away: nothing was signed by it',
-        );
-      const { passphrase } = await sealing('wallet', readPassphraseFile(passphraseFile));
-      const wallet = await sealing('wallet', openWallet({ file: seedFile, passphrase }));
-      for (const warning of wallet.warnings) log.warn({ component: 'signer' }, warning);
-      await takeOver(orm.em.fork(), { journal, keys, now: now() });
-      return { wallet, journal };
-    } catch (error) {
-      await journal.close();
       throw error;
     }
   }
@@ -248,6 +212,35 @@ class Signer {
 function sealOf(error: unknown): Sealed | undefined {
   if (error instanceof Sealed) return error;
   return error instanceof JournalBroken ? new Sealed('journal', error.message, { cause: error }) : undefined;
+}
+
+async function openAll(deps: SignerDeps): Promise<Opened> {
+  const {
+    orm,
+    now,
+    keys,
+    seedFile,
+    passphraseFile,
+    journalFile: file,
+    openJournalFile: openFile,
+    log,
+  } = deps;
+  const journal = await sealing('journal', openJournal({ file, now: now(), openFile }));
+  try {
+    if (journal.repairedBytes > 0)
+      log.warn(
+        { component: 'signer', bytes: journal.repairedBytes },
+        'the last line of the journal was not written to its end and was taken away: nothing was signed by it',
+      );
+    const { passphrase } = await sealing('wallet', readPassphraseFile(passphraseFile));
+    const wallet = await sealing('wallet', openWallet({ file: seedFile, passphrase }));
+    for (const warning of wallet.warnings) log.warn({ component: 'signer' }, warning);
+    await takeOver(orm.em.fork(), { journal, keys, now: now() });
+    return { wallet, journal };
+  } catch (error) {
+    await journal.close();
+    throw error;
+  }
 }
 
 async function sealing<T>(code: 'wallet' | 'journal', work: Promise<T>): Promise<T> {
