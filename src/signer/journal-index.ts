@@ -14,6 +14,9 @@ import {
 } from './journal-lines.ts';
 import { MovedOfLate } from './moved.ts';
 
+/** `at` is when it was seen first, and `changed` is true once it is another one than the first of all. */
+type SeenDestination = DestinationLine & { readonly changed: boolean };
+
 /** What a line ends with: the hash of the one before, a quote and a brace. */
 const PREVIOUS_BYTES = 66;
 const MOST_SECONDS = 2 ** 32 - 1;
@@ -37,8 +40,7 @@ export class JournalIndex {
   readonly #movedAt = new Numbers(Uint32Array);
   readonly #nonces = new Numbers(Uint32Array);
   readonly #keys = new KeyIndex();
-  readonly #destinations = new Map<string, DestinationLine>();
-  readonly #changed = new Set<string>();
+  readonly #destinations = new Map<string, SeenDestination>();
   readonly #approvals = new Map<string, Date>();
   readonly #pauses = new Map<string | null, PauseLine>();
 
@@ -89,8 +91,8 @@ export class JournalIndex {
     const name = `${line.merchant_id}:${line.network}`;
     const known = this.#destinations.get(name);
     const isSame = known?.address === line.address;
-    if (known && known.address !== null && !isSame) this.#changed.add(name);
-    this.#destinations.set(name, isSame ? { ...line, at: known.at } : line);
+    const changed = known !== undefined && (known.changed || (known.address !== null && !isSame));
+    this.#destinations.set(name, { ...line, at: known && isSame ? known.at : line.at, changed });
   }
 
   /** What was signed for a payout, in order. */
@@ -142,13 +144,8 @@ export class JournalIndex {
   }
 
   /** The destination of a merchant as it was seen last. */
-  destination(merchantId: string, network: Network): DestinationLine | undefined {
+  destination(merchantId: string, network: Network): SeenDestination | undefined {
     return this.#destinations.get(`${merchantId}:${network}`);
-  }
-
-  /** Whether a merchant's destination is another one than the first that was seen. */
-  hasChangedDestination(merchantId: string, network: Network): boolean {
-    return this.#changed.has(`${merchantId}:${network}`);
   }
 
   /** When an operator approved of a destination last. */
@@ -218,24 +215,22 @@ export class JournalIndex {
   }
 }
 
-type Chunk = Float64Array | Uint32Array | Uint16Array;
+type Kind = Float64ArrayConstructor | Uint32ArrayConstructor | Uint16ArrayConstructor;
 const CHUNK = 1 << 16;
 
 /** Numbers that take as little memory as they can, counted from 1 on. What is not there is 0. */
 class Numbers {
-  readonly #chunks: Chunk[] = [];
-  readonly #kind: new (
-    length: number,
-  ) => Chunk;
+  readonly #kind: Kind;
+  readonly #chunks: InstanceType<Kind>[] = [];
   length = 0;
 
-  constructor(kind: new (length: number) => Chunk) {
+  constructor(kind: Kind) {
     this.#kind = kind;
   }
 
   push(value: number): void {
     if (this.length % CHUNK === 0) this.#chunks.push(new this.#kind(CHUNK));
-    (this.#chunks.at(-1) as Chunk)[this.length % CHUNK] = value;
+    (this.#chunks.at(-1) as InstanceType<Kind>)[this.length % CHUNK] = value;
     this.length += 1;
   }
 

@@ -79,10 +79,9 @@ const lineSchema = z.discriminatedUnion('kind', [
   z.strictObject({ ...common, kind: z.literal('alarm'), reason: z.string().max(500) }),
 ]);
 export type JournalLine = z.output<typeof lineSchema>;
-type Written = z.input<typeof lineSchema>;
-/** A line before it has its place. */
-export type JournalEntry = WithoutPlace<Written>;
 type WithoutPlace<Line> = Line extends unknown ? Omit<Line, keyof typeof common> : never;
+/** A line before it has its place. */
+export type JournalEntry = WithoutPlace<z.input<typeof lineSchema>>;
 /** What was signed. */
 export type SignedLine = Extract<JournalLine, { kind: 'signed' }>;
 export type DestinationLine = Extract<JournalLine, { kind: 'destination' }>;

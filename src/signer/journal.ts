@@ -43,17 +43,11 @@ type Opening = {
  * nobody can have acted upon, is taken away. Throws {@link JournalHeld} and {@link JournalBroken}.
  */
 export async function openJournal(input: Opening): Promise<Journal> {
-  try {
-    return await opened(input);
-  } catch (error) {
-    if (error instanceof OperatorError) throw error;
-    const { file } = input;
-    throw new JournalBroken(
-      `The signer's journal ${file} cannot be opened for writing (${reasonOf(error)})`,
-      'Let the signer write to the file and its folder, and see that their disk has room',
-      { cause: error },
-    );
-  }
+  return await orBroken(
+    `${input.file} cannot be opened for writing`,
+    'Let the signer write to the file and its folder, and see that their disk has room',
+    opened(input),
+  );
 }
 
 async function opened({ file, now, openFile = open }: Opening): Promise<Journal> {
@@ -89,35 +83,34 @@ async function opened({ file, now, openFile = open }: Opening): Promise<Journal>
  * its end is left out. Throws {@link JournalBroken}.
  */
 export async function readJournal(file: string): Promise<JournalIndex> {
-  try {
-    return await readLines(file);
-  } catch (error) {
-    if (error instanceof OperatorError) throw error;
-    throw new JournalBroken(
-      `The signer's journal ${file} cannot be read (${reasonOf(error)})`,
-      'Run this where the signer keeps it (SIGN_JOURNAL_FILE), or name a copy of it with --journal',
-      { cause: error },
-    );
-  }
+  return await orBroken(
+    `${file} cannot be read`,
+    'Run this where the signer keeps it (SIGN_JOURNAL_FILE), or name a copy of it with --journal',
+    readLines(file),
+  );
 }
 
 function journalOver(file: string, handle: JournalFile, lock: Lock, index: JournalIndex, size: number) {
   let failed: unknown;
   let last: Promise<unknown> = Promise.resolve();
+  const writeThrough = async (bytes: Buffer): Promise<void> => {
+    const { bytesWritten } = await handle.write(bytes);
+    if (bytesWritten !== bytes.length) throw new Error('the line was written in part');
+    await handle.datasync();
+  };
   const write = async (entry: JournalEntry, at: Date): Promise<JournalLine> => {
-    if (failed !== undefined) throw unwritten(file, failed);
+    if (failed !== undefined) throw failed;
     const text = lineText(entry, { n: index.length + 1, at, previous: index.head });
     const bytes = Buffer.from(`${text}\n`, 'utf8');
     const line = parseLine(text);
     if (!line) throw new Error('a line that could not be read again is not written');
     if (bytes.length > MAX_LINE_BYTES) throw new Error('a line that long is not written');
     try {
-      const { bytesWritten } = await handle.write(bytes);
-      if (bytesWritten !== bytes.length) throw new Error('the line was written in part');
-      await handle.datasync();
+      const action = 'See that its disk has room and can be written';
+      await orBroken(`${file} could not be written`, action, writeThrough(bytes));
     } catch (error) {
       failed = error;
-      throw unwritten(file, error);
+      throw error;
     }
     if (!index.add(bytes.subarray(0, -1))) throw broken(file, index.length + 1);
     return line;
@@ -164,12 +157,14 @@ async function readLines(file: string): Promise<JournalIndex> {
   return index;
 }
 
-function unwritten(file: string, cause: unknown): JournalBroken {
-  return new JournalBroken(
-    `The signer's journal ${file} could not be written (${reasonOf(cause)})`,
-    'See that its disk has room and can be written',
-    { cause },
-  );
+/** Throws {@link JournalBroken} where that is not what it throws already. */
+async function orBroken<T>(problem: string, action: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    if (cause instanceof OperatorError) throw cause;
+    throw new JournalBroken(`The signer's journal ${problem} (${reasonOf(cause)})`, action, { cause });
+  }
 }
 
 function broken(file: string, n: number): JournalBroken {

@@ -1,90 +1,69 @@
 // What the journal has signed for an address of ours, for a database that has forgotten it.
+import { isDeepStrictEqual } from 'node:util';
 import { OperatorError } from '../base/errors.ts';
-import type { AddressKey } from '../chains/address-key.ts';
-import { type TransferKind, type Transfers, WrongTerms } from '../chains/transfer.ts';
+import { type Transfers, WrongTerms } from '../chains/transfer.ts';
 import { assetOf, type Network } from '../domain/assets.ts';
 import { movesMoney } from '../domain/payouts/purpose.ts';
 import { JournalBroken, readJournal } from './journal.ts';
-import type { JournalIndex } from './journal-index.ts';
 import type { SignedLine } from './journal-lines.ts';
-
-type Asked = {
-  /** The journal, or a copy of it. */
-  readonly file: string;
-  readonly network: Network;
-  readonly hash: string;
-  readonly transfers: Transfers;
-};
 
 /**
  * Everything that was signed for the payout which a transaction belongs to, with its bytes; with it what the
  * address was given for it (coins, and what was lent and taken back), for this payout or for one that nothing
- * was signed of. Undefined where the
- * journal does not know the hash. Throws {@link JournalBroken}, also for bytes that differ from their line.
+ * was signed of. `file` is the journal, or a copy of it; undefined where it does not know the hash. Throws
+ * {@link JournalBroken}, also for bytes that differ from their line.
  */
-export async function readSignedFor({ file, network, hash, transfers }: Asked) {
-  const index = await readJournal(file);
-  const line = index.ofHash(hash);
+export async function readSignedFor(asked: {
+  readonly file: string;
+  readonly network: Network;
+  readonly hash: string;
+  readonly transfers: Transfers;
+}) {
+  const { file, network, hash, transfers } = asked;
+  const journal = await readJournal(file);
+  const line = journal.ofHash(hash);
   if (line?.network !== network) return undefined;
   const addressKey = line.purpose === 'payout' ? line.from : line.to;
-  const payouts = index.ofPayout('payout', line.payout_id);
-  const given = givenTo(index, network, addressKey, line.payout_id);
-  return {
-    journal: { id: index.id, hashOf: (n: number) => index.hashOf(n) },
-    network,
-    addressKey,
-    payouts: payouts.map((one) => whole(file, transfers, one)),
-    given: given.map((one) => whole(file, transfers, one)),
-  };
-}
-
-function givenTo(index: JournalIndex, network: Network, to: AddressKey, payoutId: string) {
-  return index
-    .given(network, to)
-    .filter((one) => one.payout_id === payoutId || index.ofPayout('payout', one.payout_id).length === 0);
+  const given = journal
+    .given(network, addressKey)
+    .filter(({ payout_id: id }) => id === line.payout_id || journal.ofPayout('payout', id).length === 0);
+  const whole = (one: SignedLine) => withBytes(file, transfers, one);
+  const payouts = journal.ofPayout('payout', line.payout_id).map(whole);
+  return { journal, network, addressKey, payouts, given: given.map(whole) };
 }
 
 /** A line with its bytes, which say the same: who signed them, to whom, how much, in which place. */
-function whole(file: string, transfers: Transfers, line: SignedLine) {
+function withBytes(file: string, transfers: Transfers, line: SignedLine) {
+  const { from, to, hash, nonce, amount, purpose, currency } = line;
   const raw = Buffer.from(line.raw, 'hex');
   const said = saidBy(transfers, raw);
-  const { kind } = assetOf(line.network, line.currency);
-  const { transfer } = said ?? {};
-  const same =
-    said?.hash === line.hash &&
-    transfer?.from === line.from &&
-    transfer.to === line.to &&
-    transfer.kind === kindOf(line) &&
-    transfer.units === line.amount &&
-    transfer.nonce === line.nonce;
-  if (!same)
+  const asset = assetOf(line.network, currency).kind;
+  const transfer = { from, to, kind: movesMoney(purpose) ? asset : purpose, units: amount, nonce };
+  if (said?.hash !== hash || !isDeepStrictEqual(said.transfer, transfer))
     throw new JournalBroken(
       `Line ${line.n} of ${file} and the bytes in it say different things, or are of another chain or token than is configured here`,
       'Compare the chain id and the token with those of the signer; else restore the journal from its backup',
     );
   return {
     place: line.n,
-    purpose: line.purpose,
+    purpose,
     payoutId: line.payout_id,
     attempt: line.attempt,
     merchantId: line.merchant_id,
     depositIds: line.deposits,
-    from: line.from,
-    to: line.to,
-    currency: line.currency,
-    amountUnits: line.amount,
-    nonce: line.nonce,
+    from,
+    to,
+    currency,
+    amountUnits: amount,
+    nonce,
     expiresAt: line.expires_at === null ? null : new Date(line.expires_at),
     signedAt: new Date(line.at),
-    hash: line.hash,
+    hash,
     raw,
     terms: said.given,
-    mostKept: line.purpose === 'payout' && kind === 'native' ? mostKeptBy(transfers, line, said.given) : 0n,
+    mostKept: purpose === 'payout' && asset === 'native' ? mostKeptBy(transfers, line, said.given) : 0n,
   };
 }
-
-const kindOf = ({ purpose, network, currency }: SignedLine): TransferKind =>
-  movesMoney(purpose) ? assetOf(network, currency).kind : purpose;
 
 function mostKeptBy(transfers: Transfers, { hash, at }: SignedLine, given: unknown): bigint {
   try {

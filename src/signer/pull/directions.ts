@@ -1,4 +1,4 @@
-// Whether the rows that direct money are what those wrote who hold the key, and what the journal notes of them.
+// Whether the rows that direct money are what those wrote who hold the key.
 import type { AddressKey } from '../../chains/address-key.ts';
 import { addressKeyOf } from '../../chains/addresses.ts';
 import { CLOCKS_DIFFER_MS, type Direction, readSeal, type SealKey } from '../../domain/payouts/direction.ts';
@@ -82,8 +82,7 @@ function requireOldEnough(facts: SignCase, address: AddressKey, setAt: Date): vo
   if (seen?.address !== address) throw new Error('a destination is noted before it is paid to');
   const until = new Date(new Date(seen.at).getTime() + afterMs);
   const approvedAt = index.approvedAt(merchantId, network, address);
-  const isFirst = !index.hasChangedDestination(merchantId, network);
-  if (afterMs === 0 || isFirst || now >= until || (approvedAt && approvedAt >= setAt)) return;
+  if (afterMs === 0 || !seen.changed || now >= until || (approvedAt && approvedAt >= setAt)) return;
   throw notSigned.new_destination`the withdraw address ${destination} is new and is paid to from ${until.toISOString()} on: ask the merchant whether it is theirs; "payout approve-destination ${merchantId} ${destination}" on the signer's machine shortens the wait`;
 }
 
