@@ -7,7 +7,7 @@ import { byNetwork, chainOf } from '../chains/index.ts';
 import type { SignedTransfer, Transfer, Transfers, TransferTerms } from '../chains/transfer.ts';
 import { byMode, type Mode, type Network } from '../domain/assets.ts';
 
-/** What may leave the signer: the account keys that addresses are derived from, and the gas addresses to fund. */
+/** What may leave the signer: the account keys of addresses, and the gas addresses to fund. */
 export type PublicParts = {
   /** Account xpubs: m/44'/COIN'/0' for live, m/44'/COIN'/1' for test. */
   readonly xpub: Readonly<Record<Mode, AccountXpubs>>;
@@ -67,12 +67,12 @@ export function publicPartsOf(root: HDNodeWallet): PublicParts {
 /** What is done with a root key, which stays in this closure: addresses, signed bytes and hashes leave it. */
 export function keysOf(root: HDNodeWallet) {
   return {
-    /** The deposit address m/44'/COIN'/ACCOUNT'/0/index, to compare with the stored one before anything is signed. */
+    /** The deposit address m/44'/COIN'/ACCOUNT'/0/index: the stored one is compared with it. */
     depositAddress: (network: Network, mode: Mode, index: number): string =>
       addressOf(network, keyAt(root, network, mode, index)),
     /**
-     * Signs a transfer from a live deposit address, or from the gas wallet, and returns its bytes. Throws where
-     * the wallet's key at that place is not the sender's.
+     * Signs a transfer from a live deposit address, or from the gas wallet, and returns its bytes. Throws
+     * where the wallet's key at that place is not the sender's.
      */
     sign(
       sender: { readonly network: Network; readonly account: 'live' | 'gas'; readonly index: number },

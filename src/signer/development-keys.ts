@@ -1,4 +1,4 @@
-// What a gateway for development makes where it is missing: a wallet with its passphrase, and the secrets key.
+// What a gateway for development makes where it is missing.
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,9 +9,9 @@ import { readPrivateFile, writePrivateFile } from './private-file.ts';
 import { createWallet, readPassphraseFile, readPublicParts } from './wallet-file.ts';
 
 /**
- * Outside production: makes the passphrase and then the seed where they are missing, and says so. Safe to call
- * from two processes and again after a crash at any point: existing files are used and never replaced. Throws
- * an OperatorError when there is a seed without its passphrase.
+ * Outside production: makes the passphrase and then the seed where they are missing, and says so. Safe to
+ * call from two processes and again after a crash at any point: existing files are used and never replaced.
+ * Throws an OperatorError when there is a seed without its passphrase.
  */
 export async function ensureDevelopmentWallet(input: {
   readonly log: Logger;
@@ -42,7 +42,7 @@ export async function ensureDevelopmentWallet(input: {
   return await readPublicParts(seedFile);
 }
 
-/** Outside production: the secrets key under `dataDir`, 32 bytes, made where it is missing, by one process. */
+/** Outside production: the secrets key under `dataDir`, 32 bytes, made where it is missing, once. */
 export async function ensureSecretsKey(input: {
   readonly dataDir: string;
   readonly log: Logger;

@@ -35,7 +35,7 @@ export class MovedOfLate {
 
   /**
    * What was signed away of an asset within 24 hours before `now`, by {@link placeName}. What a clock that
-   * was ahead has signed counts as signed when this was first asked: neither never, nor until that time comes.
+   * was ahead has signed counts as signed when this was first asked: neither never, nor until then.
    */
   of(
     { network, currency }: Pick<Moving, 'network' | 'currency'>,

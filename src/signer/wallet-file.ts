@@ -66,13 +66,11 @@ export async function createWallet(input: {
   const sealed = await seal(phrase, input.passphrase, publicParts, input.now);
   const keptOldFile = input.force ? await keepOldFile(input.file, input.now) : undefined;
   const written = await writePrivateFile(input.file, sealed, { replace: input.force === true });
-  if (!written) {
-    throw new OperatorError(
-      `There is already a wallet at ${input.file}`,
-      'Use it, or move it to a safe place, or pass --force to replace it',
-    );
-  }
-  return { phrase, publicParts, keptOldFile };
+  if (written) return { phrase, publicParts, keptOldFile };
+  throw new OperatorError(
+    `There is already a wallet at ${input.file}`,
+    'Use it, or move it to a safe place, or pass --force to replace it',
+  );
 }
 
 /**
@@ -119,20 +117,17 @@ export async function resolveAccountXpubs(wallet: {
   const pick = (mode: Mode, network: Network): string => {
     const variable = xpubVariable(mode, network);
     const [given, own] = [wallet.xpubs[mode][network], file?.xpub[mode][network]];
-    if (given !== undefined && own !== undefined && given !== own) {
+    if (given !== undefined && own !== undefined && given !== own)
       throw new OperatorError(
         `${variable} does not belong to the wallet at ${wallet.seedFile}: money sent to its addresses could not be moved`,
         `Set it to what "gateway wallet xpub" prints, or point WALLET_SEED_FILE to the right wallet`,
       );
-    }
     const chosen = given ?? own;
-    if (chosen === undefined) {
-      throw new OperatorError(
-        `${variable} is not set and there is no wallet at ${wallet.seedFile}`,
-        `Set it to what "gateway wallet xpub" prints on the signer's machine`,
-      );
-    }
-    return chosen;
+    if (chosen !== undefined) return chosen;
+    throw new OperatorError(
+      `${variable} is not set and there is no wallet at ${wallet.seedFile}`,
+      `Set it to what "gateway wallet xpub" prints on the signer's machine`,
+    );
   };
   return byMode((mode) => byNetwork(({ network }) => pick(mode, network)));
 }

@@ -4,7 +4,6 @@ import { type AddressKey, keyOfHex } from '../../chains/address-key.ts';
 import { addressKeyOf } from '../../chains/addresses.ts';
 import { type Transfer, type TransferTerms, WrongTerms } from '../../chains/transfer.ts';
 import { assetOf, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
-import type { DepositState } from '../../domain/deposit.ts';
 import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
 import type { Moving } from '../moved.ts';
 import { provenAt, provenDestination } from './directions.ts';
@@ -25,7 +24,6 @@ export type Order = {
 /** What an address is given without paying anything out, in transfers at their dearest. */
 const MOST_GIVEN = 2n;
 const GAS_WALLET = { account: 'gas', index: 0 } as const;
-const COMPLETED: DepositState = 'completed';
 
 /**
  * The same transfer in the place of one that the journal holds, for a higher price; undefined where a row
@@ -119,7 +117,7 @@ function requireDeposits({ transfers, payout, deposits }: SignCase): void {
     deposit.currency === payout.currency &&
     deposit.addressKey === payout.addressKey &&
     contractKey(payout.network, deposit.contractAddress) === token &&
-    deposit.status === COMPLETED &&
+    deposit.status === 'completed' &&
     deposit.blockHash !== null &&
     deposit.verifiedAt !== null;
   const wrong = deposits.find((deposit) => !isPayable(deposit));

@@ -1,13 +1,17 @@
 // What was signed before, and what it leaves to be signed.
 import type { TransferTerms } from '../../chains/transfer.ts';
 import type { SignedLine } from '../journal-lines.ts';
-import type { Outcome, SignCase } from './facts.ts';
+import type { Asked, Outcome, SignCase } from './facts.ts';
 import { forgotten, givenUp, notSigned } from './refusal.ts';
 
 /** Another attempt in the same place has to pay this much more, in percent, or nodes refuse it. */
 const BUMP_PERCENT = 10n;
 /** The clocks of two machines differ. */
 const AFTER_EXPIRY_MS = 60_000;
+
+/** Whether a line moves what is asked for, from and to where it is asked for. */
+export const isSameWay = (line: SignedLine, { network, fromKey, toKey, currency }: Asked): boolean =>
+  line.network === network && line.from === fromKey && line.to === toKey && line.currency === currency;
 
 /** Whether a transaction is known to have landed nowhere, and never will. */
 export function isLost(line: SignedLine, outcome: Outcome | undefined, now: Date): boolean {
@@ -21,8 +25,8 @@ const endOf = ({ expires_at: at }: SignedLine, now: Date): Date =>
 
 /**
  * Throws unless a transaction has failed for good: final blocks show that it failed, that another one took
- * its place, or, where transactions have no place, that its time is over without it. Of a purpose that may be
- * done again it may have been done, too.
+ * its place, or, where transactions have no place, that its time is over without it. With `mayBeDone` it may
+ * have landed as well, as coins for gas are given again.
  */
 function requireFailed({ asked, outcomes, now }: SignCase, line: SignedLine, mayBeDone = false): void {
   const outcome = outcomes.get(line.hash);
@@ -56,9 +60,7 @@ export function requireUnpaid(facts: SignCase): void {
 export function placeOfTransfer(facts: SignCase, terms: TransferTerms): number | null {
   const { asked, index, transfers } = facts;
   const before = index.ofPayout(asked.purpose, asked.payoutId);
-  const isSame = ({ network, from, to, currency }: SignedLine): boolean =>
-    network === asked.network && from === asked.fromKey && to === asked.toKey && currency === asked.currency;
-  const strange = before.find((line) => !isSame(line));
+  const strange = before.find((line) => !isSameWay(line, asked));
   if (strange)
     throw notSigned.backup`${strange.hash} was signed for this payout, from or to another wallet: find out who wrote the payout`;
   const skipped = before.find(({ attempt }) => attempt >= asked.attempt);

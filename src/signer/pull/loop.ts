@@ -215,25 +215,17 @@ function sealOf(error: unknown): Sealed | undefined {
 }
 
 async function openAll(deps: SignerDeps): Promise<Opened> {
-  const {
-    orm,
-    now,
-    keys,
-    seedFile,
-    passphraseFile,
-    journalFile: file,
-    openJournalFile: openFile,
-    log,
-  } = deps;
-  const journal = await sealing('journal', openJournal({ file, now: now(), openFile }));
+  const { orm, now, keys, log } = deps;
+  const opening = openJournal({ file: deps.journalFile, now: now(), openFile: deps.openJournalFile });
+  const journal = await sealing('journal', opening);
   try {
     if (journal.repairedBytes > 0)
       log.warn(
         { component: 'signer', bytes: journal.repairedBytes },
         'the last line of the journal was not written to its end and was taken away: nothing was signed by it',
       );
-    const { passphrase } = await sealing('wallet', readPassphraseFile(passphraseFile));
-    const wallet = await sealing('wallet', openWallet({ file: seedFile, passphrase }));
+    const { passphrase } = await sealing('wallet', readPassphraseFile(deps.passphraseFile));
+    const wallet = await sealing('wallet', openWallet({ file: deps.seedFile, passphrase }));
     for (const warning of wallet.warnings) log.warn({ component: 'signer' }, warning);
     await takeOver(orm.em.fork(), { journal, keys, now: now() });
     return { wallet, journal };

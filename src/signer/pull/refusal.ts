@@ -22,7 +22,7 @@ const refusing = (code: string): Refusing => {
     new NotSigned(code as RefusalCode, String.raw({ raw: sentence }, ...values));
 };
 
-/** A refusal by its code, as in `` throw notSigned.terms`it would lend nothing: it is given up by itself` ``. */
+/** A refusal by its code, as in `` notSigned.terms`it would lend nothing: it is given up by itself` ``. */
 export const notSigned = Object.fromEntries(
   Object.keys(REFUSALS).map((code) => [code, refusing(code)]),
 ) as Readonly<Record<RefusalCode, Refusing>>;

@@ -9,6 +9,7 @@ import type { SignedLine } from '../journal-lines.ts';
 import type { OpenWallet } from '../wallet-file.ts';
 import { decide, type Order, replacement } from './checks.ts';
 import { noteDestination } from './directions.ts';
+import { isSameWay } from './earlier.ts';
 import { type Asked, type Bench, isCalledForeign, lockAsked, readFacts, type SignCase } from './facts.ts';
 import { notePauses } from './pauses.ts';
 import { forgotten, NotSigned } from './refusal.ts';
@@ -53,12 +54,9 @@ async function signOnce(signer: OpenSigner, id: string): Promise<SignResult | un
       if (!(error instanceof NotSigned)) throw error;
       const code = error.room === undefined ? error.code : `${error.code} ${error.room}`;
       const refused = `${code}: ${error.message}`.slice(0, 500);
-      const changed = await run(
-        em,
-        sql`update sent_transactions set refused = ${refused}
-          where id = ${id} and refused is distinct from ${refused}`,
-      );
-      return { kind: 'refused', asked, refusal: error, isNews: changed > 0 };
+      const noted = sql`update sent_transactions set refused = ${refused}
+        where id = ${id} and refused is distinct from ${refused}`;
+      return { kind: 'refused', asked, refusal: error, isNews: (await run(em, noted)) > 0 };
     }
   });
 }
@@ -68,8 +66,9 @@ async function signLocked(signer: OpenSigner, em: Em, asked: Asked): Promise<Sig
   const { index } = journal;
   const known = index.ofPayout(asked.purpose, asked.payoutId).find((line) => line.attempt === asked.attempt);
   if (known) {
-    requireSame(known, asked);
-    if (await isCalledForeign(em, known.network, known.hash)) throw forgotten(known, asked);
+    // What was signed once is stored again, and nothing else is ever signed in its place.
+    const isSame = isSameWay(known, asked) && known.amount === asked.amountUnits;
+    if (!isSame || (await isCalledForeign(em, known))) throw forgotten(known, asked);
     await store(em, journal, asked, known);
     return { kind: 'signed', asked, hash: known.hash, again: true };
   }
@@ -83,11 +82,9 @@ async function signLocked(signer: OpenSigner, em: Em, asked: Asked): Promise<Sig
   const order = again ?? decide(facts);
   // What stands refused is given up by whoever asked, and bytes that are in the journal alone would keep the
   // wallet's next places waiting for ever: so the refusal is gone, committed, before anything is signed.
-  const cleared = await run(
-    em,
-    sql`update sent_transactions set refused = null where id = ${asked.id} and refused is not null`,
-  );
-  if (cleared > 0) return undefined;
+  const cleared = sql`update sent_transactions set refused = null
+    where id = ${asked.id} and refused is not null`;
+  if ((await run(em, cleared)) > 0) return undefined;
   const line = await signOrder(signer, facts, order);
   await store(em, journal, asked, line);
   return { kind: 'signed', asked, hash: line.hash, again: false };
@@ -125,24 +122,11 @@ async function signOrder(
   return line;
 }
 
-/** What was signed once is stored again, and nothing else is ever signed in its place. */
-function requireSame(line: SignedLine, asked: Asked): void {
-  const same =
-    line.network === asked.network &&
-    line.from === asked.fromKey &&
-    line.to === asked.toKey &&
-    line.currency === asked.currency &&
-    line.amount === asked.amountUnits;
-  if (!same) throw forgotten(line, asked);
-}
-
 async function store(em: Em, journal: Journal, { id }: Asked, line: SignedLine): Promise<void> {
   const signedAt = new Date(line.at);
-  await run(
-    em,
-    sql`update sent_transactions set state = 'signed', nonce = ${line.nonce}, hash = ${line.hash},
-      raw = ${Buffer.from(line.raw, 'hex')}, expires_at = ${line.expires_at}::timestamptz,
-      signed_at = ${signedAt}, refused = null where id = ${id}`,
-  );
+  const stored = sql`update sent_transactions set state = 'signed', nonce = ${line.nonce},
+    hash = ${line.hash}, raw = ${Buffer.from(line.raw, 'hex')}, signed_at = ${signedAt},
+    expires_at = ${line.expires_at}::timestamptz, refused = null where id = ${id}`;
+  await run(em, stored);
   await noteLine(em, journal, signedAt);
 }

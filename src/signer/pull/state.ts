@@ -17,15 +17,12 @@ export async function noteState(em: Em, now: Date, sealed: Sealed | undefined): 
   const [code, reason, since] = sealed
     ? [sealed.code, sealed.message.slice(0, 500), now]
     : [null, null, null];
-  await run(
-    em,
-    sql`insert into signer_state as s (name, seen_at, sealed_code, sealed_reason, sealed_since)
-      values ('signer', ${now}, ${code}, ${reason}, ${since}::timestamptz)
-      on conflict (name) do update set seen_at = excluded.seen_at, sealed_code = excluded.sealed_code,
-        sealed_reason = excluded.sealed_reason, sealed_since = case
-          when excluded.sealed_code is null then null
-          else coalesce(s.sealed_since, excluded.sealed_since) end`,
-  );
+  const noted = sql`insert into signer_state as s (name, seen_at, sealed_code, sealed_reason, sealed_since)
+    values ('signer', ${now}, ${code}, ${reason}, ${since}::timestamptz)
+    on conflict (name) do update set seen_at = excluded.seen_at, sealed_code = excluded.sealed_code,
+      sealed_reason = excluded.sealed_reason, sealed_since = case when excluded.sealed_code is null then null
+        else coalesce(s.sealed_since, excluded.sealed_since) end`;
+  await run(em, noted);
 }
 
 /**
@@ -39,33 +36,29 @@ export async function takeOver(
 ): Promise<void> {
   await requireKeyInUse(em, keys);
   // The row is there from the first look on; that the signer is well it says when it has proven it.
-  await run(
-    em,
-    sql`insert into signer_state (name, seen_at) values ('signer', ${now}) on conflict (name) do nothing`,
-  );
+  const begun = sql`insert into signer_state (name, seen_at) values ('signer', ${now})
+    on conflict (name) do nothing`;
+  await run(em, begun);
   await em.transactional(async (tx) => {
-    const state = await lockState(tx);
-    requireAncestor(state, journal);
-    for (let after = ''; ; ) {
-      const page: readonly { hash: string }[] = await rows(
-        tx,
-        sql<{ hash: string }>`select hash from sent_transactions where raw is not null and hash > ${after}
-          order by hash limit 10000`,
-      );
+    requireAncestor(await lockState(tx), journal);
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const page: readonly { hash: string }[] = await rows(tx, signedAfter(after));
       const unknown = page.find(({ hash }) => !journal.index.ofHash(hash));
       if (unknown)
         throw new Sealed(
           'journal',
           `${unknown.hash} was signed for this database and is not in the journal ${journal.file}: restore the newest journal; without it nobody knows what was signed`,
         );
-      const last = page.at(-1);
-      if (!last) break;
-      after = last.hash;
+      after = page.at(-1)?.hash;
     }
     await noteLine(tx, journal);
     await noteState(tx, now, undefined);
   });
 }
+
+const signedAfter = (hash: string) =>
+  sql<{ hash: string }>`select hash from sent_transactions where raw is not null and hash > ${hash}
+    order by hash limit 10000`;
 
 async function requireKeyInUse(em: Em, keys: readonly SealKey[]): Promise<void> {
   const inUse = await firstRow(em, sql<{ mark: Buffer }>`select mark from key_in_use`);
@@ -92,23 +85,19 @@ export async function holdState(em: Em, journal: Journal): Promise<void> {
 
 /** Notes how far the journal is, in the transaction of a signature. */
 export async function noteLine(em: Em, journal: Journal, signedAt: Date | null = null): Promise<void> {
-  await run(
-    em,
-    sql`update signer_state set journal = ${journal.index.id}, line = ${journal.index.length},
-      line_hash = ${journal.index.head}, signed_at = coalesce(${signedAt}::timestamptz, signed_at)
-      where name = 'signer'`,
-  );
+  const { id, length, head } = journal.index;
+  const noted = sql`update signer_state set journal = ${id}, line = ${length}, line_hash = ${head},
+    signed_at = coalesce(${signedAt}::timestamptz, signed_at) where name = 'signer'`;
+  await run(em, noted);
 }
 
 async function lockState(em: Em): Promise<State> {
-  const state = await firstRow(
-    em,
-    sql<State>`select journal, line, line_hash from signer_state where name = 'signer' for update`,
-  );
-  return state ?? { journal: null, line: null, lineHash: null };
+  const row = sql<State>`select journal, line, line_hash from signer_state
+    where name = 'signer' for update`;
+  return (await firstRow(em, row)) ?? { journal: null, line: null, lineHash: null };
 }
 
-/** Throws {@link Sealed} where the journal is not the one that it was at its last signature, or that one with more. */
+/** Throws {@link Sealed} where the journal has lost something since its last signature for this database. */
 function requireAncestor({ journal: id, line, lineHash }: State, { index, file }: Journal): void {
   if (id !== index.id || line === null || index.hashOf(line) === lineHash) return;
   throw new Sealed(
