@@ -77,18 +77,16 @@ export function moneyOf(deps: TestDeps, merchantId: string, sql: Sql) {
   return { deposit, place, plan, planned, ask, row };
 }
 
-/** Asks for a signature as a worker will. */
+/** Asks for a signature as a worker will, and wakes the signer. */
 async function askFor(deps: TestDeps, sql: Sql, payout: Payout, asking: Asking): Promise<string> {
   const id = randomUUID();
   const { purpose = 'payout', attempt = 1 } = asking;
   const { network } = payout;
   const terms =
     asking.terms ?? termsOf(network, purpose === 'payout' ? payout.currency : NATIVE_CURRENCY[network]);
-  const gas = (
-    await sql<{ address: string }>('select address from gas_wallets where network = ?', [network])
-  )[0];
+  const gas = await sql<{ address: string }>('select address from gas_wallets where network = ?', [network]);
   const [from, to] =
-    purpose === 'payout' ? [payout.address, payout.destination] : [gas?.address ?? '', payout.address];
+    purpose === 'payout' ? [payout.address, payout.destination] : [gas[0]?.address ?? '', payout.address];
   const row: Row = {
     id,
     network,
@@ -105,7 +103,15 @@ async function askFor(deps: TestDeps, sql: Sql, payout: Payout, asking: Asking):
     terms: JSON.stringify(terms),
     ...asking.change,
   };
-  await insertForced(deps, row);
+  // The guards of the database refuse most of what the signer has to refuse by itself.
+  const names = Object.keys(row);
+  await forced(
+    deps,
+    `insert into sent_transactions (${names.join(', ')}, created_at, updated_at)
+     values (${names.map(() => '?').join(', ')}, now(), now())`,
+    Object.values(row),
+  );
+  await sql("select pg_notify('signer', '')");
   return id;
 }
 
@@ -150,19 +156,4 @@ export async function forced({ orm }: Pick<TestDeps, 'orm'>, text: string, param
     await em.execute("set local session_replication_role = 'replica'");
     await em.execute(text, params);
   });
-}
-
-/** Asks the signer past the guards, which refuse most of what it has to refuse by itself, and wakes it. */
-async function insertForced(
-  deps: Pick<TestDeps, 'orm'>,
-  row: Readonly<Record<string, unknown>>,
-): Promise<void> {
-  const names = Object.keys(row);
-  await forced(
-    deps,
-    `insert into sent_transactions (${names.join(', ')}, created_at, updated_at)
-     values (${names.map(() => '?').join(', ')}, now(), now())`,
-    Object.values(row),
-  );
-  await deps.orm.em.fork().execute("select pg_notify('signer', '')");
 }

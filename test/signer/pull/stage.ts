@@ -36,6 +36,7 @@ export async function startSignerStage() {
   await sql('update gas_wallets set noted_at = now()');
   const log = logInto(lines);
   const stops: (() => Promise<void>)[] = [];
+  const stopSigners = () => Promise.all(stops.map((stop) => stop()));
   const money = moneyOf(deps, merchantId, sql);
   return {
     database,
@@ -64,11 +65,9 @@ export async function startSignerStage() {
       stops.push(stop);
       return { stop };
     },
-    async stopSigners() {
-      await Promise.all(stops.map((stop) => stop()));
-    },
+    stopSigners,
     async stop() {
-      await Promise.all(stops.map((stop) => stop()));
+      await stopSigners();
       await deps.orm.close(true);
       await database.drop();
     },
