@@ -6,7 +6,6 @@ import type { Deps } from '../services/deps.ts';
 import type { AskedChains } from '../services/merchants/withdraw-addresses.ts';
 import { addressPages } from '../web/address.ts';
 import { assetFiles } from '../web/assets/assets.ts';
-import { confirm } from '../web/dashboard/confirm.ts';
 import { dashboardPages } from '../web/dashboard/index.ts';
 import type { StreamLimits } from '../web/live/places.ts';
 import { type PayOptions, payPages } from '../web/pay.ts';
@@ -36,6 +35,6 @@ export function pagesFor(deps: Deps, shared: Shared): Middleware[] {
     sdkFiles(shared.publicUrl),
     payPages(deps, options),
     addressPages(deps, options),
-    dashboardPages(deps, dashboardDoor(deps, shared), confirm),
+    dashboardPages(deps, dashboardDoor(deps, shared)),
   ];
 }

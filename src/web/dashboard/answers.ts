@@ -2,9 +2,11 @@ import type { Context } from 'koa';
 import { html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { card } from '../parts/card.ts';
+import { copyable } from '../parts/copyable.ts';
+import { notice } from '../parts/notice.ts';
 import type { Problem } from './door.ts';
 import { bannersOf, DASHBOARD_STYLE, frameOf } from './frame.ts';
-import type { Screen, Visit } from './visit.ts';
+import type { Screen, Secrets, Visit } from './visit.ts';
 
 /** Answers with a page inside the frame of the dashboard. */
 export function sendScreen(visit: Visit, screen: Screen): void {
@@ -16,7 +18,7 @@ export function sendScreen(visit: Visit, screen: Screen): void {
     frame: frameOf(visit),
     body: html`${bannersOf(visit)}
 ${screen.body}`,
-    style: DASHBOARD_STYLE + (screen.style ?? ''),
+    style: DASHBOARD_STYLE,
     hasForm: true,
     ...(scripts.length > 0 ? { scripts } : {}),
   });
@@ -56,4 +58,28 @@ ${visit === undefined ? null : html`<p><a href="${visit.to('')}">Go to the overv
   const { status } = problem;
   if (visit) sendScreen(visit, { status, title, body });
   else sendPage(ctx, { status, title, body });
+}
+
+/** What a form has made and nobody can see again: it stands in the answer to it, and is kept nowhere. */
+export function secretsOf({ title, text, items }: Secrets, next: string): Screen {
+  return {
+    title,
+    body: card(html`<h1>${title}</h1>
+${notice('warn', { title: 'Copy it now: it is shown this once', text })}
+<dl>${items.map(([label, value], index) => html`<dt>${label}</dt><dd>${copyable(value, { id: `secret-${index}`, name: label })}</dd>\n`)}</dl>
+<p><a class="button" href="${next}">I have copied it</a></p>`),
+  };
+}
+
+/**
+ * The answer to the same form when it is sent again: it makes no second secret. Whether the first answer
+ * reached anybody is not known.
+ */
+export function shownBefore(next: string): Screen {
+  return {
+    title: 'Done already',
+    body: card(html`<h1>This was done already</h1>
+<p>A secret is shown once, in the first answer. If that did not reach you, or you did not copy it, make a new one and end the old one.</p>
+<p><a class="button" href="${next}">Go on</a></p>`),
+  };
 }

@@ -1,13 +1,18 @@
 import { Refusal } from '../../services/refusal.ts';
 import type { Problem } from './door.ts';
-import { type Confirm, NotSignedIn } from './enter.ts';
+import { NotSignedIn } from './enter.ts';
+import type { Values, Visit } from './visit.ts';
 
 /** As much as a login takes. */
 const MAX_PASSWORD = 1_024;
 const MAX_CODE = 20;
 
-/** Steps a sign-in up by what stands in the fields of `guardFields`. */
-export const confirm: Confirm = async (visit, values) => {
+/**
+ * Looks at the password, and the code, that a form carries: this sign-in has then proven who it is for ten
+ * minutes and goes on under another token, which the answer carries; or says what is wrong. Throws
+ * {@link NotSignedIn} for a session that ended meanwhile, and what the door throws where it is full.
+ */
+export async function confirm(visit: Visit, values: Values): Promise<Confirmed> {
   const { door, ctx, owner, standing } = visit;
   const { confirm_password: password = '', confirm_code: totp } = values;
   if (password === '') return { problem: asked('This needs your password again.') };
@@ -23,7 +28,9 @@ export const confirm: Confirm = async (visit, values) => {
   door.handOver(ctx, result.token);
   const confirmed = { ...standing, steppedUpUntil: result.until };
   return { visit: { ...visit, owner: result.owner, standing: confirmed } };
-};
+}
+
+type Confirmed = { readonly visit: Visit } | { readonly problem: Problem };
 
 /** One answer for everything that can be wrong, so that a code cannot be tried without the password. */
 function wrong({ usesTotp }: { readonly usesTotp: boolean }): Problem {

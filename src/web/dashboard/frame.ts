@@ -1,9 +1,11 @@
+import { chainOf } from '../../chains/index.ts';
 import type { Mode } from '../../domain/assets.ts';
+import type { WithdrawChangeView } from '../../services/merchants/withdraw-notices.ts';
 import { foreign, type Html, html } from '../html.ts';
 import { notice } from '../parts/notice.ts';
 import { dateTime } from '../parts/time.ts';
 import { baseOf } from './enter.ts';
-import type { PendingWithdrawal, Visit } from './visit.ts';
+import type { Visit } from './visit.ts';
 
 /** The ways to everything, in the order in which people look for it. */
 const WAYS = [
@@ -34,7 +36,7 @@ ${signOut(visit)}`;
 
 /** What every page says before its own content: money that is about to go elsewhere is never overlooked. */
 export function bannersOf({ standing, owner, door, deps }: Visit): Html {
-  const { pendingWithdrawals: pending, refusedWithdrawals: refused } = standing;
+  const { pending, refused } = standing.withdrawals;
   // Payouts belong to live mode, whatever the page is about.
   const way = `${door.prefix}${baseOf('live')}/settings/withdraw`;
   return html`${
@@ -64,15 +66,16 @@ Nothing has changed. <a href="${way}">Ask for another one</a>`,
 }
 
 /** A change that is due waits for its check, or for the operator: nothing is said to be so since then. */
-function sentence({ network, address, countsAt }: PendingWithdrawal, now: Date): Html {
+function sentence({ network, address, countsAt }: WithdrawChangeView, now: Date): Html {
+  const [{ label }, at] = [chainOf(network), dateTime(countsAt.toISOString())];
   const what =
     address === null
       ? html`nothing is paid out any more`
       : html`the withdraw address is <span class="mono">${address}</span>`;
   // Not when it is paid: the signer may let the first payout to a new address wait for longer.
-  if (Date.parse(countsAt) <= now.getTime())
-    return html`It is due since ${dateTime(countsAt)} and does not count yet. Once it does, ${what} on ${network}. Until then nothing changes.`;
-  return html`From ${dateTime(countsAt)} on, ${what} on ${network}. Until then nothing changes.`;
+  if (countsAt <= now)
+    return html`It is due since ${at} and does not count yet. Once it does, ${what} on ${label}. Until then nothing changes.`;
+  return html`From ${at} on, ${what} on ${label}. Until then nothing changes.`;
 }
 
 function ways({ to, ctx }: Visit): Html {

@@ -6,66 +6,54 @@ import type { Deps } from '../../services/deps.ts';
 import { withinTime } from '../../services/time-limit.ts';
 import { sendProblem, sendScreen } from './answers.ts';
 import type { Door, Problem } from './door.ts';
-import { baseOf, type Confirm, enter, NotSignedIn } from './enter.ts';
-import { postForm } from './forms.ts';
-import { PAGES } from './pages.ts';
-import { createFiles } from './pieces.ts';
-import type { FormPage, ReadPage, Visit } from './visit.ts';
+import { baseOf, enter, NotSignedIn } from './enter.ts';
+import { createFiles } from './files.ts';
+import { PAGES } from './pages/index.ts';
+import { postForm } from './post.ts';
+import type { DashboardPage, FormPost, Visit } from './visit.ts';
 
 /** An answer leaves within 2 s when the database is unreachable, like every other one. */
 const BUDGET_MS = 1_800;
 
-type Handed = { readonly deps: Deps; readonly door: Door; readonly confirm: Confirm };
-type Restricted = Pick<ReadPage, 'path' | 'only' | 'withoutSubscription'>;
+type Handed = { readonly deps: Deps; readonly door: Door };
 
 /**
  * The merchant's pages at `/dashboard`, and those of test mode at `/dashboard/test`: a navigation sends no
- * header that could name the mode. Each page is let in, counted and refused by the rules of the API, and
- * every failure is a page too.
+ * header that could name the mode. This is the one way in: each page is let in, counted and refused by the
+ * rules of the API, each POST is guarded as its description says, and every failure is a page too.
  */
-export function dashboardPages(deps: Deps, door: Door, confirm: Confirm): Middleware {
+export function dashboardPages(deps: Deps, door: Door): Middleware {
   const router = new Router({ sensitive: true });
-  const handed = { deps, door, confirm };
   const sendFile = createFiles();
-  for (const mode of MODES) {
-    const base = baseOf(mode);
-    const ofMode = ({ only }: Restricted) => only === undefined || only === mode;
-    for (const page of PAGES.reads.filter(ofMode))
-      router.get(
-        base + page.path,
-        handle(handed, mode, page, (visit, leftMs) => read(visit, page, leftMs)),
-      );
-    for (const form of PAGES.forms.filter(ofMode))
-      router.post(
-        base + form.path,
-        handle(handed, mode, form, (visit, leftMs) => post(visit, form, { confirm, leftMs })),
-      );
-    for (const file of PAGES.downloads)
-      router.get(
-        base + file.path,
-        handle(handed, mode, file, (visit, leftMs) => sendFile(visit, file, leftMs)),
-      );
-  }
+  for (const mode of MODES)
+    for (const { path, only, show, post, file } of PAGES) {
+      if (only !== undefined && only !== mode) continue;
+      const on = (method: 'get' | 'post', work: Work) =>
+        router[method](baseOf(mode) + path, handle({ deps, door }, mode, path, work));
+      if (show) on('get', (visit, leftMs) => read(visit, show, leftMs));
+      if (file) on('get', (visit, leftMs) => sendFile(visit, file, leftMs));
+      if (post) on('post', (visit, leftMs) => carry(visit, post, leftMs));
+    }
   for (const mode of ['test', 'live'] as const)
-    router.all(`${baseOf(mode)}{/*rest}`, handle(handed, mode, { path: '' }, refuseUnknown(router)));
+    router.all(`${baseOf(mode)}{/*rest}`, handle({ deps, door }, mode, '', refuseUnknown(router)));
   return router.routes() as unknown as Middleware;
 }
 
 /** `leftMs` is what is left of the time in which a page is answered. */
 type Work = (visit: Visit, leftMs: number) => Promise<void>;
 
-function handle(handed: Handed, mode: Mode, page: Restricted, work: Work) {
+function handle({ deps, door }: Handed, mode: Mode, path: string, work: Work) {
   return async (context: unknown): Promise<void> => {
     const ctx = context as Context;
     const endsAt = performance.now() + BUDGET_MS;
     let visit: Visit | undefined;
     try {
-      const entering = () => enter({ ...handed, ctx, mode, page });
-      visit = await withinTime({ limitMs: BUDGET_MS, answer: ctx.res }, entering, handed.door.late);
+      const entering = () => enter({ deps, door, ctx, mode, path });
+      visit = await withinTime({ limitMs: BUDGET_MS, answer: ctx.res }, entering, door.late);
       await work(visit, Math.max(0, endsAt - performance.now()));
     } catch (thrown) {
-      if (thrown instanceof NotSignedIn) return signedOut(ctx, handed.door, mode, page);
-      sendProblem(ctx, visit, problemOf(handed, thrown));
+      if (thrown instanceof NotSignedIn) return signedOut(ctx, door, mode, path);
+      sendProblem(ctx, visit, problemOf({ deps, door }, thrown));
     }
   };
 }
@@ -78,24 +66,18 @@ function problemOf({ deps, door }: Handed, thrown: unknown): Problem {
   return problem;
 }
 
-async function read(visit: Visit, page: ReadPage, limitMs: number): Promise<void> {
+async function read(visit: Visit, show: NonNullable<DashboardPage['show']>, limitMs: number): Promise<void> {
   const { ctx, door } = visit;
-  const screen = await withinTime({ limitMs, answer: ctx.res }, () => page.show(visit), door.late);
-  sendScreen(visit, screen);
+  sendScreen(visit, await withinTime({ limitMs, answer: ctx.res }, () => show(visit), door.late));
 }
 
-type Posting = { readonly confirm: Confirm; readonly leftMs: number };
-
-async function post(visit: Visit, form: FormPage, { confirm, leftMs }: Posting): Promise<void> {
+async function carry(visit: Visit, form: FormPost, leftMs: number): Promise<void> {
   const { ctx, door, owner, mode } = visit;
   const counting = async () => form.isTest && (await door.countTest(ctx, owner, mode, visit.params['id']));
   await withinTime({ limitMs: leftMs, answer: ctx.res }, counting, door.late);
-  const posted = await postForm(visit, form, { confirm, limitMs: leftMs + (form.extraMs ?? 0) });
+  const posted = await postForm(visit, form, leftMs + (form.extraMs ?? 0));
   if ('screen' in posted) return sendScreen(visit, posted.screen);
-  ctx.status = 303;
-  ctx.set('Location', posted.location);
-  ctx.type = 'text/plain';
-  ctx.body = `Go on at ${posted.location}`;
+  leadTo(ctx, posted.location, `Go on at ${posted.location}`);
 }
 
 /** 404, or for a path that there is the methods that it has. */
@@ -111,14 +93,17 @@ function refuseUnknown(router: Router) {
 }
 
 /** Leads to the login, and from there to where the person wanted to be. What a form held is not kept. */
-function signedOut(ctx: Context, door: Door, mode: Mode, page: Restricted): void {
+function signedOut(ctx: Context, { prefix }: Door, mode: Mode, path: string): void {
   const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';
-  const isPage = PAGES.reads.some(({ path }) => path === page.path);
+  const isPage = PAGES.some((page) => page.path === path && page.show);
   const next = isRead ? `${ctx.path}${ctx.search}` : isPage ? ctx.path : baseOf(mode);
-  const login = `${door.prefix}/login?${new URLSearchParams({ next: door.prefix + next })}`;
   ctx.state['code'] = 'UNAUTHORIZED';
+  leadTo(ctx, `${prefix}/login?${new URLSearchParams({ next: prefix + next })}`, 'Sign in first');
+}
+
+function leadTo(ctx: Context, location: string, words: string): void {
   ctx.status = 303;
-  ctx.set('Location', login);
+  ctx.set('Location', location);
   ctx.type = 'text/plain';
-  ctx.body = 'Sign in first';
+  ctx.body = words;
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { cancelPaymentLink } from '../../../dev/support/use-cases.ts';
 import { getPublicPayment } from '../../../src/services/payment-links/public.ts';
 import { isPaid } from '../../../src/web/checkout/state.ts';
-import { standOf } from '../../../src/web/dashboard/links/words.ts';
+import { standOf } from '../../../src/web/dashboard/pages/link-words.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 describe('a transaction that does not count for a payment link', function () {

@@ -4,7 +4,7 @@ import type { FailureCode } from '../../../src/domain/deposit.ts';
 import { advancePaymentLink } from '../../../src/services/payment-links/advance.ts';
 import { getPublicPayment } from '../../../src/services/payment-links/public.ts';
 import { payerState } from '../../../src/web/checkout/state.ts';
-import { standOf } from '../../../src/web/dashboard/links/words.ts';
+import { standOf } from '../../../src/web/dashboard/pages/link-words.ts';
 import { wordsOf } from '../../../src/web/words/index.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 import { REQUIRED } from './views.ts';

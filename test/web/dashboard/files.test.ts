@@ -3,12 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import Koa, { type Context } from 'koa';
 import { eventually } from '../../../dev/support/eventually.ts';
-import { createFiles } from '../../../src/web/dashboard/pieces.ts';
+import { createFiles } from '../../../src/web/dashboard/files.ts';
 import type { Download, Visit } from '../../../src/web/dashboard/visit.ts';
 
 /** A file whose second piece does not come before the test ends. */
 const ENDLESS: Download = {
-  path: '/endless',
   name: 'endless-{mode}.csv',
   type: 'text/csv',
   async *pieces() {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createCustomer, createEndpoint, simulateDeposit } from '../../../dev/support/use-cases.ts';
-import { atField } from '../../../src/web/dashboard/forms.ts';
+import { atField } from '../../../src/web/dashboard/fields.ts';
 import { startTestApi, type TestApi } from '../../support/gateway.ts';
 import { errorAt, type Pages, signedInPages } from '../../support/http/pages.ts';
 

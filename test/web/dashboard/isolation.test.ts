@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { PAGES } from '../../../src/web/dashboard/pages.ts';
+import { PAGES } from '../../../src/web/dashboard/pages/index.ts';
 import { call, startTestApi, type TestApi, UNKNOWN_ID } from '../../support/gateway.ts';
 import { type Crawled, crawl } from '../../support/http/crawl.ts';
 import { makeTenants, needlesIn, rowsOf, type Tenant } from '../../support/tenants.ts';
@@ -84,7 +84,7 @@ describe('the pages of one merchant and mode', function () {
 
   it('are the page of what nobody has, to the byte, with every id that is another’s', async () => {
     for (const [reader, other] of pairs())
-      for (const { path, only } of PAGES.reads) {
+      for (const { path, only } of PAGES.filter(({ show }) => show)) {
         if (!path.includes(':id') || (only !== undefined && only !== reader.mode)) continue;
         const at = (id: string) => baseOf(reader) + path.replace(':id', id);
         const nobodys = await get(reader, at(UNKNOWN_ID));
@@ -103,7 +103,7 @@ describe('the pages of one merchant and mode', function () {
   it('change nothing of another by a form whose address names it', async () => {
     const before = await rowsOf(api, tenants);
     for (const [reader, other] of pairs())
-      for (const { path, only } of PAGES.forms) {
+      for (const { path, only } of PAGES.filter(({ post: form }) => form)) {
         if (!path.includes(':id') || (only !== undefined && only !== reader.mode)) continue;
         for (const kind of KINDS) {
           const id = other.values[kind][0];

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { linkExample, paidLinkExample } from '../../../src/contract/payment-link.ts';
-import { standOf } from '../../../src/web/dashboard/links/words.ts';
+import { standOf } from '../../../src/web/dashboard/pages/link-words.ts';
 
 const BEFORE = new Date('2026-11-20T10:30:00Z');
 const AFTER = new Date('2026-11-20T11:00:01Z');

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { changeLine, presentChange } from '../../../src/cli/commands/withdraw-changes.ts';
+import type { WithdrawChangeView } from '../../../src/services/merchants/withdraw-notices.ts';
 import { payoutWords } from '../../../src/services/payouts/shown/words.ts';
-import { noDeliveries } from '../../../src/web/dashboard/events/sent.ts';
 import { bannersOf } from '../../../src/web/dashboard/frame.ts';
-import { lastDays } from '../../../src/web/dashboard/overview/days.ts';
-import { OVERVIEW_PAGE } from '../../../src/web/dashboard/overview/page.ts';
+import { noDeliveries } from '../../../src/web/dashboard/pages/deliveries.ts';
+import { lastDays, OVERVIEW } from '../../../src/web/dashboard/pages/overview.ts';
 import type { Visit } from '../../../src/web/dashboard/visit.ts';
 
 const NONE = { count: 0, at_least: false, oldest: null };
@@ -12,9 +12,7 @@ const DUE = new Date('2026-11-20T09:00:00Z');
 
 describe('what people are told in states that are rare', () => {
   it('is not that a changed withdraw address counts since a time, while it does not count', () => {
-    const pending = [{ id: 'x', network: 'BNB Chain', address: '0xA', countsAt: DUE.toISOString() }];
-    const standing = { pendingWithdrawals: pending, refusedWithdrawals: [] };
-    const change = presentChange({
+    const asked: WithdrawChangeView = {
       id: 'x',
       merchantId: 'm',
       network: 'bsc',
@@ -28,7 +26,9 @@ describe('what people are told in states that are rare', () => {
       endedAt: null,
       outcome: null,
       reason: null,
-    });
+    };
+    const change = presentChange(asked);
+    const standing = { withdrawals: { pending: [asked], refused: [] } };
     const said = (seconds: number): string[] => {
       const now = new Date(DUE.getTime() + seconds * 1_000);
       const visit = { standing, owner: { subscribed: true }, door: { prefix: '' }, deps: { now: () => now } };
@@ -66,8 +66,8 @@ describe('what people are told in states that are rare', () => {
       const coin = { currency: 'BNB', available: '5', pending: '0', settled: '0', amount_usd: worth };
       const balance = { total_usd: worth ?? 0, available_usd: worth ?? 0, pending_usd: 0, balances: [coin] };
       const view = { balance, waiting, days: [], deposits: [], endpoints: [] };
-      const visit = { scope: {}, door: { readList: async () => view }, to: (path: string) => path };
-      return (await OVERVIEW_PAGE.show(visit as unknown as Visit)).body.markup;
+      const visit = { scope: {}, inTurn: async () => view, to: (path: string) => path };
+      return (await OVERVIEW.show?.(visit as unknown as Visit))?.body.markup;
     };
     expect(await said(null)).to.include('no price at the moment: BNB.');
     expect(await said(3_000)).to.not.include('no price');
