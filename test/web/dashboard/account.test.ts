@@ -124,20 +124,6 @@ describe('the own sign-in in the dashboard', function () {
     }
   });
 
-  it('stays open where the subscription has lapsed, and says so', async () => {
-    const { id: merchantId } = await the.api.newMerchant();
-    const person = await formPerson(the.api, await newUser(the.api, merchantId));
-    await the.api.deps.orm.em
-      .fork()
-      .execute('update merchants set subscription_active = false where id = ?', [merchantId]);
-    for (const path of ['/account', '/settings', '/settings/withdraw', '/settings/team', '/settings/audit']) {
-      const page = await person.get(`/dashboard${path}`);
-      expect(page.status, path).to.equal(200);
-      expect(page.text).to.include('Your subscription is not active');
-    }
-    expect((await person.get('/dashboard/customers')).status).to.equal(403);
-  });
-
   it('ends one or all of its other sign-ins, and none of anybody else', async () => {
     const user = await newUser(the.api);
     const [phone, tablet] = [await signIn(the.api, user), await signIn(the.api, user)];
