@@ -2,12 +2,12 @@ import type { SettlementActorInput, WalletActorInput } from '../src/domain/actor
 import { isDecided, type RecordedDecision } from '../src/services/payouts/pauses.ts';
 import { advanceSettlement as advance } from '../src/services/payouts/settle/advance.ts';
 import { createAsks } from '../src/services/payouts/settle/asking.ts';
-import type {
-  SettlementDeps,
-  SettlementInput,
-  SettlementStep,
-} from '../src/services/payouts/settle/input.ts';
-import { newMemory } from '../src/services/payouts/settle/memory.ts';
+import {
+  newMemory,
+  type SettlementDeps,
+  type SettlementInput,
+  type SettlementStep,
+} from '../src/services/payouts/settle/context.ts';
 import { advanceWallet as advanceOfWallet, type WalletStep } from '../src/services/payouts/wallet/advance.ts';
 import { failure, guarded, waiting } from './faults.ts';
 

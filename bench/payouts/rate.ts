@@ -8,7 +8,7 @@ import { USDT_UNIT } from '../../dev/support/chain.ts';
 import { eventually } from '../../dev/support/eventually.ts';
 import { stopParts } from '../../dev/support/parts.ts';
 import { keyOfHex } from '../../src/chains/address-key.ts';
-import { settlementWake } from '../../src/services/payouts/actor-message.ts';
+import { settlementWake } from '../../src/services/payouts/wakes.ts';
 import type { TemporalLink } from '../../src/temporal/client.ts';
 import { startBareTemporal } from '../deposits/bare-workers.ts';
 import { percentile } from '../percentile.ts';

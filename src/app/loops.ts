@@ -12,7 +12,7 @@ import { noteFailedRun, noteGoodRun, registerLoops, takeTurn } from '../services
 import { countWithdrawChanges } from '../services/merchants/withdraw-count.ts';
 import { makeMonthsAhead } from '../services/months/make.ts';
 import { performOutbox, performTestOutbox } from '../services/outbox/perform.ts';
-import { noteGasLevels } from '../services/payouts/gas-levels.ts';
+import { noteGasLevels } from '../services/payouts/gas.ts';
 import { type RepairRun, turnOf } from '../services/repair/actors.ts';
 import { repairDeliveries } from '../services/repair/deliveries.ts';
 import { repairDeposits, repairPayments } from '../services/repair/repair.ts';

@@ -10,7 +10,7 @@ import type { Transfers } from '../chains/transfer.ts';
 import { thresholdUnits } from '../config/index.ts';
 import { type Orm, openOrm } from '../db/orm.ts';
 import type { Network } from '../domain/assets.ts';
-import { publishGasWallets } from '../services/payouts/gas-wallets.ts';
+import { publishGasWallets } from '../services/payouts/gas.ts';
 import { runSigner, type SignerDeps } from '../signer/pull/loop.ts';
 import { readPublicParts } from '../signer/wallet-file.ts';
 import type { Started, Starting } from './role.ts';

@@ -8,7 +8,7 @@ import { pause } from '../base/async/pause.ts';
 import { OperatorError } from '../base/errors.ts';
 import { componentLogger, type Logger } from '../base/log.ts';
 import { run, sql } from '../db/sql.ts';
-import { publishGasWallets } from '../services/payouts/gas-wallets.ts';
+import { publishGasWallets } from '../services/payouts/gas.ts';
 import type { TemporalLink } from '../temporal/client.ts';
 import { ensureSearchAttributes } from '../temporal/search-attributes.ts';
 import { runWorker } from '../temporal/worker.ts';

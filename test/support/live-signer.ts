@@ -8,7 +8,7 @@ import { createLogger } from '../../src/base/log.ts';
 import { CHAINS } from '../../src/chains/index.ts';
 import type { Transfers } from '../../src/chains/transfer.ts';
 import type { Network } from '../../src/domain/assets.ts';
-import { publishGasWallets } from '../../src/services/payouts/gas-wallets.ts';
+import { publishGasWallets } from '../../src/services/payouts/gas.ts';
 import { runSigner } from '../../src/signer/pull/loop.ts';
 import { createWallet, readPublicParts } from '../../src/signer/wallet-file.ts';
 

@@ -5,7 +5,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { eventually } from '../../dev/support/eventually.ts';
 import { temporal } from '../../dev/support/parts.ts';
 import type { AddressKey } from '../../src/chains/address-key.ts';
-import { settlementWake, walletWake } from '../../src/services/payouts/actor-message.ts';
+import { settlementWake, walletWake } from '../../src/services/payouts/wakes.ts';
 import { linkTemporal, type TemporalLink } from '../../src/temporal/client.ts';
 import { ensureSearchAttributes } from '../../src/temporal/search-attributes.ts';
 import { workflowBundle } from '../../src/temporal/workflow-bundle.ts';

@@ -4,7 +4,7 @@ import { OperatorError } from '../../base/errors.ts';
 import { chainOf as factsOf } from '../../chains/index.ts';
 import type { ChainReader } from '../../chains/reader.ts';
 import type { Network } from '../../domain/assets.ts';
-import { gasWalletsSince, publishGasWallets } from '../../services/payouts/gas-wallets.ts';
+import { gasWalletsSince, publishGasWallets } from '../../services/payouts/gas.ts';
 import { proveIdentity } from '../../services/watcher/cursor.ts';
 import type { WatchedChain } from '../../services/watcher/watched-chain.ts';
 import type { CommandGateway } from '../process.ts';

@@ -1,6 +1,6 @@
 import { bad, type Finding, good } from '../../base/finding.ts';
 import type { Em } from '../../db/orm.ts';
-import { type GasLevel, isLow, readGasLevels } from '../../services/payouts/gas-levels.ts';
+import { type GasLevel, isLow, readGasLevels } from '../../services/payouts/gas.ts';
 import { hasTable } from './tables.ts';
 
 /** For each wallet that pays for gas, what a worker saw there last and for how many payouts it is enough. */

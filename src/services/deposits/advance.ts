@@ -19,7 +19,7 @@ import { stoppedWhy } from '../alarms/standstill.ts';
 import { unlessBusy } from '../busy.ts';
 import type { Deps } from '../deps.ts';
 import { lockPayers } from '../payment-links/money.ts';
-import { isPayoutForeseen } from '../payouts/foreseen.ts';
+import { isPayoutForeseen } from '../payouts/wakes.ts';
 import { type Tx, transact } from '../transact.ts';
 import { openDeliveriesOf } from '../webhooks/open-deliveries.ts';
 import { ACTIONS } from './actions.ts';

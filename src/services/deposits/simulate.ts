@@ -11,7 +11,7 @@ import { recordAction } from '../audit/record.ts';
 import type { Deps, TxDeps } from '../deps.ts';
 import { roomForTests } from '../merchants/open-tests.ts';
 import { refuseOverQuota, takeFromQuotas } from '../merchants/quotas.ts';
-import { simulatePayout } from '../payouts/simulated.ts';
+import { simulatePayout } from '../payouts/finish.ts';
 import { Refusal } from '../refusal.ts';
 import type { Tx } from '../transact.ts';
 import { depositStart, workflowIdOf } from './actor-message.ts';

@@ -3,7 +3,7 @@ import type { DepositView } from '../../contract/deposit.ts';
 import type { PaymentLinkView } from '../../contract/payment-link.ts';
 import { NETWORKS } from '../../domain/assets.ts';
 import type { CsvCell } from '../lists/csv.ts';
-import type { MerchantPayoutView } from '../payouts/shown/merchant-reads.ts';
+import type { MerchantPayoutView } from '../payouts/views.ts';
 import type { EventRow } from '../webhooks/shown/event-reads.ts';
 
 /** By name, what stands in each column of a list's file. */

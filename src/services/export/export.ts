@@ -6,7 +6,7 @@ import type { PageRequest } from '../lists/query.ts';
 import { walkList } from '../lists/walk.ts';
 import { type CustomerFilters, listCustomers } from '../merchants/customer-reads.ts';
 import { listPaymentLinks, type PaymentLinkFilters } from '../payment-links/reads.ts';
-import { listMerchantPayouts, type PayoutListFilters } from '../payouts/shown/merchant-reads.ts';
+import { listMerchantPayouts, type PayoutListFilters } from '../payouts/views.ts';
 import type { Scope } from '../scope.ts';
 import { type EventFilters, listEvents } from '../webhooks/shown/event-reads.ts';
 import { type Columns, CUSTOMERS, DEPOSITS, EVENTS, LINKS, PAYOUTS } from './columns.ts';

@@ -7,9 +7,8 @@ import { BY_ENDPOINTS, BY_PRICE } from '../../domain/payouts/taken.ts';
 import { workflowIdOf } from '../deposits/actor-message.ts';
 import { presentDeposits } from '../deposits/reads.ts';
 import { readStandings } from '../deposits/standing.ts';
-import { payoutViews } from '../payouts/list.ts';
-import { decimal } from '../payouts/present.ts';
 import { readHolds } from '../payouts/stuck.ts';
+import { decimal, payoutViews } from '../payouts/views.ts';
 import type { Looking, Shown } from './found.ts';
 
 /** Deposits, each with where it stands. */

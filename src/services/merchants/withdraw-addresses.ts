@@ -7,7 +7,7 @@ import { firstRow, run, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
 import { readSeal, sealDirection, sealTime } from '../../domain/payouts/direction.ts';
 import type { Deps } from '../deps.ts';
-import { wakeMerchant } from '../payouts/wakes.ts';
+import { wakePayable } from '../payouts/wakes.ts';
 import { Refusal } from '../refusal.ts';
 
 /** Undefined leaves an address as it is, null takes it away. */
@@ -93,7 +93,7 @@ export async function applyWithdraw(
 ): Promise<void> {
   await setWithdraw(em, deps, merchantId, given);
   const networks = given.flatMap(({ network, address }) => (address == null ? [] : network));
-  await wakeMerchant(em, deps, { merchantId, networks });
+  await wakePayable(em, deps, merchantId, networks);
 }
 
 /**

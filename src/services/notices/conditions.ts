@@ -10,7 +10,7 @@ import type { Deps } from '../deps.ts';
 import { isOverdue, listLoopRuns } from '../loop-runs.ts';
 import { listPendingWithdrawChanges } from '../merchants/withdraw-notices.ts';
 import { listForeign } from '../payouts/foreign.ts';
-import { isLow, readGasLevels } from '../payouts/gas-levels.ts';
+import { isLow, readGasLevels } from '../payouts/gas.ts';
 import { listStuckPayouts } from '../payouts/stuck.ts';
 import { openRestore } from '../restores/hold.ts';
 

@@ -6,7 +6,7 @@ import { OPEN_STATUSES } from '../../domain/payment-link.ts';
 import { WAIT_CODES, type WaitCode } from '../../domain/payouts/waits.ts';
 import { type Bounded, bounded, countUpTo } from '../lists/bounded.ts';
 import { COUNTED_ROWS } from '../lists/query.ts';
-import { type WaitsFor, waitWords } from '../payouts/shown/words.ts';
+import { type WaitsFor, waitWords } from '../payouts/words.ts';
 import type { Scope } from '../scope.ts';
 
 /** Deposits that stand in a state, and since when the one that came first does so. */

@@ -3,7 +3,7 @@ import { firstRow, rows, sql } from '../../db/sql.ts';
 import { assetOf, NATIVE_CURRENCY, NETWORKS, type Network } from '../../domain/assets.ts';
 import { WAIT_CODES, type WaitCode } from '../../domain/payouts/waits.ts';
 import type { Deps } from '../deps.ts';
-import { type GasLevel, readGasLevels } from './gas-levels.ts';
+import { type GasLevel, readGasLevels } from './gas.ts';
 
 const COUNTED = 10_000;
 /** The cost of a settled deposit is that of so many of the newest payouts, at most of this time. */

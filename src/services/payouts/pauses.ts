@@ -10,7 +10,7 @@ import { requireKnownMerchant } from '../merchants/known.ts';
 import { Refusal } from '../refusal.ts';
 import { endHold, openRestore, unknownSinceRestore } from '../restores/hold.ts';
 import { type DecisionPlace, writeDecision } from './decisions.ts';
-import { wakeResumed } from './wakes.ts';
+import { wakePayable } from './wakes.ts';
 
 /** The newest decision of each scope to pause payouts or to let them go on; there are few. */
 const NEWEST = sql<Pause & { kind: PayoutDecisionKind }>`select distinct on (merchant_id) kind, merchant_id,
@@ -106,7 +106,7 @@ export async function applyPause(em: Em, deps: TxDeps, order: PauseOrder): Promi
     after: facts(paused),
     reason,
   });
-  return { changed: true, woken: paused ? 0 : await wakeResumed(em, deps, merchantId) };
+  return { changed: true, woken: paused ? 0 : await wakePayable(em, deps, merchantId) };
 }
 
 /** Newer than every decision before it of the same scope, by whatever clock that was made. */
@@ -118,16 +118,6 @@ async function sealedResume(em: Em, { secretBox, now }: TxDeps, merchantId: stri
   );
   const at = sealTime(now(), before?.at == null ? undefined : new Date(before.at));
   return { at, seal: sealDirection(secretBox, { kind: 'resume', merchantId }, at) };
-}
-
-/** When a person last asked for another look at an address; null where nobody did. */
-export async function retriedAt(em: Em, { network, addressKey }: DecisionPlace): Promise<Date | null> {
-  const row = await firstRow(
-    em,
-    sql<{ at: string | null }>`select max(at) as at from payout_decisions
-      where network = ${network} and address_key = ${addressKey}`,
-  );
-  return row?.at == null ? null : new Date(row.at);
 }
 
 /** A decision as somebody repeats it. */

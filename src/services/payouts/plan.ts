@@ -3,9 +3,8 @@ import type { AddressKey } from '../../chains/address-key.ts';
 import { Deposit, Payout } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import type { Currency, Network } from '../../domain/assets.ts';
-import type { PayoutState } from '../../domain/settlement.ts';
+import { mayMovePayout, type PayoutState } from '../../domain/settlement.ts';
 import type { TxDeps } from '../deps.ts';
-import { movePayout } from './move.ts';
 import { wakeAfterPayout } from './wakes.ts';
 
 /** Where deposits wait to be paid out: one asset on one of our addresses. */
@@ -224,3 +223,24 @@ const inOrder = (deposits: readonly Deposit[]): Deposit[] =>
 
 const sumOf = (deposits: readonly Deposit[]): bigint =>
   deposits.reduce((sum, { amountUnits }) => sum + amountUnits, 0n);
+
+/** A step that the table of payouts does not know: a defect, or two writers at once. Nothing was changed. */
+class IllegalPayoutStep extends Error {
+  override readonly name = 'IllegalPayoutStep';
+}
+
+/**
+ * Moves a payout that the caller's transaction holds locked. Throws {@link IllegalPayoutStep} where the table
+ * does not allow it.
+ */
+export function movePayout(
+  deps: Pick<TxDeps, 'now'>,
+  payout: Payout,
+  to: PayoutState,
+  reason: string | null = null,
+): void {
+  if (!mayMovePayout(payout.state, to))
+    throw new IllegalPayoutStep(`payout ${payout.id} cannot go from ${payout.state} to ${to}`);
+  const now = deps.now();
+  Object.assign(payout, { state: to, stateSince: now, updatedAt: now, reason });
+}

@@ -6,8 +6,8 @@ import { alarms, codesThat, WAITS, type WaitCode } from '../../domain/payouts/wa
 import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
 import type { StuckDeposit } from '../deposits/stuck.ts';
 import type { Deps } from '../deps.ts';
-import { waitView } from './list.ts';
 import { leftAloneBefore } from './overdue.ts';
+import { waitView } from './views.ts';
 
 /**
  * Deposits of one address whose payout does not go on by itself, or what one was lent and does not come back,

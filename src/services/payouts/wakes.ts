@@ -1,17 +1,18 @@
 // Whoever makes something payable, or takes away what stood in the way, tells the actors in its transaction.
-
+import type { AddressKey } from '../../chains/address-key.ts';
 import type { ScannedBlock } from '../../chains/reader.ts';
-import type { Deposit, Payout } from '../../db/entities/index.ts';
+import { type Deposit, type Payout, WithdrawAddress } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
-import { literals, rows, run, sql } from '../../db/sql.ts';
+import { literals, rows, run, type Statement, sql } from '../../db/sql.ts';
+import type { ActorMessage, SettlementActorInput, WalletActorInput } from '../../domain/actor-message.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { DepositState } from '../../domain/deposit.ts';
+import { ROW_CHANGED, settlementWorkflowId, walletWorkflowId } from '../../domain/ids.ts';
 import type { WaitCode } from '../../domain/payouts/waits.ts';
 import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
 import type { Deps, TxDeps } from '../deps.ts';
 import { insertOutbox } from '../outbox/insert.ts';
 import type { Tx } from '../transact.ts';
-import { type SettlementPlace, settlementWake, walletWake } from './actor-message.ts';
 
 /** What a payout may cover: money of live mode that is credited. */
 const PAYABLE: DepositState = 'completed';
@@ -22,9 +23,8 @@ const PAYABLE: DepositState = 'completed';
 const MAX_WOKEN = 10_000;
 const FOR_GAS: WaitCode = 'waiting_for_gas';
 const MOST_FOR_GAS = 200;
-/** The pause between two of them: what else is asked of Temporal meanwhile does not wait behind them. */
+/** The pause between two of many: what else is asked of Temporal meanwhile does not wait behind them. */
 const WAKE_EVERY_MS = 20;
-const WAKE_EVERY = sql`${`${WAKE_EVERY_MS} milliseconds`}::interval`;
 
 /** Tells the actors of the addresses where deposits are completed by the caller's transaction. */
 export async function wakeForDeposits(
@@ -69,13 +69,12 @@ export async function wakeForReplaced(tx: Tx, network: Network, blockNumber: num
 
 /** Which transactions `s` of payouts `p`, in blocks. */
 async function wakeOfSent(tx: Tx, which: ReturnType<typeof sql>): Promise<void> {
-  const places = await rows(
-    tx.em,
-    sql<SettlementPlace>`select distinct p.network, p.address_key, p.address, p.merchant_id
+  await wakeAll(
+    tx,
+    sql`select distinct p.network, p.address_key, p.address, p.merchant_id
       from sent_transactions s join payouts p on p.id = s.payout_id
       where ${which} and s.block_hash is not null and not p.simulated order by p.address_key`,
   );
-  for (const place of places) await tx.enqueue(...settlementWake(place));
 }
 
 /**
@@ -83,12 +82,15 @@ async function wakeOfSent(tx: Tx, which: ReturnType<typeof sql>): Promise<void> 
  * transaction: the first {@link MOST_FOR_GAS}. Those behind them look by themselves.
  */
 export async function wakeForGas(tx: Tx, network: Network): Promise<void> {
-  const places = await rows(
-    tx.em,
-    sql<SettlementPlace>`select network, address_key, address, merchant_id from settlement_waits
+  await wakeAll(
+    tx,
+    sql`select network, address_key, address, merchant_id from settlement_waits
       where network = ${network} and code = ${FOR_GAS} order by since, address_key limit ${MOST_FOR_GAS}`,
   );
-  for (const place of places) await tx.enqueue(...settlementWake(place));
+}
+
+async function wakeAll(tx: Tx, places: Statement<SettlementPlace>): Promise<void> {
+  for (const place of await rows(tx.em, places)) await tx.enqueue(...settlementWake(place));
 }
 
 /**
@@ -124,71 +126,108 @@ export async function wakeWallet(
 }
 
 /**
- * Tells the actors of all addresses of a merchant with something to pay out on these networks, in the
- * caller's transaction; where nothing is paid out on one by this process, its actors are left to a repair.
- * Of very many the first 10,000, one each {@link WAKE_EVERY_MS}.
+ * Tells the actors of the addresses of a merchant, or (null) of every merchant, with something to pay out or
+ * a payout under way, in the caller's transaction: another withdraw address counts, or payouts go on. Where
+ * nothing is paid out on a network by this process, its actors are left to a repair. Of very many the first
+ * 10,000 of each network, one each {@link WAKE_EVERY_MS}. Returns how many were told.
  */
-export async function wakeMerchant(
-  em: Em,
-  { settings, now }: Pick<Deps, 'settings' | 'now'>,
-  { merchantId, networks }: { readonly merchantId: string; readonly networks: readonly Network[] },
-): Promise<number> {
-  let woken = 0;
-  for (const network of networks.filter((one) => settings.payouts.networks.includes(one)))
-    woken += await run(em, wakesSql({ merchantId, network, now: now() }));
-  return woken;
-}
-
-/**
- * Tells the actors of the addresses of a merchant, or (null) of every merchant, that payouts go on, in the
- * caller's transaction: of those with something to pay out and of those with a payout under way. It reaches
- * as many as {@link wakeMerchant} does, and a repair those behind them.
- */
-export async function wakeResumed(
+export async function wakePayable(
   em: Em,
   { settings, now }: Pick<Deps, 'settings' | 'now'>,
   merchantId: string | null,
+  networks: readonly Network[] = settings.payouts.networks,
 ): Promise<number> {
+  const at = now();
+  const whose = merchantId === null ? sql`true` : sql`merchant_id = ${merchantId}`;
   let woken = 0;
-  for (const network of settings.payouts.networks)
-    woken += await run(em, wakesSql({ merchantId, network, now: now(), living: true }));
+  for (const network of networks.filter((one) => settings.payouts.networks.includes(one))) {
+    const places = await rows(
+      em,
+      sql<SettlementPlace>`
+        select distinct on (address_key) network, address_key, address, merchant_id from (
+          select network, address_key, address, merchant_id from deposits
+            where ${whose} and network = ${network} and mode = 'live' and not simulated
+              and status = ${sql.lit(PAYABLE)} and payout_id is null
+          union all select network, address_key, address, merchant_id from payouts
+            where ${whose} and network = ${network} and state in ${literals(LIVING_PAYOUTS)} and not simulated
+        ) places order by address_key limit ${MAX_WOKEN}`,
+    );
+    const messages = places.map(settlementWake).map(([workflow_id, message], place) => {
+      return { workflow_id, message, due: new Date(at.getTime() + place * WAKE_EVERY_MS) };
+    });
+    woken += await run(
+      em,
+      sql`insert into outbox (kind, workflow_id, mode, message, tries, created_at, next_try_at)
+        select 'signal', workflow_id, 'live', message, 0, ${at}::timestamptz, due
+        from jsonb_to_recordset(${JSON.stringify(messages)}::jsonb)
+          as r (workflow_id text, message jsonb, due timestamptz)`,
+    );
+  }
   return woken;
 }
 
-/** One message for each address, as {@link settlementWake} makes it. */
-function wakesSql(input: {
-  readonly merchantId: string | null;
+/** One of our addresses, and whose money lies there. */
+export type SettlementPlace = {
   readonly network: Network;
-  readonly now: Date;
-  readonly living?: boolean;
-}) {
-  const { merchantId, network, now, living = false } = input;
-  const [prefix, message] = settlementWake({
-    merchantId: '',
-    network,
-    addressKey: '' as never,
-    address: '',
-  });
-  const { args: _, memo: __, summary: ___, attributes, owner, ...same } = message;
-  const whose = merchantId === null ? sql`true` : sql`merchant_id = ${merchantId}`;
-  const under = living
-    ? sql`union all select network, address_key, address, merchant_id from payouts where ${whose}
-        and network = ${network} and state in ${literals(LIVING_PAYOUTS)} and not simulated`
-    : sql``;
-  return sql`
-    insert into outbox (kind, workflow_id, mode, message, tries, created_at, next_try_at)
-    select 'signal', ${prefix} || address_key, 'live',
-      ${JSON.stringify(same)}::jsonb || jsonb_build_object(
-        'args', jsonb_build_array(jsonb_build_object('network', network, 'addressKey', address_key)),
-        'attributes', ${JSON.stringify(attributes)}::jsonb || jsonb_build_object('MerchantId', merchant_id),
-        'owner', ${JSON.stringify(owner)}::jsonb || jsonb_build_object('merchantId', merchant_id),
-        'memo', jsonb_build_object('address', address),
-        'summary', 'payouts of ' || address || ' on ' || network),
-      0, ${now}, ${now}::timestamptz + (row_number() over (order by address_key) - 1) * ${WAKE_EVERY}
-    from (select distinct on (network, address_key) network, address_key, address, merchant_id from (
-        select network, address_key, address, merchant_id from deposits
-          where ${whose} and network = ${network} and mode = 'live' and not simulated
-            and status = ${sql.lit(PAYABLE)} and payout_id is null
-        ${under}) all_places
-      order by network, address_key limit ${MAX_WOKEN}) places`;
+  readonly addressKey: AddressKey;
+  readonly address: string;
+  readonly merchantId: string;
+};
+
+/** An actor, and what makes it look at its rows or starts it. */
+type SettlementWake = readonly [workflowId: string, message: ActorMessage];
+
+/**
+ * Tells the actor that pays out an address to look; one that does not run is started. However often it is
+ * told, there is one for each address.
+ */
+export function settlementWake(place: SettlementPlace): SettlementWake {
+  const { network, addressKey, address, merchantId } = place;
+  const input: SettlementActorInput = { network, addressKey };
+  return [
+    settlementWorkflowId(network, addressKey),
+    {
+      workflowType: 'settlement',
+      args: [input],
+      attributes: { MerchantId: merchantId, Network: network, NeedsOperator: false },
+      memo: { address },
+      summary: `payouts of ${address} on ${network}`,
+      owner: { merchantId, mode: 'live' },
+      signal: { name: ROW_CHANGED, args: [] },
+    },
+  ];
+}
+
+/** Tells the actor of a wallet that no block has what it sent; one that does not run is started. */
+export function walletWake({
+  network,
+  addressKey,
+  address,
+}: Omit<SettlementPlace, 'merchantId'>): SettlementWake {
+  const input: WalletActorInput = { network, addressKey };
+  return [
+    walletWorkflowId(network, addressKey),
+    {
+      workflowType: 'wallet',
+      args: [input],
+      attributes: { Network: network, NeedsOperator: false },
+      memo: { address },
+      summary: `what ${address} signed on ${network} and no block has`,
+      signal: { name: ROW_CHANGED, args: [] },
+    },
+  ];
+}
+
+/**
+ * Whether a deposit is completed and will be paid out, as far as is known: it is live money, payouts are made
+ * on its network, and its merchant has said where to. Whatever becomes of it, its payout's end is told.
+ */
+export async function isPayoutForeseen(
+  { settings }: Pick<TxDeps, 'settings'>,
+  em: Em,
+  { status, mode, simulated, merchantId, network }: Deposit,
+): Promise<boolean> {
+  if (status !== 'completed' || mode !== 'live' || simulated) return false;
+  if (!settings.payouts.networks.includes(network)) return false;
+  return (await em.count(WithdrawAddress, { merchantId, network, address: { $ne: null } })) > 0;
 }

@@ -6,9 +6,9 @@ import type { DepositState } from '../../domain/deposit.ts';
 import type { WaitCode } from '../../domain/payouts/waits.ts';
 import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
 import type { Deps } from '../deps.ts';
-import { type SettlementPlace, settlementWake } from '../payouts/actor-message.ts';
 import { isPausedSql } from '../payouts/pauses.ts';
 import { IS_LOOSE } from '../payouts/settle/living.ts';
+import { type SettlementPlace, settlementWake } from '../payouts/wakes.ts';
 import { lookAgain, type RepairRun, startMissing, throwFailed, wholeRun } from './actors.ts';
 
 const PAGE = 500;

@@ -3,7 +3,7 @@ import type { AddressLookup } from '../../chains/reader.ts';
 import { firstRow, rows, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
-import { gasWalletsSince } from '../payouts/gas-wallets.ts';
+import { gasWalletsSince } from '../payouts/gas.ts';
 
 /** The addresses in memory; the chain's adapter asks it for every transfer of every block. */
 export interface AddressIndex extends AddressLookup {

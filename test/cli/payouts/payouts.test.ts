@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type FreshDatabase, migratedDatabase, tempDir } from '../../../dev/support/parts.ts';
 import { createCustomer } from '../../../dev/support/use-cases.ts';
-import type { PayoutView, WaitingView } from '../../../src/services/payouts/list.ts';
+import type { PayoutView, WaitingView } from '../../../src/services/payouts/views.ts';
 import { startTestApi, type TestApi, UNKNOWN_ID } from '../../support/gateway.ts';
 import { pay } from '../../support/payment-shop.ts';
 import { commitAll, payOut, planned } from '../../support/payout-rows.ts';

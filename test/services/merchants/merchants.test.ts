@@ -11,7 +11,7 @@ import {
   updateMerchant,
 } from '../../../src/services/merchants/merchants.ts';
 import { requireNoContract } from '../../../src/services/merchants/withdraw-addresses.ts';
-import { publishGasWallets } from '../../../src/services/payouts/gas-wallets.ts';
+import { publishGasWallets } from '../../../src/services/payouts/gas.ts';
 import { Refusal } from '../../../src/services/refusal.ts';
 import { UNKNOWN_ID } from '../../support/gateway.ts';
 import { refusalOf } from '../../support/refusals.ts';

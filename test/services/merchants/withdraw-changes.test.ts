@@ -6,7 +6,7 @@ import {
   checkWithdrawChange,
 } from '../../../src/services/merchants/withdraw-changes.ts';
 import { pendingWithdrawChanges } from '../../../src/services/merchants/withdraw-notices.ts';
-import { publishGasWallets } from '../../../src/services/payouts/gas-wallets.ts';
+import { publishGasWallets } from '../../../src/services/payouts/gas.ts';
 import { Refusal } from '../../../src/services/refusal.ts';
 import { UNKNOWN_ID } from '../../support/gateway.ts';
 import { refusalOf } from '../../support/refusals.ts';

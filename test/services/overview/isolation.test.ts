@@ -4,10 +4,7 @@ import { type ExportOf, exportCsv } from '../../../src/services/export/export.ts
 import { customerOverview } from '../../../src/services/overview/customer.ts';
 import { readOverview } from '../../../src/services/overview/overview.ts';
 import { paymentLinkStory } from '../../../src/services/payment-links/story.ts';
-import {
-  getMerchantPayout,
-  listMerchantPayouts,
-} from '../../../src/services/payouts/shown/merchant-reads.ts';
+import { getMerchantPayout, listMerchantPayouts } from '../../../src/services/payouts/views.ts';
 import { Refusal } from '../../../src/services/refusal.ts';
 import type { Scope } from '../../../src/services/scope.ts';
 import { eventInFull, listEvents } from '../../../src/services/webhooks/shown/event-reads.ts';

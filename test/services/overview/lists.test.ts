@@ -1,10 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { createEndpoint, sendTestEvent } from '../../../dev/support/use-cases.ts';
-import {
-  getMerchantPayout,
-  listMerchantPayouts,
-} from '../../../src/services/payouts/shown/merchant-reads.ts';
+import { getMerchantPayout, listMerchantPayouts } from '../../../src/services/payouts/views.ts';
 import { eventInFull } from '../../../src/services/webhooks/shown/event-reads.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 

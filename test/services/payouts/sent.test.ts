@@ -4,7 +4,7 @@ import { type AddressKey, keyOfHex } from '../../../src/chains/address-key.ts';
 import { NATIVE_CURRENCY, NETWORKS } from '../../../src/domain/assets.ts';
 import { readAlarms } from '../../../src/services/alarms/alarms.ts';
 import { acceptForeign, listForeign } from '../../../src/services/payouts/foreign.ts';
-import { publishGasWallets } from '../../../src/services/payouts/gas-wallets.ts';
+import { publishGasWallets } from '../../../src/services/payouts/gas.ts';
 import { noteSigned, type SendingStage, shown, startSendingStage } from './stage.ts';
 
 const STRANGER = keyOfHex('5e'.repeat(20));

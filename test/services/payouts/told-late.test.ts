@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Wallet } from 'ethers';
 import { keyOfHex } from '../../../src/chains/address-key.ts';
-import { publishGasWallets } from '../../../src/services/payouts/gas-wallets.ts';
+import { publishGasWallets } from '../../../src/services/payouts/gas.ts';
 import { startTronWatcher, type TronWatcher } from '../watcher/tron/tron-watcher.ts';
 import { shown } from './stage.ts';
 

@@ -8,7 +8,7 @@ import { createSecretBox } from '../../../src/base/secret-box.ts';
 import { byNetwork } from '../../../src/chains/index.ts';
 import type { Network } from '../../../src/domain/assets.ts';
 import { createMerchant, updateMerchant } from '../../../src/services/merchants/merchants.ts';
-import { publishGasWallets } from '../../../src/services/payouts/gas-wallets.ts';
+import { publishGasWallets } from '../../../src/services/payouts/gas.ts';
 import { runSigner, type SignerDeps } from '../../../src/signer/pull/loop.ts';
 import { readPublicParts } from '../../../src/signer/wallet-file.ts';
 import { type LoggedLine, testDeps } from '../../support/gateway.ts';

@@ -5,8 +5,8 @@ import { eventually } from '../../../dev/support/eventually.ts';
 import { type LiveMoney, startLiveMoney } from '../../../dev/support/live-money.ts';
 import { normaliseAddress } from '../../../src/chains/addresses.ts';
 import { updateMerchant } from '../../../src/services/merchants/merchants.ts';
+import { retryPayout } from '../../../src/services/payouts/decisions.ts';
 import { setPaused } from '../../../src/services/payouts/pauses.ts';
-import { retryPayout } from '../../../src/services/payouts/retry.ts';
 import { startLiveSigner } from '../live-signer.ts';
 
 /** Nobody's: the signer pays no wallet of its own phrase. */

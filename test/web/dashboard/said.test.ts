@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { changeLine, presentChange } from '../../../src/cli/commands/withdraw-changes.ts';
 import type { WithdrawChangeView } from '../../../src/services/merchants/withdraw-notices.ts';
-import { payoutWords } from '../../../src/services/payouts/shown/words.ts';
+import { payoutWords } from '../../../src/services/payouts/words.ts';
 import { bannersOf } from '../../../src/web/dashboard/frame.ts';
 import { noDeliveries } from '../../../src/web/dashboard/pages/deliveries.ts';
 import { lastDays, OVERVIEW } from '../../../src/web/dashboard/pages/overview.ts';

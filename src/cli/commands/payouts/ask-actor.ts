@@ -1,5 +1,5 @@
 import { settlementWorkflowId } from '../../../domain/ids.ts';
-import type { SettlementPlace } from '../../../services/payouts/actor-message.ts';
+import type { SettlementPlace } from '../../../services/payouts/wakes.ts';
 import { type CommandGateway, requireTemporal } from '../../process.ts';
 
 const WITHIN_MS = 5_000;

@@ -38,7 +38,7 @@ async function conclude({ args, options }: { args: readonly string[]; options: O
   const [{ withGateway }, { namedPlace }, { concludePayout }, { takeUp }, { chainOf }, { CHAINS }] =
     await Promise.all([
       import('../../process.ts'),
-      import('../../../services/payouts/named-place.ts'),
+      import('../../../services/payouts/decisions.ts'),
       import('../../../services/payouts/conclude/conclude.ts'),
       import('../../../services/payouts/conclude/forgotten.ts'),
       import('../chain.ts'),

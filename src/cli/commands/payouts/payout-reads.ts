@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { NETWORKS, type Network } from '../../../domain/assets.ts';
 import { describePause, type Pause } from '../../../domain/payouts/pause.ts';
 import { PAYOUT_STATES, type PayoutState } from '../../../domain/settlement.ts';
-import type { WaitingView } from '../../../services/payouts/list.ts';
+import type { WaitingView } from '../../../services/payouts/views.ts';
 import { oneOf, text, wholeNumber } from '../../arguments.ts';
 import { COLUMNS, LISTS_IN } from '../../columns.ts';
 import { answering, leaf } from '../../run.ts';
@@ -35,7 +35,7 @@ type Filters = {
 async function list({ options }: { options: Filters }) {
   const [{ withGateway }, { listPayouts }, { readPauses }] = await Promise.all([
     import('../../process.ts'),
-    import('../../../services/payouts/list.ts'),
+    import('../../../services/payouts/views.ts'),
     import('../../../services/payouts/pauses.ts'),
   ]);
   const merchant = options.merchant?.toLowerCase();
@@ -88,7 +88,7 @@ const pauseView = ({ merchantId, byName, reason, at }: Pause) => ({
 async function show({ args }: { args: readonly string[] }) {
   const [{ withGateway }, { readPayout }] = await Promise.all([
     import('../../process.ts'),
-    import('../../../services/payouts/list.ts'),
+    import('../../../services/payouts/views.ts'),
   ]);
   const found = await withGateway({}, ({ deps }) => readPayout(deps, args[0]?.trim().toLowerCase() ?? ''));
   const { wait } = found;

@@ -29,7 +29,7 @@ async function retry({
 }) {
   const [{ withGateway }, { retryPayout }, { askToLook }] = await Promise.all([
     import('../../process.ts'),
-    import('../../../services/payouts/retry.ts'),
+    import('../../../services/payouts/decisions.ts'),
     import('./ask-actor.ts'),
   ]);
   const { by, reason = null } = options;

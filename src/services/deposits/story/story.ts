@@ -5,8 +5,8 @@ import { plainRows } from '../../../db/plain-rows.ts';
 import { firstRow, sql } from '../../../db/sql.ts';
 import type { WaitCode } from '../../../domain/payouts/waits.ts';
 import type { Deps } from '../../deps.ts';
-import { type MerchantPayoutView, payoutViews } from '../../payouts/shown/merchant-reads.ts';
-import { type WaitWords, waitWords } from '../../payouts/shown/words.ts';
+import { type MerchantPayoutView, merchantPayoutViews } from '../../payouts/views.ts';
+import { type WaitWords, waitWords } from '../../payouts/words.ts';
 import type { Scope } from '../../scope.ts';
 import { eventsOfSubject, type StoryEvent } from '../../webhooks/shown/subject-events.ts';
 import { readDeposit } from '../reads.ts';
@@ -44,7 +44,7 @@ export async function depositStory(
     'simulated',
   ]);
   const { steps, isCut } = await stepsOf(em, deposit);
-  const [payout = null] = row?.payoutId == null ? [] : await payoutViews(em, [row.payoutId]);
+  const [payout = null] = row?.payoutId == null ? [] : await merchantPayoutViews(em, [row.payoutId]);
   const wait = payout ? payout.wait : row ? await waitOf(em, deposit, row) : null;
   const events = await eventsOfSubject(em, scope, { subjectId: id, since: row?.createdAt ?? new Date(0) });
   return {

@@ -12,16 +12,13 @@ import type { Deps, TxDeps } from '../../deps.ts';
 import { type Tx, transact } from '../../transact.ts';
 import { holdCursorAt, RescanStopped } from '../../watcher/rescan.ts';
 import type { WatchedChain } from '../../watcher/watched-chain.ts';
+import type { NamedPlace } from '../decisions.ts';
 import { arrivedUnits, lockWithPayers, settleBy } from '../finish.ts';
-import type { NamedPlace } from '../named-place.ts';
 import { lockPayout, planOf } from '../plan.ts';
 import { endAsked, endOthers } from '../settle/living.ts';
 import { wakeAfterPayout } from '../wakes.ts';
-import { paidBy, type Wanted } from './deposits.ts';
-import { boundTransaction, sealedAmong, shownBy } from './evidence.ts';
-import { NotConcluded } from './refusal.ts';
-import { endPlanned } from './room.ts';
-import type { SignedFor } from './signed.ts';
+import { boundTransaction, type SignedFor, sealedAmong, shownBy } from './evidence.ts';
+import { endPlanned, NotConcluded, paidBy, type Wanted } from './room.ts';
 
 export type Conclusion = {
   readonly place: NamedPlace;

@@ -8,13 +8,11 @@ import { assetOf, type Network } from '../../../domain/assets.ts';
 import { recordAction } from '../../audit/record.ts';
 import type { Deps, TxDeps } from '../../deps.ts';
 import { transact } from '../../transact.ts';
-import { type SettlementPlace, settlementWake } from '../actor-message.ts';
 import { lockPayout, planOf } from '../plan.ts';
 import { livingPayout } from '../settle/living.ts';
-import { paidBy } from './deposits.ts';
-import { NotConcluded } from './refusal.ts';
-import { endPlanned, giveUpAsked } from './room.ts';
-import { requireVouched, type SignedBytes, type SignedFor } from './signed.ts';
+import { type SettlementPlace, settlementWake } from '../wakes.ts';
+import { requireVouched, type SignedBytes, type SignedFor } from './evidence.ts';
+import { endPlanned, giveUpAsked, NotConcluded, paidBy } from './room.ts';
 
 /** All that is known again, and the payout that the named one is for. */
 export type TakenUp = { readonly payoutId: string; readonly hashes: readonly string[] };

@@ -12,18 +12,23 @@ import type { PayoutState } from '../../../domain/settlement.ts';
 import { unlessBusy } from '../../busy.ts';
 import { transact } from '../../transact.ts';
 import { failPayout, settlePayout } from '../finish.ts';
-import { afterPayout } from '../lending/after.ts';
 import { cancelPayout, fitPayout, joinPayout, PayoutMoved } from '../plan.ts';
 import { wakeWallet } from '../wakes.ts';
 import { sendFirst } from '../wallet/send.ts';
-import { ask } from './ask.ts';
 import { asking, Crowded, IN_LINE_MS } from './asking.ts';
 import { assess } from './assess.ts';
 import { begin } from './begin.ts';
+import {
+  type Assessing,
+  newMemory,
+  type SettlementDeps,
+  type SettlementInput,
+  type SettlementStep,
+} from './context.ts';
 import { noteFailed } from './failed-before.ts';
 import { doubtOf } from './failure.ts';
-import type { SettlementDeps, SettlementInput, SettlementStep } from './input.ts';
 import {
+  ask,
   beginPaying,
   endAsked,
   endOthers,
@@ -35,8 +40,7 @@ import {
   Outdated,
   type Pace,
 } from './living.ts';
-import { newMemory } from './memory.ts';
-import type { Assessing } from './outgoing.ts';
+import { afterPayout } from './take-back.ts';
 import { endWait, noteWait } from './waits.ts';
 
 /** A step asks endpoints a few times; each has a shorter limit of its own. */

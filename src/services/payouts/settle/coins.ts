@@ -8,10 +8,7 @@ import { type Currency, NATIVE_CURRENCY, type Network } from '../../../domain/as
 import type { Deps } from '../../deps.ts';
 import { assetKey, expectedUnits } from '../../reconciliation/expected-balances.ts';
 import type { WatchedChain } from '../../watcher/watched-chain.ts';
-import type { PayoutMemory } from './memory.ts';
-
-/** The wallet that pays for gas on a network. */
-export type GasWallet = { readonly address: string; readonly addressKey: AddressKey };
+import type { GasWallet, PayoutMemory } from './context.ts';
 
 export type MoneyThere = {
   readonly blockNumber: number;

@@ -4,9 +4,9 @@ import { firstRow, sql } from '../../../db/sql.ts';
 import { assetOf, type Network } from '../../../domain/assets.ts';
 import { type Wait, waits } from '../../../domain/payouts/facts.ts';
 import type { Deps } from '../../deps.ts';
-import { retriedAt } from '../pauses.ts';
+import { retriedAt } from '../decisions.ts';
 import type { PayoutPlace } from '../plan.ts';
-import type { Assessing } from './outgoing.ts';
+import type { Assessing } from './context.ts';
 
 const FIRST_PAUSE_MS = 10 * 60_000;
 const LONGEST_PAUSE_MS = 6 * 60 * 60_000;

@@ -2,8 +2,7 @@ import type { Outcomes } from '../../../chains/spending.ts';
 import type { Payout } from '../../../db/entities/index.ts';
 import { rows, sql } from '../../../db/sql.ts';
 import { waits } from '../../../domain/payouts/facts.ts';
-import type { Held } from './memory.ts';
-import type { Assessing } from './outgoing.ts';
+import type { Assessing, Held } from './context.ts';
 
 const AGREEING = 2;
 const AGAIN_MS = 30_000;

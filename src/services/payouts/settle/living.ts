@@ -6,7 +6,7 @@ import type { SentMove } from '../../../db/entities/chain/sent-transaction.ts';
 import { Payout } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
 import { firstRow, literals, rows, run, sql } from '../../../db/sql.ts';
-import type { Currency, Network } from '../../../domain/assets.ts';
+import { type Currency, NATIVE_CURRENCY, type Network } from '../../../domain/assets.ts';
 import { roomSaid } from '../../../domain/payouts/asked.ts';
 import type { LivingFacts, SentFacts } from '../../../domain/payouts/facts.ts';
 import { describePause } from '../../../domain/payouts/pause.ts';
@@ -14,10 +14,11 @@ import { MONEY_PURPOSES } from '../../../domain/payouts/purpose.ts';
 import { decideLiving, type LivingStep } from '../../../domain/payouts/step.ts';
 import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
 import type { Deps, TxDeps } from '../../deps.ts';
-import { movePayout } from '../move.ts';
-import { readPause, retriedAt } from '../pauses.ts';
-import { fitting } from '../plan.ts';
-import type { SettlementInput } from './input.ts';
+import { retriedAt } from '../decisions.ts';
+import { readPause } from '../pauses.ts';
+import { fitting, movePayout } from '../plan.ts';
+
+import type { GasWallet, Ready, SettlementInput } from './context.ts';
 
 /** The payout of an address that is under way; an address has one at most. */
 export async function livingPayout(
@@ -59,7 +60,7 @@ const EXPIRED = sql<boolean>`(s.block_hash is null and s.expires_at is not null 
   where c.network = s.network and b.mined_at >= s.expires_at))`;
 
 /** Of a transaction `s`: it would pay deposits that went to another payout, because its own has failed. */
-export const HAS_FAILED = sql<boolean>`(s.purpose is not distinct from 'payout' and exists (
+const HAS_FAILED = sql<boolean>`(s.purpose is not distinct from 'payout' and exists (
   select 1 from payouts f where f.id = s.payout_id and f.state = 'failed'))`;
 /** Of a transaction `s`: it is signed and in no block, may land, and is to. */
 export const IS_LOOSE = sql<boolean>`(s.state in ('signed', 'sent') and not ${PLACE_TAKEN}
@@ -228,5 +229,37 @@ export async function endOthers(em: Em, deps: Deps | TxDeps, payoutId: string): 
     sql`update sent_transactions s set state = 'dead', updated_at = ${deps.now()}
       where s.payout_id = ${payoutId} and s.state in ('signed', 'sent')
         and (${PLACE_TAKEN} or ${EXPIRED})`,
+  );
+}
+
+const PURPOSE = { pay_out: 'payout', top_up: 'gas', lend: 'delegate', take_back: 'reclaim' } as const;
+/** What is taken back of what was lent for a payout. */
+type TakenBack = Omit<Extract<Ready, { from: GasWallet }>, 'does'> & { readonly does: 'take_back' };
+
+/**
+ * Asks the signer for a transaction, in the transaction that holds the payout locked: the next attempt of its
+ * purpose. The signer reads everything again and may refuse it.
+ */
+export async function ask(em: Em, deps: TxDeps, payout: Payout, ready: Ready | TakenBack): Promise<void> {
+  const { id: payoutId, network, address, addressKey, destination } = payout;
+  const purpose = PURPOSE[ready.does];
+  const way =
+    ready.does === 'pay_out'
+      ? { from: { address, addressKey }, to: destination, currency: payout.currency }
+      : { from: ready.from, to: address, currency: NATIVE_CURRENCY[network] };
+  const before = await firstRow(
+    em,
+    sql<{ attempts: number }>`select coalesce(max(attempt), 0)::int as attempts from sent_transactions
+      where payout_id = ${payoutId} and purpose = ${purpose}`,
+  );
+  const now = deps.now();
+  await run(
+    em,
+    sql`insert into sent_transactions (id, network, purpose, payout_id, attempt, state, from_address,
+        from_key, to_address, to_key, currency, amount_units, terms, created_at, updated_at)
+      values (${deps.newId()}, ${network}, ${purpose}, ${payoutId}, ${(before?.attempts ?? 0) + 1}, 'asked',
+        ${way.from.address}, ${way.from.addressKey}, ${way.to}, ${addressKeyOf(network, way.to)},
+        ${way.currency}, ${ready.units.toString()}::numeric, ${JSON.stringify(ready.terms)}::jsonb,
+        ${now}, ${now})`,
   );
 }

@@ -4,8 +4,7 @@ import type { Currency } from '../../../domain/assets.ts';
 import { alarms } from '../../../domain/payouts/waits.ts';
 import { fitted } from '../../../domain/text.ts';
 import type { Deps } from '../../deps.ts';
-import type { SettlementInput } from './input.ts';
-import type { Held } from './memory.ts';
+import type { Held, SettlementInput } from './context.ts';
 
 /** Of which payout something is said, or of which asset where nothing is planned. */
 export type WaitPlace = {

@@ -2,23 +2,23 @@
 // sends them again, the lowest nonce first, replaces them by fee, and calls a person. Whose payouts they are
 // makes no difference.
 import { LockMode } from '@mikro-orm/core';
-import { Payout } from '../../../db/entities/index.ts';
+import { Payout, SentTransaction } from '../../../db/entities/index.ts';
 import { firstRow, run, sql } from '../../../db/sql.ts';
+import { assetOf } from '../../../domain/assets.ts';
 import { BY_PRICE } from '../../../domain/payouts/taken.ts';
 import { decideWallet } from '../../../domain/payouts/wallet.ts';
 import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
 import { transact } from '../../transact.ts';
 import { stepOverChain } from '../settle/advance.ts';
-import { ask } from '../settle/ask.ts';
 import { asking } from '../settle/asking.ts';
-import type { SettlementDeps, SettlementInput } from '../settle/input.ts';
-import { Outdated } from '../settle/living.ts';
-import type { Assessing } from '../settle/outgoing.ts';
-import { outbid } from './outbid.ts';
+import { coinsBeside } from '../settle/coins.ts';
+import type { Assessing, Ready, SettlementDeps, SettlementInput } from '../settle/context.ts';
+import { ask, Outdated } from '../settle/living.ts';
+import { ANY_COINS, tooDear } from '../settle/top-up.ts';
 import { IS_TO_REPLACE, noteRefused, sendSigned, type UnminedRow, unminedOf } from './send.ts';
 
 /** `addressKey` is the wallet's; `alarmed`: its wait was reported already. */
-export type WalletInput = SettlementInput;
+type WalletInput = SettlementInput;
 export type WalletStep =
   /** A step was made: look again at once. `late`: a person is still wanted who was called before. */
   | { readonly kind: 'went'; readonly note: string; readonly late: boolean }
@@ -104,4 +104,38 @@ async function replace(deps: Assessing, { id, payoutId }: UnminedRow): Promise<s
     );
   });
   return undefined;
+}
+
+/**
+ * The same transfer for a price that nodes take in the place of an earlier attempt; a payout of coins pays
+ * the difference out of what it moves. A sentence where that price is more than is allowed, or more of coins
+ * than SETTLE_MAX_FEE_PERCENT: the attempts that were signed are sent on meanwhile. Throws where no endpoint
+ * answers.
+ */
+async function outbid(deps: Assessing, payout: Payout, sentId: string): Promise<Ready | string> {
+  const em = deps.orm.em.fork();
+  const before = await em.findOneOrFail(SentTransaction, sentId);
+  const { purpose, fromKey, fromAddress, toKey, amountUnits, terms } = before;
+  if (!deps.chain.spending || toKey == null || amountUnits == null)
+    throw new Error(`${sentId} cannot be outbid`);
+  const isCoin = purpose === 'gas' || assetOf(payout.network, payout.currency).kind === 'native';
+  const { freeUnits, reserveUnits } = await coinsBeside(em, payout);
+  const quote = await deps.chain.spending.quote(
+    {
+      from: fromKey,
+      to: toKey,
+      kind: isCoin ? 'native' : 'token',
+      units: purpose === 'payout' ? payout.grossUnits + (isCoin ? reserveUnits : 0n) : ANY_COINS,
+    },
+    { above: terms as Readonly<Record<string, string | number>> },
+    deps.signal,
+  );
+  if (quote.kind === 'refused') return quote.reason;
+  if (!isCoin && freeUnits < quote.mostUnits) return 'the address has too few coins for a higher price';
+  const dear = purpose === 'payout' && isCoin ? await tooDear(deps, payout, quote.mostUnits) : undefined;
+  if (dear) return dear.reason;
+  const units = quote.units < payout.grossUnits ? quote.units : payout.grossUnits;
+  if (purpose === 'payout') return { does: 'pay_out', units, terms: quote.terms };
+  const from = { address: fromAddress, addressKey: fromKey };
+  return { does: 'top_up', from, units: amountUnits, terms: quote.terms };
 }

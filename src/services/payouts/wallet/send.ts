@@ -7,7 +7,7 @@ import { decideWallet, LET_BE_PART, type Unmined } from '../../../domain/payouts
 import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
 import { fitted } from '../../../domain/text.ts';
 import type { Deps } from '../../deps.ts';
-import type { SettlementInput } from '../settle/input.ts';
+import type { SettlementInput } from '../settle/context.ts';
 import { IS_LOOSE } from '../settle/living.ts';
 import { wakeWallet } from '../wakes.ts';
 

@@ -11,8 +11,8 @@ import {
   type MerchantPayoutView,
   type PaidDeposit,
   type PayoutTransaction,
-} from '../../../services/payouts/shown/merchant-reads.ts';
-import type { WaitWords } from '../../../services/payouts/shown/words.ts';
+} from '../../../services/payouts/views.ts';
+import type { WaitWords } from '../../../services/payouts/words.ts';
 import { type Html, html } from '../../html.ts';
 import { amount, usd } from '../../parts/amount.ts';
 import { card } from '../../parts/card.ts';

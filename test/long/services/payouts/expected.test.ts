@@ -5,7 +5,7 @@ import { Wallet } from 'ethers';
 import fc from 'fast-check';
 import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts';
 import { NATIVE_CURRENCY, NETWORKS } from '../../../../src/domain/assets.ts';
-import { publishGasWallets } from '../../../../src/services/payouts/gas-wallets.ts';
+import { publishGasWallets } from '../../../../src/services/payouts/gas.ts';
 import { assetKey, expectedUnits } from '../../../../src/services/reconciliation/expected-balances.ts';
 import { noteSigned, type SendingStage, shown, startSendingStage } from '../../../services/payouts/stage.ts';
 

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import type { Deps } from '../../../../src/services/deps.ts';
 import { type Concluded, concludePayout } from '../../../../src/services/payouts/conclude/conclude.ts';
-import { NotConcluded } from '../../../../src/services/payouts/conclude/refusal.ts';
-import { namedPlace } from '../../../../src/services/payouts/named-place.ts';
+import { NotConcluded } from '../../../../src/services/payouts/conclude/room.ts';
+import { namedPlace } from '../../../../src/services/payouts/decisions.ts';
 import type { WatchedChain } from '../../../../src/services/watcher/watched-chain.ts';
 
 type Stage = { readonly deps: Deps; readonly watchedChain: WatchedChain };

@@ -3,7 +3,7 @@ import { eventually } from '../../../../dev/support/eventually.ts';
 import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts';
 import { rows } from '../../../../src/db/sql.ts';
 import { updateMerchant } from '../../../../src/services/merchants/merchants.ts';
-import { retryPayout } from '../../../../src/services/payouts/retry.ts';
+import { retryPayout } from '../../../../src/services/payouts/decisions.ts';
 import { lentPage } from '../../../../src/services/repair/settlements.ts';
 import { settlementResult } from '../../../../workflows/results.ts';
 import { stallingTron } from '../../../actors/support/stalling.ts';

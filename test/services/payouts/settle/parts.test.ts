@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { keyOfHex } from '../../../../src/chains/address-key.ts';
-import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
+import type { SettlementStep } from '../../../../src/services/payouts/settle/context.ts';
 import { type SettleStage, startFundedStage, USDT } from './stage.ts';
 import { reasonOf } from './steps.ts';
 

@@ -5,7 +5,7 @@ import { createRpcPool } from '../../../../src/chains/rpc/json-rpc.ts';
 import type { Spending } from '../../../../src/chains/spending.ts';
 import type { ServiceSettings } from '../../../../src/services/deps.ts';
 import { updateMerchant } from '../../../../src/services/merchants/merchants.ts';
-import { publishGasWallets } from '../../../../src/services/payouts/gas-wallets.ts';
+import { publishGasWallets } from '../../../../src/services/payouts/gas.ts';
 import { startTestWatcher } from '../../watcher/test-watcher.ts';
 import { shown, tokensOf } from '../stage.ts';
 import { actingOn, signerOf } from './common.ts';

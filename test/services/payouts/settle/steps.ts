@@ -1,5 +1,5 @@
 // What steps of a payout say, for tests that wait for one.
-import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
+import type { SettlementStep } from '../../../../src/services/payouts/settle/context.ts';
 
 /** What it did, or why it waits. */
 export const wordsOf = (step: SettlementStep | undefined): string =>

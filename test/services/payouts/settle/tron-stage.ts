@@ -4,7 +4,7 @@ import type { Spending } from '../../../../src/chains/spending.ts';
 import { TRON_ADDRESSES } from '../../../../src/chains/tron/addresses.ts';
 import type { ServiceSettings } from '../../../../src/services/deps.ts';
 import { updateMerchant } from '../../../../src/services/merchants/merchants.ts';
-import { publishGasWallets } from '../../../../src/services/payouts/gas-wallets.ts';
+import { publishGasWallets } from '../../../../src/services/payouts/gas.ts';
 import { startTronWatcher } from '../../watcher/tron/tron-watcher.ts';
 import { shown, tokensOf } from '../stage.ts';
 import { actingOn, signerOf } from './common.ts';

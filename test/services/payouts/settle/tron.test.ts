@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ANSWERS, always } from '../../../../dev/tron/faults.ts';
-import type { SettlementStep } from '../../../../src/services/payouts/settle/input.ts';
+import type { SettlementStep } from '../../../../src/services/payouts/settle/context.ts';
 import { isSent, reasonOf, says } from './steps.ts';
 import { MERCHANT_KEY, startFundedTronStage, TRX, type TronSettleStage } from './tron-stage.ts';
 

@@ -1,9 +1,9 @@
 // What a merchant is told of payouts: in words of their own, without what operators write to each other.
 
-import { isoSeconds } from '../../../domain/events.ts';
-import type { SentPurpose } from '../../../domain/payouts/purpose.ts';
-import { WAITS, type WaitCode } from '../../../domain/payouts/waits.ts';
-import type { PayoutState, SentState } from '../../../domain/settlement.ts';
+import { isoSeconds } from '../../domain/events.ts';
+import type { SentPurpose } from '../../domain/payouts/purpose.ts';
+import { WAITS, type WaitCode } from '../../domain/payouts/waits.ts';
+import type { PayoutState, SentState } from '../../domain/settlement.ts';
 
 /** Who has to do something before a payout goes on; `nobody` where it goes on by itself. */
 export type WaitsFor = 'you' | 'operator' | 'nobody';

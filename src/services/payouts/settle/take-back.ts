@@ -7,15 +7,13 @@ import { literals, rows, run, sql } from '../../../db/sql.ts';
 import { decideReclaim, type ReclaimFacts, type ReclaimStep } from '../../../domain/payouts/reclaim.ts';
 import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
 import { transact } from '../../transact.ts';
-import { retriedAt } from '../pauses.ts';
-import { ask } from '../settle/ask.ts';
-import { asking } from '../settle/asking.ts';
-import type { SettlementInput, SettlementStep } from '../settle/input.ts';
-import { endOthers, giveUp, Outdated, sentFor, signerFacts } from '../settle/living.ts';
-import type { Assessing } from '../settle/outgoing.ts';
-import { noteWait } from '../settle/waits.ts';
+import { retriedAt } from '../decisions.ts';
 import { wakeWallet } from '../wakes.ts';
 import { sendFirst } from '../wallet/send.ts';
+import { asking } from './asking.ts';
+import type { Assessing, SettlementInput, SettlementStep } from './context.ts';
+import { ask, endOthers, giveUp, Outdated, sentFor, signerFacts } from './living.ts';
+import { noteWait } from './waits.ts';
 
 /** An address has several only where what was lent before does not come back. */
 const MOST_LOANS = 20;
