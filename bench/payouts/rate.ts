@@ -21,8 +21,8 @@ const PER_BLOCK = 40;
 const LIMIT_MS = 10 * 60_000;
 /** What a settlement that meets no hindrance goes through, and the look that finds nothing left. */
 const STEPS = {
-  BNB: ['planned', 'planned', 'paying', 'paying', 'settled'],
-  USDT: ['planned', 'planned', 'planned', 'planned', 'paying', 'paying', 'settled'],
+  BNB: ['planned', 'paying', 'paying', 'settled'],
+  USDT: ['planned', 'planned', 'planned', 'paying', 'paying', 'settled'],
 } as const;
 
 type Currency = keyof typeof STEPS;

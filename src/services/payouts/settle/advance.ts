@@ -38,7 +38,6 @@ import {
   livingPayout,
   looseOf,
   Outdated,
-  type Pace,
 } from './living.ts';
 import { afterPayout } from './take-back.ts';
 import { endWait, noteWait } from './waits.ts';
@@ -96,7 +95,8 @@ export async function stepOverChain<Step>(
     return waiting(`this worker has no RPC endpoints for ${network}: set them and restart it`, NOT_HERE_MS);
   const turn = deps.asks?.(turnOf);
   const { memory = newMemory() } = deps;
-  const assessing = { ...deps, chain, signal: AbortSignal.timeout(STEP_MS + IN_LINE_MS), turn, memory };
+  const signal = AbortSignal.timeout(STEP_MS + IN_LINE_MS);
+  const assessing = { ...deps, chain, spending: chain.spending, signal, turn, memory };
   try {
     return await unlessBusy(deps, { name, id: addressKey }, () => take(assessing));
   } catch (error) {
@@ -125,39 +125,36 @@ async function merchantOf(deps: SettlementDeps, { network, addressKey }: Settlem
 async function step(deps: Assessing, input: SettlementInput): Promise<SettlementStep> {
   const em = deps.orm.em.fork();
   const [living, over] = [await livingPayout(em, input), await looseOf(em, input)];
+  // What is signed later by the same wallet can land only behind it.
   const loose = over && (await nextOf(deps, input, over));
-  if (living) {
-    // What is signed later by the same wallet can land only behind it.
-    if (loose) await wakeFor(loose);
-    return await take(await nextOf(deps, input, living));
-  }
+  if (living) return await take(await nextOf(deps, input, living));
   return await afterPayout(deps, input, () => (loose ? take(loose) : begin(deps, input)));
 }
 
+/** What is next, once the actor of the wallet is told of what no block has. */
 async function nextOf(deps: Assessing, input: SettlementInput, payout: Payout): Promise<Living> {
-  const { resendMs = 0, finalLookMs: blockLookMs = 0 } = deps.chain.spending ?? {};
-  const pace = { resendMs, blockLookMs };
-  const facts = await livingFacts(deps.orm.em.fork(), deps, payout, pace);
+  const em = deps.orm.em.fork();
+  const facts = await livingFacts(em, deps, payout);
+  const decided = decideLiving(facts);
+  if (decided.does === 'wait' && decided.wakes !== undefined)
+    await wakeWallet(em, deps, { sentId: decided.wakes, resendMs: deps.spending.resendMs });
   const room = facts.sent
     .filter((one) => one.state === 'dead')
     .findLast((one) => roomSaid(one) !== undefined);
   const most = room && roomSaid(room);
-  return { deps, input, payout, decided: decideLiving(facts), rows: facts.sent.length, pace, most };
+  return { deps, input, payout, decided, rows: facts.sent.length, most };
 }
 
-async function take(the: Living): Promise<SettlementStep> {
-  const { deps, payout, decided } = the;
-  if (decided.does === 'wait') {
-    await wakeFor(the);
-    return await wait(the, decided);
-  }
-  if (decided.does === 'prepare') return await prepare(the);
-  if (decided.does === 'send') return await send(the, decided.id);
+async function take(living: Living): Promise<SettlementStep> {
+  const { deps, payout, decided } = living;
+  if (decided.does === 'wait') return await wait(living, decided);
+  if (decided.does === 'prepare') return await prepare(living);
+  if (decided.does === 'send') return await send(living, decided.id);
   const { does } = decided;
   const isEnd = does === 'fail' || does === 'settle';
   const doubt = isEnd ? await asking(deps, () => doubtOf(deps, payout, does)) : undefined;
-  if (doubt) return await wait(the, doubt);
-  return await write(the, decided);
+  if (doubt) return await wait(living, doubt);
+  return await write(living, decided);
 }
 
 type Living = {
@@ -167,16 +164,9 @@ type Living = {
   readonly decided: LivingStep;
   /** How many transactions it was decided from. */
   readonly rows: number;
-  readonly pace: Pace;
   /** What the signer would sign of it, where it is more than a limit allows. */
   readonly most: bigint | undefined;
 };
-
-/** Tells the actor of the wallet of what no block has. */
-async function wakeFor({ deps, decided, pace: { resendMs } }: Living): Promise<void> {
-  if (decided.does !== 'wait' || decided.wakes === undefined) return;
-  await wakeWallet(deps.orm.em.fork(), deps, { sentId: decided.wakes, resendMs });
-}
 
 async function wait(
   { deps, input, payout }: Living,
@@ -189,63 +179,62 @@ async function wait(
 }
 
 /** Nothing is signed for it: more deposits may join, or only some stay, and what it takes is asked for. */
-async function prepare(the: Living): Promise<SettlementStep> {
-  const { deps, payout, decided, rows, pace, most } = the;
+async function prepare(living: Living): Promise<SettlementStep> {
+  const { deps, payout, decided, rows, most } = living;
   const changed = await transact(deps, async ({ em }) =>
     most === undefined ? await joinPayout(em, deps, payout.id) : await fitPayout(em, deps, payout.id, most),
   );
   if (changed > 0)
     return went(
-      the,
+      living,
       'planned',
       most === undefined ? `${changed} more deposits joined` : 'it is paid in parts',
     );
   const { network, addressKey, address, currency, grossUnits, destination } = payout;
   const money = { payoutId: payout.id, network, addressKey, address, currency, grossUnits, destination };
   const ready = await assess(deps, money);
-  if (ready.does === 'wait' && !WAITS[ready.code].givenUp) return await wait(the, ready);
+  if (ready.does === 'wait' && !WAITS[ready.code].givenUp) return await wait(living, ready);
   if (ready.does === 'wait') {
     await transact(deps, async ({ em }) => {
-      await holdStep(em, deps, { payoutId: payout.id, step: decided, rows, pace });
+      await holdStep(em, deps, { payoutId: payout.id, step: decided, rows });
       await cancel(em, deps, payout.id, ready.reason);
     });
     // Not planned again at once: a price that goes up and down would make a row each time.
-    return await wait(the, ready);
+    return await wait(living, ready);
   }
   await transact(deps, async ({ em }) => {
-    const held = await holdStep(em, deps, { payoutId: payout.id, step: decided, rows, pace });
+    const held = await holdStep(em, deps, { payoutId: payout.id, step: decided, rows });
     if (held.grossUnits !== payout.grossUnits) throw new Outdated('deposits joined the payout meanwhile');
     // A top-up whose time is over: the signer signs another one only once the first is ended.
     await endOthers(em, deps, payout.id);
     await ask(em, deps, held, ready);
   });
-  return went(the, 'planned', `asked for ${ASKED[ready.does]}`);
+  return went(living, 'planned', `asked for ${ASKED[ready.does]}`);
 }
 
-async function send(the: Living, id: string): Promise<SettlementStep> {
-  const { deps, payout } = the;
-  const { spending } = deps.chain;
-  if (spending) await asking(deps, () => sendFirst(deps, { id, spending, signal: deps.signal }));
-  return went(the, payout.state, 'sent');
+async function send(living: Living, id: string): Promise<SettlementStep> {
+  const { deps, payout } = living;
+  await asking(deps, () => sendFirst(deps, id));
+  return went(living, payout.state, 'sent');
 }
 
 /** Steps that change nothing but rows: what is final decides them. */
-async function write(the: Living, decided: LivingStep): Promise<SettlementStep> {
-  const { deps, payout, rows, pace } = the;
+async function write(living: Living, decided: LivingStep): Promise<SettlementStep> {
+  const { deps, payout, rows } = living;
   const { id: payoutId, network } = payout;
   return await transact(deps, async (tx) => {
     const { em } = tx;
-    const hold = async () => await holdStep(em, deps, { payoutId, step: decided, rows, pace });
+    const hold = async () => await holdStep(em, deps, { payoutId, step: decided, rows });
     if (decided.does === 'pay') {
       await beginPaying(em, deps, await hold());
-      return went(the, 'paying', 'signed');
+      return went(living, 'paying', 'signed');
     }
     if (decided.does === 'settle') {
       const cursor = await em.findOne(ChainCursor, network);
       await settlePayout(tx, deps, { payoutId, headNumber: cursor?.headNumber ?? null, hold });
       await endOthers(em, deps, payoutId);
       await endAsked(em, deps, payoutId);
-      return went(the, 'settled', 'paid out');
+      return went(living, 'settled', 'paid out');
     }
     if (decided.does === 'fail') {
       await failPayout(em, deps, {
@@ -257,17 +246,17 @@ async function write(the: Living, decided: LivingStep): Promise<SettlementStep> 
         },
       });
       noteFailed(deps, network);
-      return went(the, 'failed', decided.reason);
+      return went(living, 'failed', decided.reason);
     }
     if (decided.does === 'give_up') {
       await hold();
       await giveUp(em, deps, decided.id);
-      return went(the, payout.state, decided.reason);
+      return went(living, payout.state, decided.reason);
     }
     if (decided.does === 'cancel') {
       await hold();
       await cancel(em, deps, payoutId, decided.reason);
-      return went(the, 'cancelled', decided.reason);
+      return went(living, 'cancelled', decided.reason);
     }
     throw new Error(`${decided.does} is no step of rows alone`);
   });

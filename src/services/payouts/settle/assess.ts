@@ -9,16 +9,7 @@ import { asking } from './asking.ts';
 import { coinsBeside, gasWalletOf, type MoneyThere, moneyThere } from './coins.ts';
 import type { Assessing, GasWallet, Held, Outgoing, Ready } from './context.ts';
 import { hasFailedHere, hasFailedOfLate } from './failed-before.ts';
-import {
-  assessTopUp,
-  lackingOf,
-  lacksCoins,
-  noGasWallet,
-  notKept,
-  quoted,
-  refusedBy,
-  tooDear,
-} from './top-up.ts';
+import { assessTopUp, lackingOf, lacksCoins, noGasWallet, notKept, refusedBy, tooDear } from './top-up.ts';
 
 const QUICK_MS = 5_000;
 const SLOW_MS = 10 * 60_000;
@@ -72,7 +63,7 @@ async function askedAbout(deps: Assessing, money: Outgoing, isToken: boolean): P
     units: money.grossUnits + (isToken ? 0n : beside.reserveUnits),
   };
   const careful = await hasFailedOfLate(deps.orm.em.fork(), deps, money);
-  const quote = await quoted(deps, order, careful);
+  const quote = await deps.spending.quote(order, { careful }, deps.signal);
   if (quote.kind === 'refused') return refusedBy(quote);
   const { terms, mostUnits } = quote;
   const units = quote.units < money.grossUnits ? quote.units : money.grossUnits;
@@ -89,7 +80,7 @@ async function askedAbout(deps: Assessing, money: Outgoing, isToken: boolean): P
  * addresses that wait for the same must not ask for it one by one.
  */
 async function knownBefore(deps: Assessing, money: Outgoing): Promise<Held | undefined> {
-  const { leastTokenCost } = deps.chain.spending ?? {};
+  const { leastTokenCost } = deps.spending;
   if (!leastTokenCost) return undefined;
   const least = leastTokenCost();
   const dear = least === undefined ? undefined : await tooDear(deps, money, least);
@@ -139,7 +130,7 @@ async function beforePayout(
   money: Outgoing,
   { terms, freeUnits }: Has,
 ): Promise<Ready | Held | undefined> {
-  const { lending, lends } = deps.chain.spending ?? {};
+  const { lending, lends } = deps.spending;
   const em = deps.orm.em.fork();
   if (!lending || lends !== true || (await hasFailedHere(em, money))) return undefined;
   const lender = await gasWalletOf(em, money.network);

@@ -13,7 +13,7 @@ import { MAX_COVERED, planPayout } from '../plan.ts';
 import { assess } from './assess.ts';
 import type { Assessing, Held, Outgoing, SettlementInput, SettlementStep } from './context.ts';
 import { pauseAfterLast } from './failed-before.ts';
-import { Outdated, sentFor } from './living.ts';
+import { ask, holdStep, Outdated, sentFor } from './living.ts';
 import { endWait, noteWait, type WaitPlace } from './waits.ts';
 
 /** What could be paid out of an address in one asset. */
@@ -111,11 +111,15 @@ async function planned(
   };
   const ready = await assess(deps, money);
   if (ready.does === 'wait') return ready;
-  const payout = await transact(deps, async ({ em: inTx }) => {
-    if (await readPause(inTx, merchantId)) throw new Outdated('payouts were paused meanwhile');
-    return await planPayout(inTx, deps, { network, addressKey, currency, destination });
+  return await transact(deps, async ({ em: inTx }) => {
+    const payout = await planPayout(inTx, deps, { network, addressKey, currency, destination });
+    if (!payout) return waits('on_its_way', 'its deposits are paid out otherwise by now', 0);
+    // What was found out is asked for beside the plan: another sum, a pause or a change of the address ends it.
+    if (payout.grossUnits !== units) throw new Outdated('its deposits are others by now');
+    const step = { does: 'prepare' } as const;
+    await ask(inTx, deps, await holdStep(inTx, deps, { payoutId: payout.id, step, rows: 0 }), ready);
+    return undefined;
   });
-  return payout ? undefined : waits('on_its_way', 'its deposits are paid out otherwise by now', 0);
 }
 
 /** By asset, what a payout would cover: of many deposits the largest, as {@link planPayout} takes them. */

@@ -1,4 +1,5 @@
 import type { AddressKey } from '../../../chains/address-key.ts';
+import type { Spending } from '../../../chains/spending.ts';
 import type { Currency, Network } from '../../../domain/assets.ts';
 import type { Wait } from '../../../domain/payouts/facts.ts';
 import type { PayoutState } from '../../../domain/settlement.ts';
@@ -56,6 +57,7 @@ export type Ready =
 
 export type Assessing = Deps & {
   readonly chain: WatchedChain;
+  readonly spending: Spending;
   readonly signal: AbortSignal;
   readonly turn?: Turn | undefined;
   readonly memory: PayoutMemory;

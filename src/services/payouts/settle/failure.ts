@@ -19,8 +19,6 @@ export async function doubtOf(
   { id }: Payout,
   does: 'settle' | 'fail',
 ): Promise<Held | undefined> {
-  const { spending } = deps.chain;
-  if (!spending) return undefined;
   const told = await Promise.all(
     (await endingsOf(deps, id, does)).map(async (ending) => {
       const { hash, number, block, expiresAt } = ending;
@@ -28,7 +26,7 @@ export async function doubtOf(
         number === null || block === null
           ? new Date(expiresAt ?? 0)
           : { number: Number.parseInt(number, 10), hash: block };
-      const said = await spending.outcomes(hash, sought, deps.signal);
+      const said = await deps.spending.outcomes(hash, sought, deps.signal);
       return { ...ending, ...judged(ending, does, said), asked: said.asked };
     }),
   );

@@ -2,6 +2,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { AddressKey } from '../../../chains/address-key.ts';
 import { addressKeyOf } from '../../../chains/addresses.ts';
+import type { Spending } from '../../../chains/spending.ts';
 import type { SentMove } from '../../../db/entities/chain/sent-transaction.ts';
 import { Payout } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
@@ -45,8 +46,6 @@ export async function looseOf(
   return found ? await em.findOneOrFail(Payout, found.id) : null;
 }
 
-export type Pace = Pick<LivingFacts, 'resendMs' | 'blockLookMs'>;
-
 /** Of a transaction `s`: another one has its place in a block that was read twice. */
 const PLACE_TAKEN = sql<boolean>`exists (select 1 from sent_transactions o where o.network = s.network
   and o.from_key = s.from_key and o.nonce = s.nonce and o.hash <> s.hash and o.block_hash is not null
@@ -66,20 +65,19 @@ const HAS_FAILED = sql<boolean>`(s.purpose is not distinct from 'payout' and exi
 export const IS_LOOSE = sql<boolean>`(s.state in ('signed', 'sent') and not ${PLACE_TAKEN}
   and not ${EXPIRED} and not ${HAS_FAILED})`;
 
+type Paced = TxDeps & { readonly spending: Pick<Spending, 'resendMs' | 'finalLookMs'> };
+
 /** What decides its next step. */
-export async function livingFacts(em: Em, deps: TxDeps, payout: Payout, pace: Pace): Promise<LivingFacts> {
+export async function livingFacts(em: Em, deps: Paced, payout: Payout): Promise<LivingFacts> {
   const { id, merchantId, network, destination, state } = payout;
   const pause = await readPause(em, merchantId);
   const sent = await sentFor(em, network, id);
-  const withdraw = await firstRow(
+  const still = await firstRow(
     em,
-    sql<{ address: string | null }>`select address from withdraw_addresses
-      where merchant_id = ${merchantId} and network = ${network}`,
-  );
-  const lost = await firstRow(
-    em,
-    sql<{ id: string }>`select id from deposits where payout_id = ${id}
-      and (status <> 'completed' or block_hash is null or verified_at is null) limit 1`,
+    sql<{ same: boolean; whole: boolean }>`select exists (select 1 from withdraw_addresses
+        where merchant_id = ${merchantId} and network = ${network} and address = ${destination}) as same,
+      not exists (select 1 from deposits where payout_id = ${id}
+        and (status <> 'completed' or block_hash is null or verified_at is null)) as whole`,
   );
   const room = sent.filter((one) => one.state === 'asked').map(roomSaid)[0];
   const part = room === undefined ? 0n : (await fitting(em, payout, room)).units;
@@ -89,12 +87,13 @@ export async function livingFacts(em: Em, deps: TxDeps, payout: Payout, pace: Pa
     sent,
     // Less than the whole, or the same would be asked for again and again.
     goesInPart: part > 0n && part >= least && part < payout.grossUnits,
-    obsolete: obsoleteWhy({ same: withdraw?.address === destination, whole: lost === undefined }),
+    obsolete: obsoleteWhy(still),
     paused: pause ? describePause(pause) : null,
     retriedAt: await retriedAt(em, payout),
     signer: await signerFacts(em),
     now: deps.now(),
-    ...pace,
+    resendMs: deps.spending.resendMs,
+    blockLookMs: deps.spending.finalLookMs,
   };
 }
 
@@ -150,9 +149,10 @@ function sentFacts(network: Network, row: SentRow): SentFacts {
   };
 }
 
-function obsoleteWhy({ same, whole }: { readonly same: boolean; readonly whole: boolean }): string | null {
-  if (!same) return 'the merchant has another withdraw address by now, or none: nothing goes to the old one';
-  return whole ? null : 'a deposit of it is not completed, or in no block, any more';
+function obsoleteWhy(still: { readonly same: boolean; readonly whole: boolean } | undefined): string | null {
+  if (!still?.same)
+    return 'the merchant has another withdraw address by now, or none: nothing goes to the old one';
+  return still.whole ? null : 'a deposit of it is not completed, or in no block, any more';
 }
 
 type Times = 'askedAt' | 'signedAt' | 'sentAt';
@@ -168,13 +168,12 @@ export class Outdated extends Error {
  */
 export async function holdStep(
   em: Em,
-  deps: TxDeps,
+  deps: Paced,
   decided: {
     readonly payoutId: string;
     readonly step: LivingStep;
     /** How many transactions the payout had. */
     readonly rows: number;
-    readonly pace: Pace;
   },
 ): Promise<Payout> {
   const payout = await em.findOne(Payout, decided.payoutId, {
@@ -182,7 +181,7 @@ export async function holdStep(
     refresh: true,
   });
   if (!payout || !LIVING_PAYOUTS.includes(payout.state)) throw new Outdated('the payout has ended meanwhile');
-  const facts = await livingFacts(em, deps, payout, decided.pace);
+  const facts = await livingFacts(em, deps, payout);
   const now = decideLiving(facts);
   // The same step over again is another one: what it took was found out before the last one was made.
   const same =

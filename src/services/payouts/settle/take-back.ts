@@ -35,7 +35,7 @@ export async function afterPayout(
   const step = decideReclaim(facts);
   if (step.does !== 'wait') return went(facts.payout, await taken(deps, input, facts, step));
   if (step.wakes !== undefined)
-    await wakeWallet(deps.orm.em.fork(), deps, { sentId: step.wakes, resendMs: facts.resendMs });
+    await wakeWallet(deps.orm.em.fork(), deps, { sentId: step.wakes, resendMs: deps.spending.resendMs });
   if (step.idle) {
     const other = await otherwise();
     if (other.kind !== 'rest') return other;
@@ -52,8 +52,7 @@ async function taken(
 ): Promise<string> {
   const { payout, loan } = facts;
   if (step.does === 'send') {
-    const { spending } = deps.chain;
-    if (spending) await asking(deps, () => sendFirst(deps, { id: step.id, spending, signal: deps.signal }));
+    await asking(deps, () => sendFirst(deps, step.id));
     return 'what takes the energy back was sent';
   }
   if (step.does === 'give_up') {
@@ -127,7 +126,6 @@ async function factsOfLoan(
   const sent = await sentFor(em, payout.network, payout.id);
   const loan = sent.find((one) => one.id === id);
   if (!loan) return undefined;
-  const { resendMs = 0, finalLookMs: blockLookMs = 0 } = deps.chain.spending ?? {};
   return {
     payout,
     loan,
@@ -135,8 +133,8 @@ async function factsOfLoan(
     signer: await signerFacts(em),
     retriedAt: await retriedAt(em, payout),
     now: deps.now(),
-    resendMs,
-    blockLookMs,
+    resendMs: deps.spending.resendMs,
+    blockLookMs: deps.spending.finalLookMs,
   };
 }
 
@@ -152,7 +150,7 @@ async function wait(
 
 /** Whether the final chain still shows it: somebody may have taken it back with another program. */
 async function isLent(deps: Assessing, { fromKey, toKey }: SentTransaction): Promise<boolean> {
-  const lending = deps.chain.spending?.lending;
+  const lending = deps.spending.lending;
   if (!lending || toKey == null) return true;
   const parties = { lender: fromKey, borrower: toKey };
   return (await asking(deps, () => lending.lent(parties, deps.signal))) !== 0n;
@@ -165,7 +163,7 @@ async function askFor(
   { fromAddress, fromKey, amountUnits }: SentTransaction,
 ): Promise<void> {
   const { payout } = facts;
-  const lending = deps.chain.spending?.lending;
+  const lending = deps.spending.lending;
   if (!lending || amountUnits == null) throw new Error(`nothing is lent on ${payout.network}`);
   const terms = await asking(deps, () => lending.terms(deps.signal));
   await transact(deps, async ({ em }) => {

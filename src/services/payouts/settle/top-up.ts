@@ -1,5 +1,5 @@
 // What the chain says that a transfer takes, or why nobody says it.
-import type { Quote, SpendOrder } from '../../../chains/spending.ts';
+import type { Quote } from '../../../chains/spending.ts';
 import { firstRow, sql } from '../../../db/sql.ts';
 import { assetOf, type Currency, NATIVE_CURRENCY, type Network } from '../../../domain/assets.ts';
 import { formatUnits } from '../../../domain/money.ts';
@@ -14,16 +14,6 @@ const MINUTE_MS = 60_000;
 const SLOW_MS = 10 * MINUTE_MS;
 /** More than any top-up: what a transfer of coins costs depends on no amount. */
 export const ANY_COINS: bigint = 10n ** 18n;
-
-/** See `Spending.quote`. */
-export async function quoted(
-  { chain, signal }: Assessing,
-  order: SpendOrder,
-  careful: boolean,
-): Promise<Quote> {
-  if (!chain.spending) throw new Error(`nothing is paid out on ${chain.reader.network}`);
-  return await chain.spending.quote(order, { careful }, signal);
-}
 
 /** Why a transfer waits that is refused at present. */
 export function refusedBy({ code, reason }: Quote & { kind: 'refused' }): Held {
@@ -112,10 +102,10 @@ export async function assessTopUp(
   const from = await gasWalletOf(em, money.network);
   if (!from) return noGasWallet();
   const order = { from: from.addressKey, to: money.addressKey, kind: 'native', units: ANY_COINS } as const;
-  const quote = await quoted(deps, order, true);
+  const quote = await deps.spending.quote(order, { careful: true }, deps.signal);
   if (quote.kind === 'refused') return refusedBy(quote);
   const isFee = assetOf(money.network, money.currency).kind === 'token';
-  const { topUpMarginPercent = 0n } = deps.chain.spending ?? {};
+  const { topUpMarginPercent } = deps.spending;
   const units = missing + (isFee ? (missing * topUpMarginPercent) / 100n : 0n);
   const dear = await tooDear(deps, money, mostUnits + quote.mostUnits);
   if (dear) return dear;
@@ -139,7 +129,7 @@ export async function lacksCoins(
   from: GasWallet,
   { units, feeUnits }: { readonly units: bigint; readonly feeUnits: bigint },
 ): Promise<Held | undefined> {
-  const { shortLookMs = 0 } = deps.chain.spending ?? {};
+  const { shortLookMs } = deps.spending;
   const coins = await coinsIn(deps, network, from.addressKey);
   if (coins === undefined) return notKept(network);
   const free = coins - (await spokenFor(deps.orm.em.fork(), network, from.addressKey, feeUnits));

@@ -40,8 +40,7 @@ export async function advanceWallet(deps: SettlementDeps, input: WalletInput): P
 }
 
 async function step(deps: Assessing, input: WalletInput): Promise<WalletStep> {
-  const { spending } = deps.chain;
-  if (!spending) throw new Error(`nothing is sent on ${input.network}`);
+  const { spending } = deps;
   const unmined = await unminedOf(deps, input);
   const [first] = unmined;
   const decided = decideWallet(unmined, { now: deps.now(), ...spending });
@@ -49,7 +48,7 @@ async function step(deps: Assessing, input: WalletInput): Promise<WalletStep> {
   const late = isLate(deps, first);
   if (decided.does === 'send') {
     const { ids } = decided;
-    const sent = await asking(deps, () => sendSigned(deps, { ids, spending, signal: deps.signal }));
+    const sent = await asking(deps, () => sendSigned(deps, ids));
     return { kind: 'went', note: `sent ${sent} of ${unmined.length} that are in no block`, late };
   }
   if (decided.does === 'replace') {
@@ -116,11 +115,10 @@ async function outbid(deps: Assessing, payout: Payout, sentId: string): Promise<
   const em = deps.orm.em.fork();
   const before = await em.findOneOrFail(SentTransaction, sentId);
   const { purpose, fromKey, fromAddress, toKey, amountUnits, terms } = before;
-  if (!deps.chain.spending || toKey == null || amountUnits == null)
-    throw new Error(`${sentId} cannot be outbid`);
+  if (toKey == null || amountUnits == null) throw new Error(`${sentId} cannot be outbid`);
   const isCoin = purpose === 'gas' || assetOf(payout.network, payout.currency).kind === 'native';
   const { freeUnits, reserveUnits } = await coinsBeside(em, payout);
-  const quote = await deps.chain.spending.quote(
+  const quote = await deps.spending.quote(
     {
       from: fromKey,
       to: toKey,

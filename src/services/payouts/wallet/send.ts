@@ -1,4 +1,3 @@
-import type { Spending } from '../../../chains/spending.ts';
 import { SentTransaction } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
 import { literals, rows, run, sql } from '../../../db/sql.ts';
@@ -7,7 +6,7 @@ import { decideWallet, LET_BE_PART, type Unmined } from '../../../domain/payouts
 import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
 import { fitted } from '../../../domain/text.ts';
 import type { Deps } from '../../deps.ts';
-import type { SettlementInput } from '../settle/context.ts';
+import type { Assessing, SettlementInput } from '../settle/context.ts';
 import { IS_LOOSE } from '../settle/living.ts';
 import { wakeWallet } from '../wakes.ts';
 
@@ -71,10 +70,8 @@ export async function unminedOf(
  * Sends a transaction for the first time, and before it what its wallet has signed earlier and is to be sent:
  * it can land only behind that.
  */
-export async function sendFirst(
-  deps: Deps,
-  { id, spending, signal }: Omit<Sending, 'ids'> & { readonly id: string },
-): Promise<void> {
+export async function sendFirst(deps: Sending, id: string): Promise<void> {
+  const { spending } = deps;
   const { network, fromKey: addressKey } = await deps.orm.em.fork().findOneOrFail(SentTransaction, id);
   const unmined = await unminedOf(deps, { network, addressKey });
   const at = unmined.findIndex((one) => one.id === id);
@@ -83,15 +80,11 @@ export async function sendFirst(
   const late = unmined.find((one) => one.sentAt !== null && before.includes(one.id));
   // Whoever waits for one that was sent a moment ago takes it that the wallet's actor did so.
   if (late) await wakeWallet(deps.orm.em.fork(), deps, { sentId: late.id, resendMs: spending.resendMs });
-  await sendSigned(deps, { ids: before, spending, signal });
-  await sendSigned(deps, { ids: [id], spending, signal });
+  await sendSigned(deps, before);
+  await sendSigned(deps, [id]);
 }
 
-type Sending = {
-  readonly ids: readonly string[];
-  readonly spending: Spending;
-  readonly signal: AbortSignal;
-};
+type Sending = Deps & Pick<Assessing, 'spending' | 'signal'>;
 
 /**
  * Sends signed bytes to every endpoint, the lowest nonce first. What endpoints say is logged and proves
@@ -100,7 +93,8 @@ type Sending = {
  * nothing sent that waited. Returns how many were sent: where an endpoint hangs, which each of them waits
  * for, those of a few seconds, and the others are left to the next step.
  */
-export async function sendSigned(deps: Deps, { ids, spending, signal }: Sending): Promise<number> {
+export async function sendSigned(deps: Sending, ids: readonly string[]): Promise<number> {
+  const { spending, signal } = deps;
   const em = deps.orm.em.fork();
   const until = deps.now().getTime() + spending.resendMs / LET_BE_PART;
   let sent = 0;

@@ -125,7 +125,7 @@ function sentOf(row: Row, { ok = true, moves }: Showing) {
 }
 
 function takingOf(the: SignerStage) {
-  const pace = { resendMs: 60_000, outbidMs: 60_000, blockLookMs: 500 };
+  const spending = { resendMs: 60_000, finalLookMs: 500 };
   return {
     /** Undefined where there is nothing to take up. */
     async takeUp(row: Row, file = the.files.journalFile): Promise<TakenUp | undefined> {
@@ -142,7 +142,7 @@ function takingOf(the: SignerStage) {
         const payout = await livingPayout(em, { network, addressKey });
         if (!payout) return steps;
         const { id: payoutId } = payout;
-        const step = decideLiving(await livingFacts(em, the.deps, payout, pace));
+        const step = decideLiving(await livingFacts(em, { ...the.deps, spending }, payout));
         const { does } = step;
         steps.push(step.does === 'wait' ? step.code : does);
         if (does !== 'pay' && does !== 'settle' && does !== 'fail') return steps;

@@ -1,16 +1,19 @@
 import { expect } from 'chai';
 import { type AddressKey, keyOfHex } from '../../../../src/chains/address-key.ts';
 import type { Spending } from '../../../../src/chains/spending.ts';
+import { updateMerchant } from '../../../../src/services/merchants/merchants.ts';
+import { setPaused } from '../../../../src/services/payouts/pauses.ts';
 import { holdStep } from '../../../../src/services/payouts/settle/living.ts';
-import { type SettleStage, startFundedStage, USDT } from './stage.ts';
-import { isSent } from './steps.ts';
+import { shown } from '../stage.ts';
+import { MERCHANTS, type SettleStage, startFundedStage, USDT } from './stage.ts';
+import { isSent, reasonOf } from './steps.ts';
 import { startFundedTronStage, TRX, type TronSettleStage } from './tron-stage.ts';
 
 const DESTINATION = keyOfHex('d1'.repeat(20));
 /** What a worker asks a chain, or sends to it, in the life of a token's payout. */
 const MOMENTS = [
-  'a plan is made',
-  'coins for gas are asked for',
+  'the transfer is tried',
+  'a plan is made and coins for gas are asked for',
   'coins for gas are sent',
   'the transfer is asked for',
   'the transfer is sent',
@@ -98,26 +101,49 @@ describe('a worker that stood still while another one went on', function () {
     }
   });
 
+  it('that asked what a payout takes plans none where something was decided or completed meanwhile', async () => {
+    const { id: merchantId } = the.api.merchant;
+    const goTo = (bsc: string) => updateMerchant(the.deps, { merchantId, withdraw: { bsc } });
+    const pause = (paused: boolean) => setPaused(the.deps, { merchantId, paused });
+    const key = await the.paid(['BNB', 10n ** 17n]);
+    for (const [happens, isUndone] of [
+      [() => goTo(shown('bsc', keyOfHex('d2'.repeat(20)))), () => goTo(MERCHANTS)],
+      [() => pause(true), () => pause(false)],
+      [() => the.pay(key, ['BNB', 10n ** 16n]), () => undefined],
+    ] as const) {
+      const quote: Spending['quote'] = async (...question) => {
+        const answer = await the.spending.quote(...question);
+        await happens();
+        return answer;
+      };
+      const step = await the.step(key, false, { ...the.spending, quote });
+      expect(reasonOf(step)).to.match(/^another process went on: /);
+      expect(await the.payouts(key)).to.deep.equal([]);
+      await isUndone();
+    }
+    await the.settle(key);
+    expect(await the.ways(key)).to.deep.equal(['payout final']);
+  });
+
   it('with the same step in its hand as before another one asked is told that it holds no longer', async () => {
     const key = await the.paid(['USDT', 5n * USDT]);
     await the.settle(key, isSent);
     await the.finish();
     const payoutId = String((await the.payouts(key))[0]?.['id']);
-    const { resendMs, finalLookMs: blockLookMs } = the.spending;
     const decided = {
       payoutId,
       step: { does: 'prepare' },
-      pace: { resendMs, blockLookMs },
     } as const;
+    const paced = { ...the.deps, spending: the.spending };
     const held = (rows: number): Promise<string> =>
       the.deps.orm.em
         .fork()
-        .transactional(async (em) => (await holdStep(em, the.deps, { ...decided, rows })).id);
+        .transactional(async (em) => (await holdStep(em, paced, { ...decided, rows })).id);
     // It decided that before the coins were asked for.
     expect(await held(0).catch((error: Error) => error.name)).to.equal('Outdated');
     const other = the.deps.orm.em.fork();
     await other.begin();
-    await holdStep(other, the.deps, { ...decided, rows: 1 });
+    await holdStep(other, paced, { ...decided, rows: 1 });
     expect(await held(1).catch(String), 'while another worker holds it').to.match(
       /could not obtain lock on row/,
     );

@@ -78,7 +78,7 @@ describe('a wallet of which no block takes what pays too little', function () {
     await look(LONG_MS);
     const last = await given(await the.planned());
     aheadMs += LONG_MS;
-    await sendFirst(deps(), { id: last, spending, signal: AbortSignal.timeout(60_000) });
+    await sendFirst({ ...deps(), spending, signal: AbortSignal.timeout(60_000) }, last);
     expect(await the.row(last)).to.include({ state: 'sent' });
     // Whoever waits for one that was sent just now takes it that the wallet's actor did so.
     const woken = await the.sql("select 1 from outbox where workflow_id like 'wallet:%'");
