@@ -8,7 +8,7 @@ import {
   type SettlementInput,
   type SettlementStep,
 } from '../src/services/payouts/settle/context.ts';
-import { advanceWallet as advanceOfWallet, type WalletStep } from '../src/services/payouts/wallet/advance.ts';
+import { advanceWallet as advanceOfWallet, type WalletStep } from '../src/services/payouts/wallet.ts';
 import { failure, guarded, waiting } from './faults.ts';
 
 /** The server reads a pause of nothing as "no retry", which would end the activity. */

@@ -68,6 +68,14 @@ export const ageOf = (at: Date | null, now: Date): number =>
 export const isDue = (sentAt: Date | null, now: Date, resendMs: number): boolean =>
   Math.abs(ageOf(sentAt, now)) >= resendMs;
 
+const FIRST_PAUSE_MS = 10 * 60_000;
+const LONGEST_PAUSE_MS = 6 * 60 * 60_000;
+/** Whatever is tried again later is looked at again within this time. */
+export const LONGEST_LOOK_MS = 10 * 60_000;
+
+/** The pause after what failed so often more than twice: each is twice the one before, up to some hours. */
+export const backOffMs = (times: number): number => Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** times);
+
 /** A wait, for a step that has to say why. */
 export function waits(code: WaitCode, reason: string, delayMs: number): Wait {
   return { does: 'wait', code, reason, delayMs };

@@ -1,6 +1,15 @@
 // What becomes of energy that an address was lent for a payout which is over, from rows alone.
 import { isGivenUp, sentenceOf, signerSays } from './asked.ts';
-import { canLand, isDue, type LivingFacts, type SentFacts, type Wait, waits } from './facts.ts';
+import {
+  backOffMs,
+  canLand,
+  isDue,
+  type LivingFacts,
+  LONGEST_LOOK_MS,
+  type SentFacts,
+  type Wait,
+  waits,
+} from './facts.ts';
 
 export type ReclaimFacts = Pick<LivingFacts, 'signer' | 'now' | 'resendMs' | 'blockLookMs' | 'retriedAt'> & {
   /** What lent it. */
@@ -21,12 +30,6 @@ export type ReclaimStep =
   | { readonly does: 'send'; readonly id: string }
   | { readonly does: 'give_up'; readonly id: string; readonly reason: string }
   | { readonly does: 'ask' };
-
-/** The first time that nothing took it back it is tried again at once; then each pause is twice as long. */
-const FIRST_PAUSE_MS = 10 * 60_000;
-const LONGEST_PAUSE_MS = 6 * 60 * 60_000;
-const MOST_DOUBLED = 10;
-const LONGEST_LOOK_MS = 10 * 60_000;
 
 /**
  * The next step of taking back what an address was lent. One transaction at a time may do that: what is
@@ -59,11 +62,11 @@ export function decideReclaim(facts: ReclaimFacts): ReclaimStep {
   return busy(isDue(open.sentAt, now, resendMs) ? { ...wait, wakes: open.id } : wait);
 }
 
+/** The first time that nothing took it back it is tried again at once. */
 function tryAgain({ sent, now, retriedAt }: ReclaimFacts): ReclaimStep {
   const last = Math.max(0, ...sent.map(({ askedAt }) => askedAt.getTime()));
   if (sent.length < 2 || (retriedAt !== null && retriedAt.getTime() > last)) return { does: 'ask' };
-  const doubled = 2 ** Math.min(sent.length - 2, MOST_DOUBLED);
-  const leftMs = last + Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * doubled) - now.getTime();
+  const leftMs = last + backOffMs(sent.length - 2) - now.getTime();
   if (leftMs <= 0) return { does: 'ask' };
   const again = new Date(now.getTime() + leftMs).toISOString();
   return {

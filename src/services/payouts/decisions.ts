@@ -1,5 +1,5 @@
-// Decisions of people about payouts: each is a row before anybody acts by it (docs/adr/0013), and about a place
-// that is named by a payout or by an address.
+// Decisions of people about payouts: each is a row before anybody acts by it (docs/adr/0013). An address is
+// named by itself or by a payout of it.
 import type { AddressKey } from '../../chains/address-key.ts';
 import { CHAINS } from '../../chains/index.ts';
 import { DepositAddress, Payout } from '../../db/entities/index.ts';
@@ -11,9 +11,8 @@ import type { PayoutDecisionKind } from '../../domain/payouts/pause.ts';
 import { LIVING_PAYOUTS } from '../../domain/settlement.ts';
 import { recordAction } from '../audit/record.ts';
 import type { Deps, TxDeps } from '../deps.ts';
-import { insertOutbox } from '../outbox/insert.ts';
 import { Refusal } from '../refusal.ts';
-import { type SettlementPlace, settlementWake } from './wakes.ts';
+import { type SettlementPlace, wakeAddress } from './wakes.ts';
 
 export type DecisionPlace = { readonly network: Network; readonly addressKey: AddressKey };
 
@@ -126,8 +125,7 @@ export async function retryPayout(
       after: { network, address },
       reason,
     });
-    const [workflowId, message] = settlementWake(place);
-    await insertOutbox(em, deps, [{ workflowId, message }]);
+    await wakeAddress(em, deps, place);
     return { merchantId, network, addressKey, address, byName };
   });
 }

@@ -1,7 +1,7 @@
 // How a payout ends: what final blocks show of its transactions, and nothing else, decides it.
 import { addressKeyOf } from '../../chains/addresses.ts';
 import { chainOf } from '../../chains/index.ts';
-import { type Deposit, Payout, SentTransaction, WithdrawAddress } from '../../db/entities/index.ts';
+import { type Deposit, type Payout, SentTransaction, WithdrawAddress } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { rows, sql } from '../../db/sql.ts';
 import { assetOf } from '../../domain/assets.ts';
@@ -11,8 +11,8 @@ import { applyTransitions } from '../deposits/transition.ts';
 import type { TxDeps } from '../deps.ts';
 import { lockPayers } from '../payment-links/money.ts';
 import type { Tx } from '../transact.ts';
-import { lockCovered, lockPayout, movePayout, release } from './plan.ts';
-import { wakeAfterPayout } from './wakes.ts';
+import { createPayout, lockCovered, lockPayout, movePayout, release } from './plan.ts';
+import { wakeAddress } from './wakes.ts';
 
 /**
  * Settles a payout whose transaction is final and succeeded, in the caller's transaction: the payout, its
@@ -117,7 +117,7 @@ export async function failPayout(
   const payout = await lockPayout(em, payoutId, 'paying');
   movePayout(deps, payout, 'failed', reason);
   await release(em, deps, deposits);
-  await wakeAfterPayout(em, deps, payout);
+  await wakeAddress(em, deps, payout);
   return payout;
 }
 
@@ -144,39 +144,23 @@ export async function simulatePayout(
   deposit: Deposit,
   transactionHash: string,
 ): Promise<void> {
-  const { merchantId, mode, network, currency, contractAddress = null, address, addressKey } = deposit;
+  const { merchantId, network, currency, amountUnits: grossUnits } = deposit;
   const wanted = await em.findOne(WithdrawAddress, { merchantId, network });
   const paysOwnFee = assetOf(network, currency).kind === 'native';
-  const { amountUnits: grossUnits } = deposit;
   const { simulatedPayout } = chainOf(network);
   const feeUnits = paysOwnFee && grossUnits <= simulatedPayout.feeUnits ? 0n : simulatedPayout.feeUnits;
   const netUnits = paysOwnFee ? grossUnits - feeUnits : grossUnits;
-  const now = deps.now();
-  const payout = em.create(
-    Payout,
-    {
-      id: deps.newId(),
-      merchantId,
-      mode,
-      network,
-      currency,
-      contractAddress,
-      address,
-      addressKey,
-      simulated: true,
-      destination: wanted?.address ?? simulatedPayout.destination,
-      grossUnits,
-      netUnits,
-      feeUnits,
-      transactionHash,
-      state: 'settled',
-      stateSince: now,
-      settledAt: now,
-      createdAt: now,
-      updatedAt: now,
-    },
-    { partial: true },
-  );
+  const payout = createPayout(em, deps, deposit, {
+    id: deps.newId(),
+    destination: wanted?.address ?? simulatedPayout.destination,
+    grossUnits,
+    netUnits,
+    feeUnits,
+    transactionHash,
+    simulated: true,
+    state: 'settled',
+    settledAt: deps.now(),
+  });
   // The payout is written before its deposit: the database asks it whether the deposit may be settled.
   await em.flush();
   const [part] = settledParts({ amounts: [grossUnits], netUnits, feeUnits, paysOwnFee });

@@ -1,11 +1,11 @@
 // What the wallets that pay for gas hold, and for how many payouts that is enough: for operators.
 import type { AddressKey } from '../../chains/address-key.ts';
 import { addressKeyOf } from '../../chains/addresses.ts';
-import type { ChainReader } from '../../chains/reader.ts';
+import type { Balance, ChainReader } from '../../chains/reader.ts';
 import { ChainCursor, GasLevel as GasLevelRow } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
-import { rows, run, sql } from '../../db/sql.ts';
-import { ASSETS, assetOf, type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
+import { firstRow, rows, run, sql } from '../../db/sql.ts';
+import { ASSETS, assetOf, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { formatUnits } from '../../domain/money.ts';
 import { currentPrice } from '../deposits/price.ts';
 import type { Deps } from '../deps.ts';
@@ -14,20 +14,7 @@ import { wakeForGas } from './wakes.ts';
 
 type Reader = Pick<ChainReader, 'balances' | 'currentBalances'>;
 
-export type GasLevel = {
-  readonly network: Network;
-  readonly address: string;
-  readonly currency: Currency;
-  /** What it was seen to hold, in whole coins; null where nobody has looked yet. */
-  readonly amount: string | null;
-  readonly at: Date | null;
-  /** For how many payouts that is enough, at what the last ones took; null before one took something. */
-  readonly payoutsLeft: number | null;
-  /** What a coin was worth then, in 10^-8 US dollars; null where nobody knew. */
-  readonly coinUsd8: bigint | null;
-  /** Whether a merchant is paid out on the network at all. */
-  readonly isUsed: boolean;
-};
+export type GasLevel = Awaited<ReturnType<typeof readGasLevels>>[number];
 
 const ASK_WITHIN_MS = 10_000;
 /** Where a chain tells only what lies there now, its requests may be counted by the day. */
@@ -61,18 +48,15 @@ export async function noteGasLevel(
   { moved = false } = {},
 ): Promise<void> {
   const em = deps.orm.em.fork();
-  const [wallet] = await rows(
-    em,
-    sql<{ addressKey: AddressKey }>`select address_key from gas_wallets where network = ${network}
-      order by created_at desc, address_key limit 1`,
-  );
+  const wallet = await gasWalletOf(em, network);
   const cursor = await em.findOne(ChainCursor, network);
   if (!wallet || !reader || !cursor || cursor.verifiedNumber < 0) return;
   const { addressKey } = wallet;
   const before = await em.findOne(GasLevelRow, { network, addressKey });
   const isOfLate = before && deps.now().getTime() - before.at.getTime() < SELDOM_MS;
   if (!reader.balances && !moved && isOfLate) return;
-  const seen = await heldOn(reader, addressKey, cursor.verifiedNumber);
+  const signal = AbortSignal.timeout(ASK_WITHIN_MS);
+  const seen = await heldOn(reader, { addressKey, blockNumber: cursor.verifiedNumber }, signal);
   if (!seen) return;
   const price = await currentPrice(deps, NATIVE_CURRENCY[network]);
   const usd8 = price && !price.stale && price.usd8 > 0n ? price.usd8.toString() : null;
@@ -80,29 +64,34 @@ export async function noteGasLevel(
     await run(
       tx.em,
       sql`insert into gas_levels (network, address_key, units, block_number, coin_usd8, at)
-      values (${network}, ${addressKey}, ${seen.units.toString()}::numeric, ${seen.number},
+      values (${network}, ${addressKey}, ${seen.held.nativeUnits.toString()}::numeric, ${seen.to},
         ${usd8}::numeric, ${deps.now()})
       on conflict (network, address_key) do update set units = excluded.units,
         block_number = excluded.block_number, coin_usd8 = excluded.coin_usd8, at = excluded.at`,
     );
-    if (seen.units > (before?.units ?? 0n)) await wakeForGas(tx, network);
+    if (seen.held.nativeUnits > (before?.units ?? 0n)) await wakeForGas(tx, network);
   });
 }
 
-/** The coins on an address in final blocks, with the newest of these; undefined where nobody tells it now. */
-async function heldOn(
+/** What lay on an address between which final blocks. */
+type Seen = { readonly held: Balance; readonly from: number; readonly to: number };
+
+/**
+ * What an address holds at the end of a block that was read twice, or, where a chain tells only what lies
+ * there now, between two final blocks. Undefined where nobody tells it.
+ */
+export async function heldOn(
   reader: Reader,
-  addressKey: AddressKey,
-  verifiedNumber: number,
-): Promise<{ readonly units: bigint; readonly number: number } | undefined> {
-  const signal = AbortSignal.timeout(ASK_WITHIN_MS);
+  { addressKey, blockNumber: at }: { readonly addressKey: AddressKey; readonly blockNumber: number },
+  signal: AbortSignal,
+): Promise<Seen | undefined> {
   if (reader.balances) {
-    const [held] = (await reader.balances([addressKey], verifiedNumber, signal)) ?? [];
-    return held && { units: held.nativeUnits, number: verifiedNumber };
+    const [held] = (await reader.balances([addressKey], at, signal)) ?? [];
+    return held && { held, from: at, to: at };
   }
   const current = await reader.currentBalances?.([addressKey], signal);
   const [held] = current?.rows ?? [];
-  return current && held && { units: held.nativeUnits, number: current.to };
+  return current && held && { held, from: current.from, to: current.to };
 }
 
 /** From here on somebody should send coins, while there is time. */
@@ -117,7 +106,7 @@ export function isLow({ amount, payoutsLeft, isUsed }: GasLevel): boolean {
  * The newest gas wallet of each network, as it was seen last. What a payout of a token takes there is the
  * coins that it was given, and the fees of these, of lending energy and of taking it back. Asks no chain.
  */
-export async function readGasLevels(em: Em): Promise<readonly GasLevel[]> {
+export async function readGasLevels(em: Em) {
   const found = await rows(
     em,
     sql<Row>`
@@ -143,24 +132,36 @@ export async function readGasLevels(em: Em): Promise<readonly GasLevel[]> {
       network,
       address,
       currency,
+      /** What it was seen to hold, in whole coins; null where nobody has looked yet. */
       amount: units === null ? null : formatUnits(BigInt(units), assetOf(network, currency).decimals),
       at: at === null ? null : new Date(at),
+      /** For how many payouts that is enough, at what the last ones took; null before one took something. */
       payoutsLeft: payoutsLeft === null ? null : Number.parseInt(payoutsLeft, 10),
+      /** What a coin was worth then, in 10^-8 US dollars; null where nobody knew. */
       coinUsd8: coinUsd8 === null ? null : BigInt(coinUsd8),
+      /** Whether a merchant is paid out on the network at all. */
       isUsed,
     };
   });
 }
 
-type Row = {
+type Row = Record<'units' | 'coinUsd8' | 'at' | 'payoutsLeft', string | null> & {
   readonly network: Network;
   readonly address: string;
-  readonly units: string | null;
-  readonly coinUsd8: string | null;
-  readonly at: string | null;
-  readonly payoutsLeft: string | null;
   readonly isUsed: boolean;
 };
+
+/** The wallet that pays for gas on a network. */
+export type GasWallet = { readonly address: string; readonly addressKey: AddressKey };
+
+/** The newest one that a signer has told of. */
+export async function gasWalletOf(em: Em, network: Network): Promise<GasWallet | undefined> {
+  return await firstRow(
+    em,
+    sql<GasWallet>`select address, address_key from gas_wallets where network = ${network}
+      order by created_at desc, address_key limit 1`,
+  );
+}
 
 /**
  * Tells every process which wallets pay the chains' fees: whoever holds the wallet file does it at its start.
@@ -184,7 +185,7 @@ export async function publishGasWallets(
     );
 }
 
-/** The gas wallets of a network that were told at or above a transaction horizon; see docs/adr/0003. */
+/** The gas wallets of a network that were told at or above a transaction horizon; see docs/adr/0004. */
 export async function gasWalletsSince(em: Em, network: Network, xid: string): Promise<readonly AddressKey[]> {
   const found = await rows(
     em,

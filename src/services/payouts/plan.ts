@@ -5,7 +5,7 @@ import type { Em } from '../../db/orm.ts';
 import type { Currency, Network } from '../../domain/assets.ts';
 import { mayMovePayout, type PayoutState } from '../../domain/settlement.ts';
 import type { TxDeps } from '../deps.ts';
-import { wakeAfterPayout } from './wakes.ts';
+import { wakeAddress } from './wakes.ts';
 
 /** Where deposits wait to be paid out: one asset on one of our addresses. */
 export type PayoutPlace = {
@@ -54,32 +54,28 @@ export async function planOf(
 ): Promise<Payout | undefined> {
   const [first] = deposits;
   if (!first) return undefined;
-  const now = deps.now();
-  const { merchantId, mode, network, currency, contractAddress = null, address, addressKey } = first;
-  const payout = em.create(
-    Payout,
-    {
-      id,
-      merchantId,
-      mode,
-      network,
-      currency,
-      contractAddress,
-      address,
-      addressKey,
-      simulated: false,
-      destination,
-      grossUnits: sumOf(deposits),
-      state: 'planned',
-      stateSince: now,
-      createdAt: now,
-      updatedAt: now,
-    },
-    { partial: true },
-  );
+  const grossUnits = sumOf(deposits);
+  const payout = createPayout(em, deps, first, {
+    id,
+    destination,
+    grossUnits,
+    simulated: false,
+    state: 'planned',
+  });
   await em.flush();
   await cover(em, deps, payout, deposits);
   return payout;
+}
+
+type Made = Pick<Payout, 'id' | 'destination' | 'grossUnits' | 'simulated' | 'state'>;
+
+/** The row of a payout out of the address of a deposit, in its asset. */
+export function createPayout(em: Em, deps: TxDeps, of: Deposit, made: Made & Partial<Payout>): Payout {
+  const now = deps.now();
+  const { merchantId, mode, network, currency, contractAddress = null, address, addressKey } = of;
+  const there = { merchantId, mode, network, currency, contractAddress, address, addressKey };
+  const at = { stateSince: now, createdAt: now, updatedAt: now };
+  return em.create(Payout, { ...there, ...at, ...made }, { partial: true });
 }
 
 /**
@@ -156,7 +152,7 @@ export async function cancelPayout(em: Em, deps: TxDeps, payoutId: string, reaso
   const payout = await lockPayout(em, payoutId, 'planned');
   movePayout(deps, payout, 'cancelled', reason);
   await release(em, deps, deposits);
-  await wakeAfterPayout(em, deps, payout);
+  await wakeAddress(em, deps, payout);
 }
 
 /** Gives deposits back, which another payout may cover then. The caller holds their rows locked. */
@@ -170,24 +166,24 @@ export async function lockCovered(em: Em, payoutId: string): Promise<Deposit[]> 
   return inOrder(await em.find(Deposit, { payoutId }, LOCKED));
 }
 
-/** Another process has moved a payout since its state was read. Nothing was changed. */
-export class PayoutMoved extends Error {
-  override readonly name = 'PayoutMoved';
+/** Another process went on meanwhile: what was decided no longer holds. Nothing was changed. */
+export class Outdated extends Error {
+  override readonly name = 'Outdated';
 }
 
-/** The payout, locked after its deposits. Throws {@link PayoutMoved} where it is in another state by now. */
+/** The payout, locked after its deposits. Throws {@link Outdated} where it is in another state by now. */
 export async function lockPayout(em: Em, payoutId: string, state: PayoutState): Promise<Payout> {
   const payout = await em.findOneOrFail(Payout, payoutId, {
     lockMode: LockMode.PESSIMISTIC_WRITE,
     refresh: true,
   });
   if (payout.state !== state)
-    throw new PayoutMoved(`payout ${payoutId} is ${payout.state} by now, not ${state}`);
+    throw new Outdated(`payout ${payoutId} is ${payout.state} by now, not ${state}`);
   return payout;
 }
 
 /** What a payout may cover, by itself or with those that one covers already. */
-const payableAt = ({ network, addressKey, currency }: PayoutPlace) =>
+export const payableAt = ({ network, addressKey, currency }: PayoutPlace) =>
   ({
     network,
     addressKey,

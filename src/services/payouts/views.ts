@@ -37,7 +37,7 @@ export type PayoutListFilters = CreatedBetween & {
   readonly network?: Network | undefined;
 };
 
-/** A payout can cover very many deposits, and be tried very often: its merchant sees the first ones of each. */
+/** A payout can cover very many deposits and be tried very often: its merchant sees the first ones. */
 const MAX_SHOWN = 100;
 
 /**
@@ -225,8 +225,9 @@ async function payoutRows<Deposits>(
         coalesce(p.transaction_hash, (select s.hash from sent_transactions s where s.payout_id = p.id
           and s.purpose = 'payout' and s.hash is not null and s.state <> 'dead'
           order by s.block_hash is not null desc, s.attempt desc limit 1)) as hash,
-        p.created_at, p.settled_at, p.reason as ended_because, w.code, w.reason, w.since, w.needs_units::text as needs_units,
-        w.needs_address, (select ${deposits} from deposits d where d.payout_id = p.id) as deposits
+        p.created_at, p.settled_at, p.reason as ended_because, w.code, w.reason, w.since,
+        w.needs_units::text as needs_units, w.needs_address,
+        (select ${deposits} from deposits d where d.payout_id = p.id) as deposits
       from (select * from payouts p where ${where} order by p.created_at desc, p.id desc limit ${limit}) p
       left join settlement_waits w on w.payout_id = p.id order by p.created_at desc, p.id desc`,
   );

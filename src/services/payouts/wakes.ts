@@ -1,7 +1,7 @@
 // Whoever makes something payable, or takes away what stood in the way, tells the actors in its transaction.
 import type { AddressKey } from '../../chains/address-key.ts';
 import type { ScannedBlock } from '../../chains/reader.ts';
-import { type Deposit, type Payout, WithdrawAddress } from '../../db/entities/index.ts';
+import { type Deposit, WithdrawAddress } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { literals, rows, run, type Statement, sql } from '../../db/sql.ts';
 import type { ActorMessage, SettlementActorInput, WalletActorInput } from '../../domain/actor-message.ts';
@@ -93,13 +93,9 @@ async function wakeAll(tx: Tx, places: Statement<SettlementPlace>): Promise<void
   for (const place of await rows(tx.em, places)) await tx.enqueue(...settlementWake(place));
 }
 
-/**
- * Tells the actor of an address, in the caller's transaction, that a payout of it has ended: there
- * may be more to pay out.
- */
-export async function wakeAfterPayout(em: Em, deps: Pick<Deps, 'now'>, payout: Payout): Promise<void> {
-  if (payout.simulated) return;
-  const [workflowId, message] = settlementWake(payout);
+/** Tells the actor of an address, in the caller's transaction, that there may be more to do there. */
+export async function wakeAddress(em: Em, deps: Pick<Deps, 'now'>, place: SettlementPlace): Promise<void> {
+  const [workflowId, message] = settlementWake(place);
   await insertOutbox(em, deps, [{ workflowId, message }]);
 }
 

@@ -5,8 +5,12 @@ import { type AddressKey, keyOfHex } from '../../../src/chains/address-key.ts';
 import { checkGas } from '../../../src/cli/doctor/gas.ts';
 import type { Network } from '../../../src/domain/assets.ts';
 import type { Deps } from '../../../src/services/deps.ts';
-import { noteGasLevels, publishGasWallets, readGasLevels } from '../../../src/services/payouts/gas.ts';
-import { gasWalletOf } from '../../../src/services/payouts/settle/coins.ts';
+import {
+  gasWalletOf,
+  noteGasLevels,
+  publishGasWallets,
+  readGasLevels,
+} from '../../../src/services/payouts/gas.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 import { DESTINATION, payOut } from '../../support/payout-rows.ts';
 import { valueIn } from '../../support/repository/prometheus.ts';

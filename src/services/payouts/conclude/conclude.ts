@@ -16,7 +16,7 @@ import type { NamedPlace } from '../decisions.ts';
 import { arrivedUnits, lockWithPayers, settleBy } from '../finish.ts';
 import { lockPayout, planOf } from '../plan.ts';
 import { endAsked, endOthers } from '../settle/living.ts';
-import { wakeAfterPayout } from '../wakes.ts';
+import { wakeAddress } from '../wakes.ts';
 import { boundTransaction, type SignedFor, sealedAmong, shownBy } from './evidence.ts';
 import { endPlanned, NotConcluded, paidBy, type Wanted } from './room.ts';
 
@@ -97,7 +97,7 @@ async function concludeIn(
   await settleBy(tx, deps, { payout, deposits, paid, netUnits, headNumber: cursor.headNumber });
   await endOthers(em, deps, payout.id);
   await endAsked(em, deps, payout.id);
-  await wakeAfterPayout(em, deps, payout);
+  await wakeAddress(em, deps, payout);
   const { id: payoutId, merchantId, mode, destination, currency, grossUnits } = payout;
   const depositIds = deposits.map(({ id }) => id);
   const after = { payout: payoutId, destination, units: netUnits.toString(), deposits: depositIds };

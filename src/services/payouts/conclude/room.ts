@@ -1,4 +1,4 @@
-// What makes room at an address for what was signed there before, or paid.
+// What makes room at an address for what was signed there before, or paid, and which deposits that has paid.
 import { LockMode } from '@mikro-orm/core';
 import { Refused } from '../../../base/errors.ts';
 import { Deposit } from '../../../db/entities/index.ts';
@@ -8,7 +8,7 @@ import type { Currency } from '../../../domain/assets.ts';
 import type { SentFacts } from '../../../domain/payouts/facts.ts';
 import type { TxDeps } from '../../deps.ts';
 import { lockPayers } from '../../payment-links/money.ts';
-import { cancelPayout } from '../plan.ts';
+import { cancelPayout, payableAt } from '../plan.ts';
 import { endOthers, giveUp, livingPayout, sentFor } from '../settle/living.ts';
 import type { SettlementPlace } from '../wakes.ts';
 
@@ -87,16 +87,9 @@ export async function paidBy(em: Em, which: Which, wanted: Wanted): Promise<Depo
   const found = await em.find(
     Deposit,
     {
-      network,
-      addressKey,
+      ...payableAt({ network, addressKey, currency }),
       merchantId,
-      currency,
-      mode: 'live',
-      simulated: false,
-      status: 'completed',
       payoutId: null,
-      blockHash: { $ne: null },
-      verifiedAt: { $ne: null },
       blockNumber: { $lte: blockNumber },
     },
     { orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },

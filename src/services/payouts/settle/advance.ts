@@ -1,4 +1,3 @@
-import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { Payout } from '../../../db/entities/index.ts';
 import { ChainCursor } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
@@ -9,21 +8,21 @@ import { roomSaid } from '../../../domain/payouts/asked.ts';
 import { decideLiving, type LivingStep } from '../../../domain/payouts/step.ts';
 import { WAITS } from '../../../domain/payouts/waits.ts';
 import type { PayoutState } from '../../../domain/settlement.ts';
-import { unlessBusy } from '../../busy.ts';
 import { transact } from '../../transact.ts';
 import { failPayout, settlePayout } from '../finish.ts';
-import { cancelPayout, fitPayout, joinPayout, PayoutMoved } from '../plan.ts';
+import { cancelPayout, fitPayout, joinPayout, Outdated } from '../plan.ts';
 import { wakeWallet } from '../wakes.ts';
-import { sendFirst } from '../wallet/send.ts';
-import { asking, Crowded, IN_LINE_MS } from './asking.ts';
+import { sendFirst } from '../wallet.ts';
+import { asking } from './asking.ts';
 import { assess } from './assess.ts';
 import { begin } from './begin.ts';
 import {
   type Assessing,
-  newMemory,
+  type Held,
   type SettlementDeps,
   type SettlementInput,
   type SettlementStep,
+  stepOverChain,
 } from './context.ts';
 import { noteFailed } from './failed-before.ts';
 import { doubtOf } from './failure.ts';
@@ -37,17 +36,11 @@ import {
   livingFacts,
   livingPayout,
   looseOf,
-  Outdated,
 } from './living.ts';
 import { afterPayout } from './take-back.ts';
-import { endWait, noteWait } from './waits.ts';
+import { endWait, waitStep } from './waits.ts';
 
-/** A step asks endpoints a few times; each has a shorter limit of its own. */
-const STEP_MS = 30_000;
-const NOT_HERE_MS = 5_000;
 const ASKED = { pay_out: 'its transfer', top_up: 'gas', lend: 'energy' } as const;
-/** Another process went on: its rows say what is next. */
-const AGAIN_MS = 50;
 
 /**
  * One step of what pays out an address: makes it and says so, or says why it waits and when to look again.
@@ -63,54 +56,6 @@ export async function advanceSettlement(
   return await stepOverChain(deps, { ...input, name, turnOf: () => merchantOf(deps, input) }, (assessing) =>
     step(assessing, input),
   );
-}
-
-type Waiting = SettlementStep & { readonly kind: 'wait' };
-
-/**
- * A step that asks the endpoints of a chain, when it is the turn of whoever `turnOf` names. A wait where this
- * process has no endpoints for the chain, it is not its turn, or another process went on.
- */
-export async function stepOverChain<Step>(
-  deps: SettlementDeps,
-  {
-    network,
-    addressKey,
-    name,
-    turnOf,
-  }: Pick<SettlementInput, 'network' | 'addressKey'> & {
-    readonly name: string;
-    readonly turnOf: () => Promise<string>;
-  },
-  take: (deps: Assessing) => Promise<Step>,
-): Promise<Step | Waiting> {
-  const waiting = (reason: string, delayMs: number): Waiting => ({
-    kind: 'wait',
-    reason,
-    delayMs,
-    stuck: false,
-  });
-  const chain = deps.chains.get(network);
-  if (!chain?.spending)
-    return waiting(`this worker has no RPC endpoints for ${network}: set them and restart it`, NOT_HERE_MS);
-  const turn = deps.asks?.(turnOf);
-  const { memory = newMemory() } = deps;
-  const signal = AbortSignal.timeout(STEP_MS + IN_LINE_MS);
-  const assessing = { ...deps, chain, spending: chain.spending, signal, turn, memory };
-  try {
-    return await unlessBusy(deps, { name, id: addressKey }, () => take(assessing));
-  } catch (error) {
-    if (error instanceof Crowded) return waiting(error.message, error.delayMs);
-    // A key that is taken: another process has planned or asked for the same a moment before.
-    const isLate =
-      error instanceof Outdated ||
-      error instanceof PayoutMoved ||
-      error instanceof UniqueConstraintViolationException;
-    if (!isLate) throw error;
-    return waiting(`another process went on: ${error.message}`, AGAIN_MS);
-  } finally {
-    turn?.end();
-  }
 }
 
 async function merchantOf(deps: SettlementDeps, { network, addressKey }: SettlementInput): Promise<string> {
@@ -168,14 +113,8 @@ type Living = {
   readonly most: bigint | undefined;
 };
 
-async function wait(
-  { deps, input, payout }: Living,
-  held: Parameters<typeof noteWait>[3] & { readonly delayMs: number },
-): Promise<SettlementStep> {
-  const { merchantId, id: payoutId, address, currency } = payout;
-  const place = { merchantId, payoutId, address, currency };
-  const stuck = await noteWait(deps, input, place, held);
-  return { kind: 'wait', reason: `${nameOf(payout)}: ${held.reason}`, delayMs: held.delayMs, stuck };
+async function wait({ deps, input, payout }: Living, held: Omit<Held, 'does'>): Promise<SettlementStep> {
+  return await waitStep(deps, input, payout, held, `${nameOf(payout)}: ${held.reason}`);
 }
 
 /** Nothing is signed for it: more deposits may join, or only some stay, and what it takes is asked for. */
@@ -190,9 +129,7 @@ async function prepare(living: Living): Promise<SettlementStep> {
       'planned',
       most === undefined ? `${changed} more deposits joined` : 'it is paid in parts',
     );
-  const { network, addressKey, address, currency, grossUnits, destination } = payout;
-  const money = { payoutId: payout.id, network, addressKey, address, currency, grossUnits, destination };
-  const ready = await assess(deps, money);
+  const ready = await assess(deps, payout);
   if (ready.does === 'wait' && !WAITS[ready.code].givenUp) return await wait(living, ready);
   if (ready.does === 'wait') {
     await transact(deps, async ({ em }) => {
@@ -225,10 +162,6 @@ async function write(living: Living, decided: LivingStep): Promise<SettlementSte
   return await transact(deps, async (tx) => {
     const { em } = tx;
     const hold = async () => await holdStep(em, deps, { payoutId, step: decided, rows });
-    if (decided.does === 'pay') {
-      await beginPaying(em, deps, await hold());
-      return went(living, 'paying', 'signed');
-    }
     if (decided.does === 'settle') {
       const cursor = await em.findOne(ChainCursor, network);
       await settlePayout(tx, deps, { payoutId, headNumber: cursor?.headNumber ?? null, hold });
@@ -248,13 +181,16 @@ async function write(living: Living, decided: LivingStep): Promise<SettlementSte
       noteFailed(deps, network);
       return went(living, 'failed', decided.reason);
     }
+    const held = await hold();
+    if (decided.does === 'pay') {
+      await beginPaying(em, deps, held);
+      return went(living, 'paying', 'signed');
+    }
     if (decided.does === 'give_up') {
-      await hold();
       await giveUp(em, deps, decided.id);
       return went(living, payout.state, decided.reason);
     }
     if (decided.does === 'cancel') {
-      await hold();
       await cancel(em, deps, payoutId, decided.reason);
       return went(living, 'cancelled', decided.reason);
     }

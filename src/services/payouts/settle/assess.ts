@@ -1,13 +1,15 @@
 // What a payout would take now, and whether it is to be made: the chain is asked, and nothing is written.
+
 import { addressKeyOf } from '../../../chains/addresses.ts';
 import type { Loan, SpendOrder } from '../../../chains/spending.ts';
 import { firstRow, sql } from '../../../db/sql.ts';
 import { assetOf } from '../../../domain/assets.ts';
 import { formatUnits } from '../../../domain/money.ts';
 import { waits } from '../../../domain/payouts/facts.ts';
+import { type GasWallet, gasWalletOf } from '../gas.ts';
 import { asking } from './asking.ts';
-import { coinsBeside, gasWalletOf, type MoneyThere, moneyThere } from './coins.ts';
-import type { Assessing, GasWallet, Held, Outgoing, Ready } from './context.ts';
+import { coinsBeside, type MoneyThere, moneyThere } from './coins.ts';
+import type { Assessing, Held, Outgoing, Ready } from './context.ts';
 import { hasFailedHere, hasFailedOfLate } from './failed-before.ts';
 import { assessTopUp, lackingOf, lacksCoins, noGasWallet, notKept, refusedBy, tooDear } from './top-up.ts';
 
@@ -170,9 +172,9 @@ function covered(
 }
 
 /** What this payout was lent, and how often that was tried. */
-async function ownLoan(deps: Assessing, { payoutId }: Outgoing) {
+async function ownLoan(deps: Assessing, { id: payoutId }: Outgoing) {
   const row =
-    payoutId === null
+    payoutId === undefined
       ? undefined
       : await firstRow(
           deps.orm.em.fork(),

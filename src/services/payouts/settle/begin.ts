@@ -13,8 +13,8 @@ import { MAX_COVERED, planPayout } from '../plan.ts';
 import { assess } from './assess.ts';
 import type { Assessing, Held, Outgoing, SettlementInput, SettlementStep } from './context.ts';
 import { pauseAfterLast } from './failed-before.ts';
-import { ask, holdStep, Outdated, sentFor } from './living.ts';
-import { endWait, noteWait, type WaitPlace } from './waits.ts';
+import { ask, holdStep, sentFor } from './living.ts';
+import { endWait, waitStep } from './waits.ts';
 
 /** What could be paid out of an address in one asset. */
 type Payable = {
@@ -46,12 +46,11 @@ export async function begin(deps: Assessing, input: SettlementInput): Promise<Se
   }
   const [first, ...others] = held.toSorted((a, b) => urgency(a.wait) - urgency(b.wait));
   if (!first) throw new Error('nothing was held');
-  const stuck = await noteWait(deps, input, placeOf(first.payable), first.wait);
   const note = [first, ...others]
     .map(({ payable, wait }) => `${amountOf(input, payable)}: ${wait.reason}`)
     .join('; ');
-  if (WAITS[first.wait.code].rests) return { kind: 'rest', note };
-  return { kind: 'wait', reason: note, delayMs: first.wait.delayMs, stuck };
+  const step = await waitStep(deps, input, first.payable, first.wait, note);
+  return WAITS[first.wait.code].rests ? { kind: 'rest', note } : step;
 }
 
 /** Plans a payout of this asset, or says what it waits for. */
@@ -101,7 +100,6 @@ async function planned(
   if (paused) return paused;
   const destination = withdraw.address;
   const money: Outgoing = {
-    payoutId: null,
     network,
     addressKey,
     address,
@@ -114,10 +112,10 @@ async function planned(
   return await transact(deps, async ({ em: inTx }) => {
     const payout = await planPayout(inTx, deps, { network, addressKey, currency, destination });
     if (!payout) return waits('on_its_way', 'its deposits are paid out otherwise by now', 0);
-    // What was found out is asked for beside the plan: another sum, a pause or a change of the address ends it.
-    if (payout.grossUnits !== units) throw new Outdated('its deposits are others by now');
     const step = { does: 'prepare' } as const;
-    await ask(inTx, deps, await holdStep(inTx, deps, { payoutId: payout.id, step, rows: 0 }), ready);
+    const held = await holdStep(inTx, deps, { payoutId: payout.id, step, rows: 0 });
+    // What it takes beside more deposits than were thought of, the next step finds out.
+    if (held.grossUnits === units) await ask(inTx, deps, held, ready);
     return undefined;
   });
 }
@@ -144,13 +142,6 @@ async function payableOf(
 
 const amountOf = ({ network }: Pick<SettlementInput, 'network'>, { currency, units }: Payable): string =>
   `${formatUnits(units, assetOf(network, currency).decimals)} ${currency}`;
-
-const placeOf = ({ merchantId, address, currency }: Payable): WaitPlace => ({
-  merchantId,
-  payoutId: null,
-  address,
-  currency,
-});
 
 /** What goes on by itself is looked at first; what has to be told is looked at never. */
 const urgency = ({ code, delayMs }: Held): number => (WAITS[code].rests ? Number.POSITIVE_INFINITY : delayMs);

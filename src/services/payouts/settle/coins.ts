@@ -1,6 +1,5 @@
 // What lies on addresses of ours, and whose it is.
 import type { AddressKey } from '../../../chains/address-key.ts';
-import type { Balance } from '../../../chains/reader.ts';
 import { ChainCursor } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
 import { firstRow, sql } from '../../../db/sql.ts';
@@ -8,7 +7,8 @@ import { type Currency, NATIVE_CURRENCY, type Network } from '../../../domain/as
 import type { Deps } from '../../deps.ts';
 import { assetKey, expectedUnits } from '../../reconciliation/expected-balances.ts';
 import type { WatchedChain } from '../../watcher/watched-chain.ts';
-import type { GasWallet, PayoutMemory } from './context.ts';
+import { heldOn } from '../gas.ts';
+import type { PayoutMemory } from './context.ts';
 
 export type MoneyThere = {
   readonly blockNumber: number;
@@ -17,15 +17,6 @@ export type MoneyThere = {
   readonly expectedCoinUnits: bigint;
   readonly expectedTokenUnits: bigint;
 };
-
-/** The newest one that a signer has told of. */
-export async function gasWalletOf(em: Em, network: Network): Promise<GasWallet | undefined> {
-  return await firstRow(
-    em,
-    sql<GasWallet>`select address, address_key from gas_wallets where network = ${network}
-      order by created_at desc, address_key limit 1`,
-  );
-}
 
 /**
  * What lies on an address beside what the ledger expects there: at the end of the last block that was read
@@ -87,25 +78,17 @@ const COINS_MS = 2_000;
 
 type Asking = Deps & { readonly chain: WatchedChain; readonly signal: AbortSignal };
 type Remembering = Asking & { readonly memory: PayoutMemory };
-type Seen = { readonly held: Balance; readonly from: number; readonly to: number };
 
 /** What an address holds, and between which blocks; undefined beyond what was read of the chain. */
-async function seenOn(deps: Asking, network: Network, addressKey: AddressKey): Promise<Seen | undefined> {
-  const { signal } = deps;
-  const { reader } = deps.chain;
+async function seenOn(deps: Asking, network: Network, addressKey: AddressKey) {
   const cursor = await deps.orm.em.fork().findOne(ChainCursor, network);
   if (!cursor || cursor.verifiedNumber < 0) return undefined;
-  if (reader.balances) {
-    const at = cursor.verifiedNumber;
-    const [held] = (await reader.balances([addressKey], at, signal)) ?? [];
-    return held && { held, from: at, to: at };
-  }
-  const current = await reader.currentBalances?.([addressKey], signal);
-  const [held] = current?.rows ?? [];
-  if (!current || !held) return undefined;
+  const blockNumber = cursor.verifiedNumber;
+  const seen = await heldOn(deps.chain.reader, { addressKey, blockNumber }, deps.signal);
+  if (!seen || seen.to <= blockNumber) return seen;
   // Blocks may have been read while the balances were asked for.
   const { scannedNumber } = await deps.orm.em.fork().findOneOrFail(ChainCursor, network);
-  return current.to > scannedNumber ? undefined : { held, from: current.from, to: current.to };
+  return seen.to > scannedNumber ? undefined : seen;
 }
 
 /** Coins on an address that belong to no deposit, by our own transactions. */

@@ -2,16 +2,12 @@
 import type { Em } from '../../../db/orm.ts';
 import { firstRow, sql } from '../../../db/sql.ts';
 import { assetOf, type Network } from '../../../domain/assets.ts';
-import { type Wait, waits } from '../../../domain/payouts/facts.ts';
+import { backOffMs, LONGEST_LOOK_MS, type Wait, waits } from '../../../domain/payouts/facts.ts';
 import type { Deps } from '../../deps.ts';
 import { retriedAt } from '../decisions.ts';
 import type { PayoutPlace } from '../plan.ts';
 import type { Assessing } from './context.ts';
 
-const FIRST_PAUSE_MS = 10 * 60_000;
-const LONGEST_PAUSE_MS = 6 * 60 * 60_000;
-const MOST_DOUBLED = 10;
-const LONGEST_LOOK_MS = 10 * 60_000;
 const CAREFUL_MS = 24 * 60 * 60_000;
 
 type Failing = Pick<Assessing, 'now' | 'memory'>;
@@ -75,9 +71,7 @@ export async function pauseAfterLast(
   const hasFailed = failed >= 2;
   const last = hasFailed ? failedAt : paidAt;
   if (last === null || (!hasFailed && isLarge)) return undefined;
-  const pauseMs = hasFailed
-    ? Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failed - 2, MOST_DOUBLED))
-    : (deps.settings.payouts.everyMs ?? 0);
+  const pauseMs = hasFailed ? backOffMs(failed - 2) : (deps.settings.payouts.everyMs ?? 0);
   const again = new Date(last.getTime() + pauseMs);
   const leftMs = again.getTime() - deps.now().getTime();
   const retried = await retriedAt(em, place);

@@ -1,4 +1,5 @@
 // A payout that is under way, as rows say it, and the steps that change nothing but rows.
+
 import { LockMode } from '@mikro-orm/core';
 import type { AddressKey } from '../../../chains/address-key.ts';
 import { addressKeyOf } from '../../../chains/addresses.ts';
@@ -16,10 +17,11 @@ import { decideLiving, type LivingStep } from '../../../domain/payouts/step.ts';
 import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
 import type { Deps, TxDeps } from '../../deps.ts';
 import { retriedAt } from '../decisions.ts';
+import type { GasWallet } from '../gas.ts';
 import { readPause } from '../pauses.ts';
-import { fitting, movePayout } from '../plan.ts';
+import { fitting, movePayout, Outdated } from '../plan.ts';
 
-import type { GasWallet, Ready, SettlementInput } from './context.ts';
+import type { Ready, SettlementInput } from './context.ts';
 
 /** The payout of an address that is under way; an address has one at most. */
 export async function livingPayout(
@@ -156,11 +158,6 @@ function obsoleteWhy(still: { readonly same: boolean; readonly whole: boolean } 
 }
 
 type Times = 'askedAt' | 'signedAt' | 'sentAt';
-
-/** Another process went on meanwhile: what was decided no longer holds. Nothing was changed. */
-export class Outdated extends Error {
-  override readonly name = 'Outdated';
-}
 
 /**
  * Locks a payout, in the caller's transaction, and makes sure that its next step is still the one that was

@@ -8,12 +8,13 @@ import { decideReclaim, type ReclaimFacts, type ReclaimStep } from '../../../dom
 import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
 import { transact } from '../../transact.ts';
 import { retriedAt } from '../decisions.ts';
+import { Outdated } from '../plan.ts';
 import { wakeWallet } from '../wakes.ts';
-import { sendFirst } from '../wallet/send.ts';
+import { sendFirst } from '../wallet.ts';
 import { asking } from './asking.ts';
 import type { Assessing, SettlementInput, SettlementStep } from './context.ts';
-import { ask, endOthers, giveUp, Outdated, sentFor, signerFacts } from './living.ts';
-import { noteWait } from './waits.ts';
+import { ask, endOthers, giveUp, sentFor, signerFacts } from './living.ts';
+import { waitStep } from './waits.ts';
 
 /** An address has several only where what was lent before does not come back. */
 const MOST_LOANS = 20;
@@ -33,14 +34,19 @@ export async function afterPayout(
   const facts = await factsOf(deps.orm.em.fork(), deps, input);
   if (!facts) return await otherwise();
   const step = decideReclaim(facts);
-  if (step.does !== 'wait') return went(facts.payout, await taken(deps, input, facts, step));
+  const { payout } = facts;
+  if (step.does !== 'wait') {
+    const note = `${payout.address}: ${await taken(deps, input, facts, step)}`;
+    // The payout stays what it is: its actor reads a step only with a state that payouts have.
+    return { kind: 'went', state: payout.state, note };
+  }
   if (step.wakes !== undefined)
     await wakeWallet(deps.orm.em.fork(), deps, { sentId: step.wakes, resendMs: deps.spending.resendMs });
   if (step.idle) {
     const other = await otherwise();
     if (other.kind !== 'rest') return other;
   }
-  return await wait(deps, input, facts.payout, step);
+  return await waitStep(deps, input, payout, step, `${payout.address}: ${step.reason}`);
 }
 
 /** Takes a step, and says what it did. */
@@ -107,45 +113,26 @@ async function factsOf(
       order by s.created_at, s.id limit ${MOST_LOANS}`,
   );
   let oldest: Facts | undefined;
-  for (const one of lent) {
-    const facts = await factsOfLoan(em, deps, one);
-    if (!facts) continue;
+  for (const { id, payoutId } of lent) {
+    const payout = await em.findOneOrFail(Payout, payoutId);
+    const sent = await sentFor(em, network, payoutId);
+    const loan = sent.find((one) => one.id === id);
+    if (!loan) continue;
+    const facts: Facts = {
+      payout,
+      loan,
+      sent: sent.filter(({ purpose }) => purpose === 'reclaim'),
+      signer: await signerFacts(em),
+      retriedAt: await retriedAt(em, payout),
+      now: deps.now(),
+      resendMs: deps.spending.resendMs,
+      blockLookMs: deps.spending.finalLookMs,
+    };
     const step = decideReclaim(facts);
     if (step.does !== 'wait' || !step.idle) return facts;
     oldest ??= facts;
   }
   return oldest;
-}
-
-async function factsOfLoan(
-  em: Em,
-  deps: Assessing,
-  { id, payoutId }: { readonly id: string; readonly payoutId: string },
-): Promise<Facts | undefined> {
-  const payout = await em.findOneOrFail(Payout, payoutId);
-  const sent = await sentFor(em, payout.network, payout.id);
-  const loan = sent.find((one) => one.id === id);
-  if (!loan) return undefined;
-  return {
-    payout,
-    loan,
-    sent: sent.filter(({ purpose }) => purpose === 'reclaim'),
-    signer: await signerFacts(em),
-    retriedAt: await retriedAt(em, payout),
-    now: deps.now(),
-    resendMs: deps.spending.resendMs,
-    blockLookMs: deps.spending.finalLookMs,
-  };
-}
-
-async function wait(
-  deps: Assessing,
-  input: SettlementInput,
-  { merchantId, id: payoutId, address, currency }: Payout,
-  held: ReclaimStep & { readonly does: 'wait' },
-): Promise<SettlementStep> {
-  const stuck = await noteWait(deps, input, { merchantId, payoutId, address, currency }, held);
-  return { kind: 'wait', reason: `${address}: ${held.reason}`, delayMs: held.delayMs, stuck };
 }
 
 /** Whether the final chain still shows it: somebody may have taken it back with another program. */
@@ -177,10 +164,3 @@ async function askFor(
     await ask(em, deps, payout, { does: 'take_back', from, units: amountUnits, terms });
   });
 }
-
-/** The payout stays what it is: its actor reads a step only with a state that payouts have. */
-const went = ({ address, state }: Payout, note: string): SettlementStep => ({
-  kind: 'went',
-  state,
-  note: `${address}: ${note}`,
-});

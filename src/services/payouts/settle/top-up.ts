@@ -1,4 +1,5 @@
-// What the chain says that a transfer takes, or why nobody says it.
+// Why money is not sent for what that costs at present, and the coins that the gas wallet gives for it.
+
 import type { Quote } from '../../../chains/spending.ts';
 import { firstRow, sql } from '../../../db/sql.ts';
 import { assetOf, type Currency, NATIVE_CURRENCY, type Network } from '../../../domain/assets.ts';
@@ -6,8 +7,9 @@ import { formatUnits } from '../../../domain/money.ts';
 import { waits } from '../../../domain/payouts/facts.ts';
 import { costsTooMuch, type Priced, percentOf } from '../../../domain/payouts/worth.ts';
 import { currentPrice } from '../../deposits/price.ts';
-import { coinsIn, gasWalletOf, spokenFor } from './coins.ts';
-import type { Assessing, GasWallet, Held, Outgoing, Ready } from './context.ts';
+import { type GasWallet, gasWalletOf } from '../gas.ts';
+import { coinsIn, spokenFor } from './coins.ts';
+import type { Assessing, Held, Outgoing, Ready } from './context.ts';
 
 const QUICK_MS = 5_000;
 const MINUTE_MS = 60_000;

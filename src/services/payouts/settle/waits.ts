@@ -1,30 +1,36 @@
-import { SettlementWait } from '../../../db/entities/index.ts';
+import { type Payout, SettlementWait } from '../../../db/entities/index.ts';
 import { firstRow, run, sql } from '../../../db/sql.ts';
-import type { Currency } from '../../../domain/assets.ts';
 import { alarms } from '../../../domain/payouts/waits.ts';
 import { fitted } from '../../../domain/text.ts';
 import type { Deps } from '../../deps.ts';
-import type { Held, SettlementInput } from './context.ts';
+import type { Held, SettlementInput, SettlementStep } from './context.ts';
 
 /** Of which payout something is said, or of which asset where nothing is planned. */
-export type WaitPlace = {
-  readonly merchantId: string;
-  readonly payoutId: string | null;
-  readonly address: string;
-  readonly currency: Currency;
-};
+export type WaitPlace = Pick<Payout, 'merchantId' | 'address' | 'currency'> & { readonly id?: string | null };
 
 /** What the column holds: a sentence ends with the next action, which must not be cut off. */
 const MAX_WAIT_REASON = 500;
 
 /**
- * Writes down why an address waits, with the time since which it does so for this reason. Returns whether it
- * has waited long enough now for a person to be told, once.
+ * The step of an address that waits, `said` being what its actor shows. Why it waits is written down, with
+ * the time since which it does so for this reason.
  */
+export async function waitStep(
+  deps: Deps,
+  input: SettlementInput,
+  place: WaitPlace,
+  held: Omit<Held, 'does'>,
+  said: string,
+): Promise<SettlementStep & { readonly kind: 'wait' }> {
+  const stuck = await noteWait(deps, input, place, held);
+  return { kind: 'wait', reason: said, delayMs: held.delayMs, stuck };
+}
+
+/** Returns whether it has waited long enough now for a person to be told, once. */
 export async function noteWait(
   deps: Deps,
   { network, addressKey, alarmed }: SettlementInput,
-  { merchantId, payoutId, address, currency }: WaitPlace,
+  { merchantId, id: payoutId = null, address, currency }: WaitPlace,
   { code, reason, needs }: Omit<Held, 'does' | 'delayMs'>,
 ): Promise<boolean> {
   const now = deps.now();

@@ -8,7 +8,7 @@ import { advanceDeposit } from '../../../../src/services/deposits/advance.ts';
 import type { Deps } from '../../../../src/services/deps.ts';
 import { advanceSettlement } from '../../../../src/services/payouts/settle/advance.ts';
 import { newMemory, type SettlementStep } from '../../../../src/services/payouts/settle/context.ts';
-import { advanceWallet, type WalletStep } from '../../../../src/services/payouts/wallet/advance.ts';
+import { advanceWallet, type WalletStep } from '../../../../src/services/payouts/wallet.ts';
 import { runSigner, type SignerDeps } from '../../../../src/signer/pull/loop.ts';
 import { readPublicParts } from '../../../../src/signer/wallet-file.ts';
 import { signerDeps, signerFiles, testTransfers } from '../../../signer/pull/running.ts';

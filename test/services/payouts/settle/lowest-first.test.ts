@@ -4,7 +4,7 @@ import { keyOfHex } from '../../../../src/chains/address-key.ts';
 import type { Spending } from '../../../../src/chains/spending.ts';
 import { OutboxMessage } from '../../../../src/db/entities/index.ts';
 import { wakeWallet } from '../../../../src/services/payouts/wakes.ts';
-import { advanceWallet } from '../../../../src/services/payouts/wallet/advance.ts';
+import { advanceWallet } from '../../../../src/services/payouts/wallet.ts';
 import type { WatchedChain } from '../../../../src/services/watcher/watched-chain.ts';
 import { type SignerStage, startSignerStage } from '../../../signer/pull/stage.ts';
 

@@ -101,26 +101,31 @@ describe('a worker that stood still while another one went on', function () {
     }
   });
 
-  it('that asked what a payout takes plans none where something was decided or completed meanwhile', async () => {
+  it('that asked what a payout takes plans none where something was decided, and asks for none where more was completed', async () => {
     const { id: merchantId } = the.api.merchant;
     const goTo = (bsc: string) => updateMerchant(the.deps, { merchantId, withdraw: { bsc } });
     const pause = (paused: boolean) => setPaused(the.deps, { merchantId, paused });
     const key = await the.paid(['BNB', 10n ** 17n]);
-    for (const [happens, isUndone] of [
-      [() => goTo(shown('bsc', keyOfHex('d2'.repeat(20)))), () => goTo(MERCHANTS)],
-      [() => pause(true), () => pause(false)],
-      [() => the.pay(key, ['BNB', 10n ** 16n]), () => undefined],
-    ] as const) {
+    const stepWhile = (happens: () => Promise<unknown>) => {
       const quote: Spending['quote'] = async (...question) => {
         const answer = await the.spending.quote(...question);
         await happens();
         return answer;
       };
-      const step = await the.step(key, false, { ...the.spending, quote });
-      expect(reasonOf(step)).to.match(/^another process went on: /);
+      return the.step(key, false, { ...the.spending, quote });
+    };
+    for (const [happens, isUndone] of [
+      [() => goTo(shown('bsc', keyOfHex('d2'.repeat(20)))), () => goTo(MERCHANTS)],
+      [() => pause(true), () => pause(false)],
+    ] as const) {
+      expect(reasonOf(await stepWhile(happens))).to.match(/^another process went on: /);
       expect(await the.payouts(key)).to.deep.equal([]);
       await isUndone();
     }
+    // More is planned with it, and the next step finds out what that takes.
+    const more = await stepWhile(() => the.pay(key, ['BNB', 10n ** 16n]));
+    expect(more).to.include({ kind: 'went', state: 'planned' });
+    expect([await the.states(key), await the.ways(key)]).to.deep.equal([['planned'], []]);
     await the.settle(key);
     expect(await the.ways(key)).to.deep.equal(['payout final']);
   });
