@@ -9,8 +9,6 @@ import {
   listMerchantPayouts,
   type MerchantPayoutInFull,
   type MerchantPayoutView,
-  type PaidDeposit,
-  type PayoutTransaction,
 } from '../../../services/payouts/views.ts';
 import type { WaitWords } from '../../../services/payouts/words.ts';
 import { type Html, html } from '../../html.ts';
@@ -134,7 +132,7 @@ function deposits(visit: Visit, payout: MerchantPayoutInFull): Html {
   return tableOf(visit, caption, depositRows(feeCurrency), rows, none);
 }
 
-function depositRows(feeCurrency: string): Rows<PaidDeposit> {
+function depositRows(feeCurrency: string): Rows<MerchantPayoutInFull['deposits'][number]> {
   return {
     link: ({ id }) => `/deposits/${id}`,
     columns: [
@@ -152,7 +150,7 @@ function depositRows(feeCurrency: string): Rows<PaidDeposit> {
 
 const SENT = 'What was sent for it, the oldest first';
 
-const TRANSACTION_ROWS: Rows<PayoutTransaction> = {
+const TRANSACTION_ROWS: Rows<MerchantPayoutInFull['transactions'][number]> = {
   columns: [
     { head: 'For', cell: ({ words }) => words },
     {
