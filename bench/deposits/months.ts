@@ -4,8 +4,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Migration } from '@mikro-orm/migrations';
 import { testXpubs } from '../../dev/support/test-wallet.ts';
 import { createCustomer, createEndpoint } from '../../dev/support/use-cases.ts';
+import { MIGRATIONS } from '../../migrations/index.ts';
 import { migrate } from '../../src/app/migrate.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
 import { type Month, monthAfter, monthOf } from '../../src/domain/months.ts';
@@ -31,9 +33,17 @@ const OTHERS = 4;
 const LIMIT_CENTS = 10n ** 20n;
 const GOAL_FIRST = 1.2;
 const GOAL_PAGE_MS = 50;
-/** The migration that builds the index by which "repair" pages. */
-const INDEXING = 'Migration20261121000017_alarm_indexes';
+/** As a later version brings it: the index by which "repair" pages is built while the service runs. */
 const INDEX = 'deposits_standing_index';
+class Indexing extends Migration {
+  override isTransactional(): boolean {
+    return false;
+  }
+  override up(): void {
+    this.addSql(`create index concurrently if not exists ${INDEX} on deposits (state_since, id)
+      where status in ('detected', 'confirming') and not simulated`);
+  }
+}
 
 /** One merchant's deposits of years, every fiftieth of them still waiting for the chain. */
 export async function run(): Promise<Row[]> {
@@ -72,7 +82,7 @@ export async function run(): Promise<Row[]> {
 /** As if the version before had left the database: one index is missing. */
 async function migrating(orm: Orm): Promise<Row[]> {
   await orm.em.fork().execute(`drop index ${INDEX}`);
-  await orm.em.fork().execute('delete from schema_migrations where name = ?', [INDEXING]);
+  MIGRATIONS.push({ name: 'Migration20991231000001_indexing', class: Indexing });
   const lines: string[] = [];
   const began = performance.now();
   const applied = await migrate(orm, (line) => lines.push(line));

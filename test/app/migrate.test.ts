@@ -1,3 +1,4 @@
+import { Migration } from '@mikro-orm/migrations';
 import { expect } from 'chai';
 import { eventually } from '../../dev/support/eventually.ts';
 import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
@@ -5,18 +6,38 @@ import { MIGRATIONS } from '../../migrations/index.ts';
 import { migrate, requireCurrentSchema } from '../../src/app/migrate.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
 
-const INDEXING = 'Migration20261121000017_alarm_indexes';
-const INDEX = 'deposits_standing_index';
+const INDEX = 'deposits_later_index';
+const INDEXING = 'Migration20991231000001_indexing';
+const LOCKING = 'Migration20991231000002_locking';
+
+/** As a later version brings it: an index of a grown table is built while the service runs. */
+class Indexing extends Migration {
+  override isTransactional(): boolean {
+    return false;
+  }
+  override up(): void {
+    this.addSql(`create index concurrently if not exists ${INDEX} on deposits (state_since, id)`);
+  }
+}
+
+/** A change of a table that keeps everybody else from it. */
+class Locking extends Migration {
+  override up(): void {
+    this.addSql('lock table outbox in access exclusive mode');
+  }
+}
 
 describe('a migration', function () {
   this.timeout(120_000);
   let database: FreshDatabase;
   let orm: Orm;
   before(async () => {
+    MIGRATIONS.push({ name: INDEXING, class: Indexing }, { name: LOCKING, class: Locking });
     database = await freshDatabase();
     orm = await openOrm({ url: database.url, poolSize: 6, applicationName: 'test' });
   });
   after(async () => {
+    MIGRATIONS.splice(-2);
     await orm?.close(true);
     await database?.drop();
   });
@@ -81,8 +102,7 @@ describe('a migration', function () {
   });
 
   it('that somebody who reads for long keeps waiting keeps nobody else waiting, and is made afterwards', async () => {
-    const name = 'Migration20261122000038_test_mode_apart';
-    await sql(`delete from schema_migrations where name = '${name}'`);
+    await sql(`delete from schema_migrations where name = '${LOCKING}'`);
     const dump = orm.em.fork();
     await dump.begin({ isolationLevel: 'repeatable read' as never });
     await dump.execute('select count(*) from outbox');
@@ -99,7 +119,7 @@ describe('a migration', function () {
       await dump.rollback();
       await others.close(true);
     }
-    expect(await migrating).to.deep.equal([name]);
+    expect(await migrating).to.deep.equal([LOCKING]);
     await requireCurrentSchema(orm);
   });
 });

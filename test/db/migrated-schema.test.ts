@@ -87,28 +87,4 @@ describe('the migrated schema', () => {
       wanted.map((line) => (/^drop function .*\([^)]/.test(line) ? line.replace(/\(.*$/, '') : line)),
     ).to.have.members([...dropsOfGuards, ...dropsOfFunctions]);
   });
-
-  it('keeps no token of a page in the way back and forth: whoever is not erased gets one, and has none again', async () => {
-    const sql = async <T>(text: string) => await orm.em.fork().execute<T[]>(text);
-    const [mine, erased] = [1, 2].map((n) => `0000000${n}-0000-4000-8000-000000000000`);
-    await sql(`insert into merchants (id, name, subscription_active, created_at, updated_at)
-      values ('${mine}', 'Shop', true, now(), now())`);
-    await sql(`insert into customers (id, merchant_id, mode, external_id, metadata, wallet_index, created_at, updated_at)
-      values ('${mine}', '${mine}', 'live', 'u1', '{}', 1, now(), now()),
-        ('${erased}', '${mine}', 'live', 'erased-${erased}', '{}', 2, now(), now())`);
-    await orm.migrator.down({ migrations: ['Migration20261128000092_page_tokens'] });
-    expect(
-      await sql(
-        `select wallet_index, page_token ~ '^ap_[A-Za-z0-9_-]{32}$' as has_one from customers order by 1`,
-      ),
-    ).to.deep.equal([
-      { wallet_index: 1, has_one: true },
-      { wallet_index: 2, has_one: null },
-    ]);
-    await orm.migrator.up();
-    const [row = ''] = (
-      await sql<{ row: string }>('select row_to_json(c)::text as row from customers c')
-    ).map(({ row }) => row);
-    expect(row).to.include('"page_token_hash":null,"page_token_sealed":null').and.not.include('ap_');
-  });
 });
