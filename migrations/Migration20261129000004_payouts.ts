@@ -48,7 +48,6 @@ create table withdraw_changes (
 create unique index withdraw_changes_open_unique on withdraw_changes (merchant_id, network) where ended_at is null;
 create index withdraw_changes_due_index on withdraw_changes (counts_at, id) where ended_at is null;
 create index withdraw_changes_merchant_index on withdraw_changes (merchant_id, network, asked_at);
-create index withdraw_changes_refused_index on withdraw_changes (merchant_id, ended_at) where outcome = 'refused';
 create function keep_withdraw_change() returns trigger language plpgsql as $$
 begin
   if tg_op = 'DELETE' then

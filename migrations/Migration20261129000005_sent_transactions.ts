@@ -19,7 +19,6 @@ create table gas_wallets (
   noted_at timestamptz null,
   primary key (network, address_key)
 );
-create index gas_wallets_xid_index on gas_wallets (created_xid);
 create table gas_levels (
   network varchar(8) not null,
   address_key varchar(40) not null,
@@ -97,8 +96,6 @@ create index sent_transactions_foreign_index on sent_transactions (created_at, i
   where state = 'foreign' and decided_at is null;
 create index sent_transactions_open_index on sent_transactions (network, created_at)
   where state in ('asked', 'signed', 'sent');
-create index sent_transactions_gas_index on sent_transactions (network, created_at)
-  where purpose = 'gas' and state = 'final';
 create index sent_transactions_lent_index on sent_transactions (network, to_key)
   where purpose = 'delegate' and reclaimed_at is null and state in ('signed', 'sent', 'mined', 'final');
 

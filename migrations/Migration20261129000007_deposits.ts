@@ -75,22 +75,15 @@ create index deposits_coin_index on deposits (merchant_id, mode, network, curren
 create index deposits_customer_index on deposits (customer_id, created_at, id);
 create index deposits_to_address_index on deposits (network, address_key, created_at, id);
 create index deposits_transaction_hash_index on deposits (transaction_hash);
-create index deposits_coin_rate_index on deposits (merchant_id, mode, currency, created_at)
-  where currency <> 'USDT' and rate_units is not null;
 create index deposits_payment_link_index on deposits (payment_link_id, created_at, id)
   where payment_link_id is not null;
-create index deposits_payment_completed_index on deposits (payment_link_id, completed_at)
-  where payment_link_id is not null and completed_at is not null;
 create index deposits_payout_index on deposits (payout_id) where payout_id is not null;
 create index deposits_payable_index on deposits (network, address_key)
   where status = 'completed' and payout_id is null and not simulated;
-create index deposits_waiting_index on deposits (network, block_number) where status in ('detected', 'confirming');
 create index deposits_standing_index on deposits (state_since, id)
   where status in ('detected', 'confirming') and not simulated;
 create index deposits_block_index on deposits (network, block_number) where block_hash is not null;
 create index deposits_orphaned_index on deposits (network) where block_hash is null;
-create index deposits_blockless_index on deposits (state_since, id)
-  where status in ('completed', 'settled') and block_hash is null;
 create index deposits_sleeping_index on deposits (network, block_number) where wake_at is not null;
 create index deposits_proven_index on deposits (network)
   where proven_units is not null and proven_units <> amount_units;

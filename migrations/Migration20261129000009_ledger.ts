@@ -49,7 +49,6 @@ create table ledger_entries (
   amount_units numeric(78,0) not null constraint ledger_entries_amount_check check (amount_units <> 0),
   primary key (transaction_id, line)
 ) partition by range (transaction_id);
-create index ledger_entries_balance_index on ledger_entries (merchant_id, mode, network, currency, account);
 ${neverChanged('ledger_entries')}
 create function guard_ledger() returns trigger language plpgsql as $$
 declare

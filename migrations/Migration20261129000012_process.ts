@@ -70,8 +70,6 @@ create table notices (
     and (ended_told_at is null or ended_at is not null))
 );
 create unique index notices_open_unique on notices (key) where ended_at is null;
-create index notices_due_index on notices (next_try_at) where next_try_at is not null;
-create index notices_ended_at_index on notices (ended_at) where ended_at is not null;
 
 -- That this database was restored from a backup, until everything that came after it is known again. Of several
 -- the newest counts: a backup may hold the row of an earlier restore.

@@ -1,5 +1,5 @@
 import { firstRow, sql } from '../../db/sql.ts';
-import { CURRENCIES, type Currency } from '../../domain/assets.ts';
+import { CURRENCIES, type Currency, NATIVE_CURRENCY, NETWORKS } from '../../domain/assets.ts';
 import { RATE_DECIMALS } from '../../domain/money.ts';
 import type { Deps } from '../deps.ts';
 import type { Scope } from '../scope.ts';
@@ -38,13 +38,14 @@ async function lastFrozenRate(
   { merchantId, mode }: Scope,
   currency: Currency,
 ): Promise<bigint | undefined> {
-  // "<> 'USDT'" are the words of the partial index: without exactly these words the index would not be used.
+  // The index begins with the network, and a coin is on one network alone.
+  const network = NETWORKS.find((one) => NATIVE_CURRENCY[one] === currency) ?? null;
   const row = await firstRow(
     deps.orm.em.fork(),
     sql<{ rate: string }>`select rate_units::text as rate from deposits
-     where merchant_id = ${merchantId} and mode = ${mode} and currency = ${currency} and currency <> 'USDT'
-       and rate_units is not null
-     order by created_at desc limit 1`,
+     where merchant_id = ${merchantId} and mode = ${mode} and network = ${network}
+       and currency = ${currency} and rate_units is not null
+     order by created_at desc, id desc limit 1`,
   );
   return row ? BigInt(row.rate) : undefined;
 }

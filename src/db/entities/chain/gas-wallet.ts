@@ -15,7 +15,6 @@ const schema = defineEntity({
     /** Since when a watcher counts it as ours; before that nothing is sent from it. */
     notedAt: p.datetime().columnType('timestamptz').nullable(),
   },
-  indexes: [{ name: 'gas_wallets_xid_index', properties: ['createdXid'] }],
 });
 
 /** A wallet of ours that pays the chain's fees. One that was ours once stays ours. */

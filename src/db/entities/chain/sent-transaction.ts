@@ -74,11 +74,6 @@ const schema = defineEntity({
       properties: ['network', 'blockNumber'],
       where: 'block_hash is not null',
     },
-    {
-      name: 'sent_transactions_gas_index',
-      properties: ['network', 'createdAt'],
-      where: "purpose = 'gas' and state = 'final'",
-    },
     { name: 'sent_transactions_from_index', properties: ['network', 'fromKey'] },
     { name: 'sent_transactions_to_index', properties: ['network', 'toKey'] },
     {

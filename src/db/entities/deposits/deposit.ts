@@ -83,19 +83,9 @@ const schema = defineEntity({
     { name: 'deposits_transaction_hash_index', properties: ['transactionHash'] },
     { name: 'deposits_to_address_index', properties: ['network', 'addressKey', 'createdAt', 'id'] },
     {
-      name: 'deposits_waiting_index',
-      properties: ['network', 'blockNumber'],
-      where: "status in ('detected', 'confirming')",
-    },
-    {
       name: 'deposits_standing_index',
       properties: ['stateSince', 'id'],
       where: "status in ('detected', 'confirming') and not simulated",
-    },
-    {
-      name: 'deposits_blockless_index',
-      properties: ['stateSince', 'id'],
-      where: "status in ('completed', 'settled') and block_hash is null",
     },
     { name: 'deposits_block_index', properties: ['network', 'blockNumber'], where: 'block_hash is not null' },
     { name: 'deposits_orphaned_index', properties: ['network'], where: 'block_hash is null' },
@@ -103,16 +93,6 @@ const schema = defineEntity({
       name: 'deposits_payment_link_index',
       properties: ['paymentLinkId', 'createdAt', 'id'],
       where: 'payment_link_id is not null',
-    },
-    {
-      name: 'deposits_payment_completed_index',
-      properties: ['paymentLinkId', 'completedAt'],
-      where: 'payment_link_id is not null and completed_at is not null',
-    },
-    {
-      name: 'deposits_coin_rate_index',
-      properties: ['merchantId', 'mode', 'currency', 'createdAt'],
-      where: "currency <> 'USDT' and rate_units is not null",
     },
     {
       name: 'deposits_proven_index',

@@ -23,12 +23,6 @@ const schema = defineEntity({
     account: p.string().length(12),
     amountUnits: p.type(UnitsType).$type<bigint>(),
   },
-  indexes: [
-    {
-      name: 'ledger_entries_balance_index',
-      properties: ['merchantId', 'mode', 'network', 'currency', 'account'],
-    },
-  ],
   checks: [
     {
       name: 'ledger_entries_account_check',

@@ -44,11 +44,6 @@ const schema = defineEntity({
   indexes: [
     { name: 'withdraw_changes_due_index', properties: ['countsAt', 'id'], where: 'ended_at is null' },
     { name: 'withdraw_changes_merchant_index', properties: ['merchantId', 'network', 'askedAt'] },
-    {
-      name: 'withdraw_changes_refused_index',
-      properties: ['merchantId', 'endedAt'],
-      where: "outcome = 'refused'",
-    },
   ],
   checks: [
     { name: 'withdraw_changes_wait_check', expression: 'counts_at >= asked_at' },

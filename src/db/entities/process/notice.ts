@@ -28,10 +28,6 @@ const schema = defineEntity({
     lastError: p.string().length(300).nullable(),
   },
   uniques: [{ name: 'notices_open_unique', properties: ['key'], where: 'ended_at is null' }],
-  indexes: [
-    { name: 'notices_due_index', properties: ['nextTryAt'], where: 'next_try_at is not null' },
-    { name: 'notices_ended_at_index', properties: ['endedAt'], where: 'ended_at is not null' },
-  ],
   checks: [
     { name: 'notices_severity_check', expression: "severity in ('critical', 'warning', 'info')" },
     {
