@@ -61,31 +61,6 @@ create table allowed_networks (
   primary key (merchant_id, network)
 );
 
--- How much of its limits each client has left. Unlogged: that is worth nothing after a crash, and the
--- write-ahead log is shared with the money.
-create unlogged table rate_limits (
-  id varchar(80) primary key,
-  tokens double precision not null,
-  since timestamptz not null
-) with (fillfactor = 50);
-
--- Answers to requests with an Idempotency-Key, each written by the transaction that did what it tells of.
-create table idempotency_answers (
-  id uuid primary key,
-  merchant_id uuid not null constraint idempotency_answers_merchant_id_foreign references merchants (id),
-  mode varchar(4) not null check (mode in ('live', 'test')),
-  method varchar(10) not null,
-  path varchar(500) not null,
-  key varchar(255) not null,
-  request_hash varchar(64) not null,
-  status smallint not null,
-  body_sealed bytea not null,
-  created_at timestamptz not null,
-  expires_at timestamptz not null,
-  constraint idempotency_answers_scope_unique unique (merchant_id, mode, method, path, key)
-);
-create index idempotency_answers_expires_at_index on idempotency_answers (expires_at);
-
 -- users.email is in lower case, which makes the plain unique index blind to case. totp_last_step is the
 -- last step of 30 s whose code was taken: one conditional update on it makes every code work once. Audit rows
 -- refer to users and are never changed, so the row of a removed user stays: it holds nothing that proves

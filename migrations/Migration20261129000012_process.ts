@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What the processes keep: messages to Temporal, background loops, notices, restores, the signer. */
+/** What the processes keep: limits, answers, messages to Temporal, loops, notices, restores, the signer. */
 export class Migration20261129000012_process extends Migration {
   override up(): void {
     this.addSql(SQL);
@@ -8,6 +8,31 @@ export class Migration20261129000012_process extends Migration {
 }
 
 const SQL = `
+-- How much of its limits each client has left. Unlogged: that is worth nothing after a crash, and the
+-- write-ahead log is shared with the money.
+create unlogged table rate_limits (
+  id varchar(80) primary key,
+  tokens double precision not null,
+  since timestamptz not null
+) with (fillfactor = 50);
+
+-- Answers to requests with an Idempotency-Key, each written by the transaction that did what it tells of.
+create table idempotency_answers (
+  id uuid primary key,
+  merchant_id uuid not null constraint idempotency_answers_merchant_id_foreign references merchants (id),
+  mode varchar(4) not null check (mode in ('live', 'test')),
+  method varchar(10) not null,
+  path varchar(500) not null,
+  key varchar(255) not null,
+  request_hash varchar(64) not null,
+  status smallint not null,
+  body_sealed bytea not null,
+  created_at timestamptz not null,
+  expires_at timestamptz not null,
+  constraint idempotency_answers_scope_unique unique (merchant_id, mode, method, path, key)
+);
+create index idempotency_answers_expires_at_index on idempotency_answers (expires_at);
+
 -- The first due messages of each kind are found by an index, however many wait behind them; those of test mode
 -- lie apart. What Temporal refuses for good is set aside.
 create table outbox (

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { hideInText } from '../../base/log.ts';
 import { harmless } from '../../base/terminal.ts';
-import type { Severity } from '../../db/entities/process/notice.ts';
+import type { Severity } from '../../db/entities/index.ts';
 
 /** What a notice is about, and how far it is. */
 export type Told = {

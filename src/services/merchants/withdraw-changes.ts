@@ -2,8 +2,7 @@
 // ask for waits, seen by everybody of the merchant, before it directs any money: see docs/adr/0013.
 import { normaliseAddress } from '../../chains/addresses.ts';
 import { chainOf } from '../../chains/index.ts';
-import { WithdrawAddress, WithdrawChange } from '../../db/entities/index.ts';
-import type { WithdrawOutcome } from '../../db/entities/merchants/withdraw-change.ts';
+import { WithdrawAddress, WithdrawChange, type WithdrawOutcome } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import type { Network } from '../../domain/assets.ts';
 import { isoSeconds } from '../../domain/events.ts';

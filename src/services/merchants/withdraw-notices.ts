@@ -1,7 +1,6 @@
 // What of changed withdraw addresses people are told.
 import { byNetwork } from '../../chains/index.ts';
-import { WithdrawAddress } from '../../db/entities/index.ts';
-import type { WithdrawOutcome } from '../../db/entities/merchants/withdraw-change.ts';
+import { WithdrawAddress, type WithdrawOutcome } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { firstRow, rows, type Statement, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';

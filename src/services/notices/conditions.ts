@@ -1,6 +1,5 @@
 // What an operator is told of without asking: the rows that the alarms, `deposit stuck` and `doctor` read.
-import { Deposit, WebhookEndpoint } from '../../db/entities/index.ts';
-import type { Severity } from '../../db/entities/process/notice.ts';
+import { Deposit, type Severity, WebhookEndpoint } from '../../db/entities/index.ts';
 import { firstRow, sql } from '../../db/sql.ts';
 import { assetOf, NATIVE_CURRENCY } from '../../domain/assets.ts';
 import { formatUnits } from '../../domain/money.ts';

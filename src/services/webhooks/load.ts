@@ -1,4 +1,4 @@
-import type { EarlierSecret } from '../../db/entities/webhooks/webhook-endpoint.ts';
+import type { EarlierSecret } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { firstRow, sql } from '../../db/sql.ts';
 import type { Mode } from '../../domain/assets.ts';

@@ -1,15 +1,53 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import type { AddressKey } from '../../../chains/address-key.ts';
-import type { Currency, Network } from '../../../domain/assets.ts';
-import type { SentPurpose } from '../../../domain/payouts/purpose.ts';
-import type { SentState } from '../../../domain/settlement.ts';
-import { UnitsType } from '../../units-type.ts';
-import { Payout } from '../payouts/payout.ts';
+import type { AddressKey } from '../../chains/address-key.ts';
+import type { Currency, Network } from '../../domain/assets.ts';
+import type { SentPurpose } from '../../domain/payouts/purpose.ts';
+import type { SentState } from '../../domain/settlement.ts';
+import { UnitsType } from '../units-type.ts';
+import { Payout } from './payouts.ts';
+
+const gasWalletSchema = defineEntity({
+  name: 'GasWallet',
+  tableName: 'gas_wallets',
+  properties: {
+    network: p.string().length(8).$type<Network>().primary(),
+    addressKey: p.string().length(40).$type<AddressKey>().primary(),
+    address: p.string().length(64),
+    /** The transaction that made the row, filled by the database. */
+    createdXid: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()'),
+    createdAt: p.datetime().columnType('timestamptz'),
+    /** Since when a watcher counts it as ours; before that nothing is sent from it. */
+    notedAt: p.datetime().columnType('timestamptz').nullable(),
+  },
+});
+
+/** A wallet of ours that pays the chain's fees. One that was ours once stays ours. */
+export class GasWallet extends gasWalletSchema.class {}
+gasWalletSchema.setClass(GasWallet);
+
+const gasLevelSchema = defineEntity({
+  name: 'GasLevel',
+  tableName: 'gas_levels',
+  properties: {
+    network: p.string().length(8).$type<Network>().primary(),
+    addressKey: p.string().length(40).$type<AddressKey>().primary(),
+    /** Coins that lay there at the end of the block. */
+    units: p.type(UnitsType).$type<bigint>(),
+    blockNumber: p.bigint('number'),
+    /** What one coin was worth then, in 10^-8 US dollars; null where nobody knew. */
+    coinUsd8: p.type(UnitsType).$type<bigint>().nullable(),
+    at: p.datetime().columnType('timestamptz'),
+  },
+});
+
+/** What a wallet that pays for gas was seen to hold last: for operators, never for a decision about money. */
+export class GasLevel extends gasLevelSchema.class {}
+gasLevelSchema.setClass(GasLevel);
 
 /** Money that left the wallet, by receiver and asset; base units as text. */
 export type SentMove = { readonly to: string; readonly currency: Currency; readonly units: string };
 
-const schema = defineEntity({
+const sentTransactionSchema = defineEntity({
   name: 'SentTransaction',
   tableName: 'sent_transactions',
   properties: {
@@ -68,80 +106,8 @@ const schema = defineEntity({
       where: "purpose is not null and nonce is not null and (raw is not null or state <> 'dead')",
     },
   ],
-  indexes: [
-    {
-      name: 'sent_transactions_block_index',
-      properties: ['network', 'blockNumber'],
-      where: 'block_hash is not null',
-    },
-    { name: 'sent_transactions_from_index', properties: ['network', 'fromKey'] },
-    { name: 'sent_transactions_to_index', properties: ['network', 'toKey'] },
-    {
-      name: 'sent_transactions_open_index',
-      properties: ['network', 'createdAt'],
-      where: "state in ('asked', 'signed', 'sent')",
-    },
-    {
-      name: 'sent_transactions_lent_index',
-      properties: ['network', 'toKey'],
-      where:
-        "purpose = 'delegate' and reclaimed_at is null and state in ('signed', 'sent', 'mined', 'final')",
-    },
-    {
-      name: 'sent_transactions_foreign_index',
-      properties: ['createdAt', 'id'],
-      where: "state = 'foreign' and decided_at is null",
-    },
-  ],
-  checks: [
-    {
-      name: 'sent_transactions_purpose_check',
-      expression: "purpose in ('payout', 'gas', 'delegate', 'reclaim')",
-    },
-    {
-      name: 'sent_transactions_state_check',
-      expression: "state in ('asked', 'signed', 'sent', 'mined', 'final', 'dead', 'foreign')",
-    },
-    { name: 'sent_transactions_amount_check', expression: 'amount_units > 0' },
-    { name: 'sent_transactions_fee_check', expression: 'fee_units >= 0' },
-    { name: 'sent_transactions_ours_check', expression: "(state = 'foreign') = (purpose is null)" },
-    {
-      name: 'sent_transactions_terms_check',
-      expression:
-        'purpose is null or (payout_id is not null and attempt is not null and to_key is not null and to_address is not null and currency is not null and amount_units is not null)',
-    },
-    {
-      name: 'sent_transactions_block_check',
-      expression: "block_hash is not null or state in ('asked', 'signed', 'sent', 'dead', 'foreign')",
-    },
-    { name: 'sent_transactions_attempt_check', expression: 'attempt > 0' },
-    {
-      name: 'sent_transactions_signed_check',
-      expression:
-        "(hash is not null or state in ('asked', 'dead')) and (raw is null) = (signed_at is null) and (purpose is null or (raw is null) = (hash is null))",
-    },
-    {
-      name: 'sent_transactions_outcome_check',
-      expression:
-        'block_hash is null or (block_number is not null and ok is not null and fee_units is not null and moves is not null)',
-    },
-    {
-      name: 'sent_transactions_concluded_check',
-      expression:
-        'purpose is not null or payout_id is null or (decided_at is not null and to_address is not null and amount_units is not null)',
-    },
-    {
-      name: 'sent_transactions_reclaimed_check',
-      expression: "reclaimed_at is null or purpose = 'delegate'",
-    },
-    {
-      name: 'sent_transactions_decision_check',
-      expression:
-        "(decided_at is null) = (decided_by is null) and (decided_at is null) = (decided_reason is null) and (decided_at is null or state = 'foreign')",
-    },
-  ],
 });
 
 /** A transaction that a wallet of ours sent. */
-export class SentTransaction extends schema.class {}
-schema.setClass(SentTransaction);
+export class SentTransaction extends sentTransactionSchema.class {}
+sentTransactionSchema.setClass(SentTransaction);
