@@ -1,9 +1,8 @@
 import { type Command, CommanderError } from 'commander';
 import { exitCodeOf, OperatorError, Refused, UsageError } from '../base/errors.ts';
 import { harmless, jsonLine } from '../base/terminal.ts';
-import { plain } from './table.ts';
+import { folded, plain } from './print.ts';
 import { terminal } from './terminal.ts';
-import { folded } from './width.ts';
 
 /**
  * The result of a command: one object for `--json`, lines for a person, and a
@@ -24,46 +23,37 @@ export type CommandResult = {
   readonly problem?: string | undefined;
 };
 
-export type Invocation<Options> = {
+/** How a command was called. */
+export type CommandCall<Options = object> = {
   readonly args: readonly string[];
   readonly options: Options & { readonly json?: true };
 };
+
+/** Does a command's work; one that returns nothing has printed everything itself. */
+export type CommandWork = (call: CommandCall<never>) => Promise<CommandResult | undefined>;
+
+/** What a command takes that writes down who did it and why. */
+export type Acting = { readonly by?: string };
+export type Explained = Acting & { readonly reason?: string };
+export type DecidedBy = { readonly by: string; readonly reason: string };
 
 const MAX_SENTENCE = 600;
 /** Nothing may keep a finished command alive; this limit ends it where something does. */
 const LINGER_MS = 3_000;
 const ALIVE_MS = 60_000;
 
-/** Adds a command with `--json`. `usage` is its name with its arguments, in commander's notation. */
-export function leaf(parent: Command, usage: string, about: string): Command {
-  return parent.command(usage).description(about).option('--json', 'print one JSON object and nothing else');
-}
-
-/** Adds a name that only holds other commands. */
-export function group(parent: Command, name: string, about: string): Command {
-  return parent.command(name).description(about);
-}
-
-/**
- * Makes a command's action: runs `work` and prints its result. A `work` that
- * returns nothing has printed everything itself.
- */
-export function answering<Options = object>(
-  work: (call: Invocation<Options>) => Promise<CommandResult | undefined>,
-) {
+/** Makes a command's action: loads its work, does it, and prints the result. */
+export function answering(load: () => Promise<CommandWork>) {
   return async (...given: unknown[]): Promise<void> => {
     const command = given.at(-1) as Command;
-    const options = command.opts<Options & { json?: true }>();
-    const answer = await work({ args: command.args, options });
+    const options = command.opts<{ json?: true }>();
+    const work = await load();
+    const answer = await work({ args: command.args, options } as never);
     if (!answer) return;
     const { stdout, stderr } = terminal();
+    const text = answer.text === '' ? [] : [folded(answer.text)];
     stdout.write(
-      options.json
-        ? jsonLine(answer.json)
-        : lines(
-            ...(answer.text === '' ? [] : [folded(answer.text)]),
-            ...(answer.copy ?? []).map(harmlessLines),
-          ),
+      options.json ? jsonLine(answer.json) : lines(...text, ...(answer.copy ?? []).map(harmlessLines)),
     );
     if (!options.json && answer.next) stderr.write(lines(folded(answer.next)));
     if (answer.problem === undefined) return;

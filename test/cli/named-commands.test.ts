@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
+import type { Command } from 'commander';
 import { makeProgram } from '../../src/cli/program.ts';
 import { WAIT_CODES, WAITS } from '../../src/domain/payouts/waits.ts';
 import { trackedFiles } from '../support/repository/files.ts';
@@ -16,6 +17,18 @@ const groups = new Set(
 /** What stands between quotes and begins like a command, and is none. */
 const OTHER = ['payment link', 'webhook endpoint', 'deposit address'];
 
+/** Whether a command whose first argument says what to do takes this word, or these with a bar between. */
+function takes(command: Command | undefined, word: string): boolean {
+  const [what] = command?.registeredArguments ?? [];
+  if (!what || !/^[a-z-]+(\||$)/.test(word)) return true;
+  try {
+    for (const one of word.split('|')) what.parseArg?.(one, undefined);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** What is wrong with a text that begins like a command; undefined where it is one, or means none. */
 function wrongIn(text: string): string | undefined {
   const words = text.replace(/^gateway /, '').split(/\s+/);
@@ -26,6 +39,7 @@ function wrongIn(text: string): string | undefined {
   const paths = isGroup ? second.split('|').map((one) => `${first} ${one}`) : [first];
   return paths.flatMap((path) => {
     const command = leaves.get(path);
+    if (!isGroup && !takes(command, second)) return [`${path} ${second}: it does no such thing`];
     const options = words
       .map((word) => /^\[?(--[a-z-]+)/.exec(word)?.[1] ?? '')
       .filter((word) => word !== '');

@@ -60,7 +60,7 @@ describe('command line: an operator lets people sign in', function () {
     ).to.equal(200);
 
     const { users } = await answer<{ users: Record<string, unknown>[] }>(
-      ['user', 'list', '--merchant', api.merchant.id],
+      ['list', 'users', '--merchant', api.merchant.id],
       env,
     );
     expect(users).to.have.length(1);
@@ -137,7 +137,7 @@ describe('command line: an operator lets people sign in', function () {
       expect(ran.stderr).to.match(sentence);
       if (input.trim() !== '') expect(ran.stderr).to.not.contain(input);
     });
-    const { users } = await answer<{ users: { email: string }[] }>(['user', 'list'], env);
+    const { users } = await answer<{ users: { email: string }[] }>(['list', 'users'], env);
     expect(users.map((user) => user.email)).to.not.contain('a@b');
   });
 });

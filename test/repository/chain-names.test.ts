@@ -12,7 +12,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'src/config/variables/money.ts': 'defaults and examples of such lists',
   'src/contract/': 'the contract: its descriptions and its examples',
   'src/api/openapi/': 'the examples of calls',
-  'src/cli/examples.ts': 'the examples of commands',
+  'src/cli/table/': 'the examples of commands',
   'packages/sdk/src/': 'what merchants import, which stands on nothing of ours',
 };
 

@@ -47,23 +47,20 @@ export async function readBackup(folder: string): Promise<Manifest> {
 
 function parsed(folder: string): Manifest {
   const file = join(folder, MANIFEST_FILE);
-  let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    return schema.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch (error) {
-    throw new OperatorError(
-      `${folder} is no backup of this gateway: ${MANIFEST_FILE} cannot be read`,
-      'Name a folder that "gateway backup" made',
-      { cause: error },
-    );
-  }
-  try {
-    return schema.parse(JSON.parse(text));
-  } catch (error) {
-    throw new OperatorError(
-      `${file} is not what a backup of this version says of itself`,
-      'Take another copy of this backup, or the version of the gateway that made it',
-      { cause: error },
-    );
+    const isThere = statSync(file, { throwIfNoEntry: false }) !== undefined;
+    throw isThere
+      ? new OperatorError(
+          `${file} is not what a backup of this version says of itself`,
+          'Take another copy of this backup, or the version of the gateway that made it',
+          { cause: error },
+        )
+      : new OperatorError(
+          `${folder} is no backup of this gateway: ${MANIFEST_FILE} cannot be read`,
+          'Name a folder that "gateway backup" made',
+          { cause: error },
+        );
   }
 }

@@ -1,69 +1,56 @@
-import type { Command } from 'commander';
 import { OperatorError, UsageError } from '../../base/errors.ts';
-import { DECISION_LIMITS } from '../../domain/decision.ts';
 import { isMonth, type Month } from '../../domain/months.ts';
-import { text } from '../arguments.ts';
-import { answering, group, leaf } from '../run.ts';
-import { listing } from '../table.ts';
+import {
+  ArchiveRefused,
+  archivedTables,
+  detachMonth,
+  listMonths,
+  refusalToDetach,
+} from '../../services/months/archive.ts';
+import { listed, viewOf } from '../print.ts';
+import { withGateway } from '../process.ts';
+import type { CommandCall, Explained } from '../run.ts';
 
-/** `archive`. */
-export function addArchiveCommands(program: Command): void {
-  const archive = group(program, 'archive', 'months of events, deliveries, attempts and audit rows');
-  leaf(archive, 'list', 'the months that there are, oldest first').action(answering(list));
-  leaf(archive, 'detach <month>', 'takes a month out of the tables, after it was dumped; never the ledger')
-    .requiredOption('--by <name>', 'who decided', text(DECISION_LIMITS.name))
-    .requiredOption('--reason <text>', 'why', text(DECISION_LIMITS.reason))
-    .option('--yes', 'the month was dumped and the dump was looked at')
-    .action(answering(detach));
+type Options = Explained & { readonly yes?: true };
+
+/** Months of events, deliveries, attempts and audit rows: lists them, or detaches one. */
+export async function archive({ args: [what, month], options }: CommandCall<Options>) {
+  const { by, reason, yes } = options;
+  if (what === 'list') return await list();
+  if (!isMonth(month ?? '')) throw new UsageError('The month must be written as 2026-11.');
+  if (by === undefined || reason === undefined)
+    throw new UsageError('archive detach needs --by and --reason');
+  return await detach(month as Month, { by, reason, yes: yes === true });
 }
 
 async function list() {
-  const [{ withGateway }, { listMonths }] = await Promise.all([
-    import('../process.ts'),
-    import('../../services/months/archive.ts'),
-  ]);
-  const months = await withGateway({}, ({ deps }) => listMonths(deps.orm.em.fork()));
-  const shown = months.map(({ month, until, detachedAt, detachedBy, bytes }) => ({
-    month,
-    until,
-    bytes: bytes.toString(),
-    detached_at: detachedAt?.toISOString() ?? null,
-    detached_by: detachedBy,
-  }));
-  const rows = shown.map((row) => [row.month, row.until, row.bytes, row.detached_at, row.detached_by]);
+  const months = (await withGateway({}, ({ deps }) => listMonths(deps.orm.em.fork()))).map(viewOf);
   const none = 'No month yet: a worker makes them ahead, start one with "start --role worker".';
   const next =
     'Take an old one out of the tables with "archive detach MONTH", which says first how it is dumped.';
-  return {
-    json: { months: shown },
-    ...listing({ header: ['MONTH', 'UNTIL', 'BYTES', 'DETACHED', 'BY'], rows, none, next }),
-  };
+  const columns = ['month', 'until', 'bytes', 'detached_at', ['BY', 'detached_by']] as const;
+  return { json: { months }, ...listed(months, { columns, none, next }) };
 }
 
-type Detach = { readonly by: string; readonly reason: string; readonly yes?: true };
+type Detach = { readonly by: string; readonly reason: string; readonly yes: boolean };
 
-async function detach({ args, options }: { args: readonly string[]; options: Detach }) {
-  const month = monthIn(args[0] ?? '');
-  const [{ withGateway }, archive] = await Promise.all([
-    import('../process.ts'),
-    import('../../services/months/archive.ts'),
-  ]);
-  const dump = dumpCommand(month, archive.archivedTables(month));
-  const tables = await withGateway({ by: options.by }, async ({ deps }) => {
+async function detach(month: Month, { by, reason, yes }: Detach) {
+  const dump = dumpCommand(month, archivedTables(month));
+  const tables = await withGateway({ by }, async ({ deps }) => {
     const em = deps.orm.em.fork();
-    const refusal = await archive.refusalToDetach(em, deps, await archive.listMonths(em), month);
+    const refusal = await refusalToDetach(em, deps, await listMonths(em), month);
     if (refusal) throw new OperatorError(...split(refusal));
-    if (!options.yes)
+    if (!yes)
       throw new OperatorError(
         `Nothing was detached yet. Dump ${month} first: ${dump}`,
         `Look at the dump with "pg_restore --list", then run this command again with --yes`,
       );
     try {
-      return await archive.detachMonth(deps, { month, by: options.by, reason: options.reason });
+      return await detachMonth(deps, { month, by, reason });
     } catch (error) {
-      if (error instanceof archive.ArchiveRefused)
-        throw new OperatorError(...split(error.message), { cause: error });
-      throw error;
+      throw error instanceof ArchiveRefused
+        ? new OperatorError(...split(error.message), { cause: error })
+        : error;
     }
   });
   const drop = `drop table ${tables.join(', ')};`;
@@ -72,11 +59,6 @@ async function detach({ args, options }: { args: readonly string[]; options: Det
     text: `Detached: ${tables.join(', ')}. They are plain tables now that nothing reads. When the dump is safe, drop them:`,
     copy: [drop],
   };
-}
-
-function monthIn(given: string): Month {
-  if (!isMonth(given)) throw new UsageError('The month must be written as 2026-11.');
-  return given;
 }
 
 /** The exact command that keeps a copy of the rows that are about to be removed. */

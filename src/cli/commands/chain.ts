@@ -1,16 +1,40 @@
+// A chain as commands name and read it.
 import { existsSync } from 'node:fs';
 import { activityDepsOf } from '../../app/compose.ts';
-import { OperatorError } from '../../base/errors.ts';
+import { OperatorError, UsageError } from '../../base/errors.ts';
+import type { AddressKey } from '../../chains/address-key.ts';
+import { hashForm, transactionHashOf } from '../../chains/addresses.ts';
 import { chainOf as factsOf } from '../../chains/index.ts';
 import type { ChainReader } from '../../chains/reader.ts';
 import type { Network } from '../../domain/assets.ts';
 import { gasWalletsSince, publishGasWallets } from '../../services/payouts/gas.ts';
 import { proveIdentity } from '../../services/watcher/cursor.ts';
+import type { RescanStopped } from '../../services/watcher/rescan.ts';
 import type { WatchedChain } from '../../services/watcher/watched-chain.ts';
+import { readPublicParts } from '../../signer/wallet-file.ts';
 import type { CommandGateway } from '../process.ts';
 import { progress } from '../run.ts';
 
 const IDENTITY_WITHIN_MS = 10_000;
+
+/**
+ * The key of an address that an option names. Throws a UsageError that names the option for every text that
+ * is not a whole address in the network's own spelling: a mistyped one must not become another one.
+ */
+export function addressGiven(option: string, network: Network, text: string): AddressKey {
+  const { parse, form } = factsOf(network).addresses;
+  const key = parse(text.trim());
+  if (key === undefined)
+    throw new UsageError(`${option} must be ${form}, with a right checksum; copy it again`);
+  return key;
+}
+
+/** The hash of a transaction that `--tx` names, as the network's reader spells it. Throws a UsageError. */
+export function hashGiven(network: Network, text: string): string {
+  const hash = transactionHashOf(network, text.trim());
+  if (hash === undefined) throw new UsageError(`--tx must be ${hashForm(network)}; copy it again`);
+  return hash;
+}
 
 /**
  * The chain as a command reads it, proven to be the configured one. Throws an
@@ -22,7 +46,7 @@ export async function chainOf(
   signal: AbortSignal,
 ): Promise<WatchedChain> {
   const chain = activityDepsOf(gateway, signal).chains.get(network);
-  if (!chain) throw new OperatorError(`${network} is off`, offAction(network));
+  if (!chain) throw new OperatorError(`${network} is off`, `Set ${factsOf(network).watchedBy} and try again`);
   await tellGasWallets(gateway, network);
   await checkIdentity(gateway, chain.reader);
   return chain;
@@ -33,7 +57,6 @@ export async function chainOf(
  * Who holds the wallet file tells them; that may be this command.
  */
 async function tellGasWallets({ config, deps }: CommandGateway, network: Network): Promise<void> {
-  const { readPublicParts } = await import('../../signer/wallet-file.ts');
   if (existsSync(config.wallet.seedFile))
     await publishGasWallets(deps, (await readPublicParts(config.wallet.seedFile)).gas);
   if ((await gasWalletsSince(deps.orm.em.fork(), network, '0')).length === 0)
@@ -51,6 +74,25 @@ async function checkIdentity({ deps }: CommandGateway, reader: ChainReader): Pro
   }
 }
 
-function offAction(network: Network): string {
-  return `Set ${factsOf(network).watchedBy} and try again`;
+/** Blocks that could not be read again, as a sentence with what to do. */
+export function stoppedReading(error: RescanStopped, nextAction: string): OperatorError {
+  const { message } = error;
+  return new OperatorError(`${message.charAt(0).toUpperCase()}${message.slice(1)}`, nextAction, {
+    cause: error,
+  });
+}
+
+/** Hands `work` a signal that Ctrl-C and SIGTERM abort with this reason, for something long. */
+export async function untilInterrupted<T>(
+  reason: string,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
+  const onSignal = (): void => stop.abort(new Error(reason));
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  try {
+    return await work(stop.signal);
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+  }
 }

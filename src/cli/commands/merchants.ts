@@ -1,19 +1,25 @@
-import type { Command } from 'commander';
 import type { Gateway } from '../../app/compose.ts';
 import { UsageError } from '../../base/errors.ts';
 import { CHAIN_NAMES } from '../../chains/names.ts';
-import { NETWORKS, type Network } from '../../domain/assets.ts';
-import type { MerchantView } from '../../services/merchants/merchants.ts';
-import { dollarsOrNone, type NONE, oneOf, orNull, text, time } from '../arguments.ts';
-import { addressGiven } from '../chain-arguments.ts';
-import { type Acting, acting } from '../operator.ts';
-import type { Needs } from '../process.ts';
-import { answering, group, leaf } from '../run.ts';
-import { facts, listing } from '../table.ts';
-import { wrapped } from '../width.ts';
-import { addWithdrawChangeCommands, changeLine, presentChange } from './withdraw-changes.ts';
+import { MODES, NETWORKS, type Network } from '../../domain/assets.ts';
+import { eraseCustomer } from '../../services/merchants/erasure.ts';
+import {
+  createMerchant,
+  listMerchants,
+  type MerchantView,
+  setSubscription,
+  updateMerchant,
+} from '../../services/merchants/merchants.ts';
+import { QUOTAS, setQuotas } from '../../services/merchants/quotas.ts';
+import { requireNoContract } from '../../services/merchants/withdraw-addresses.ts';
+import { NONE, orNull } from '../arguments.ts';
+import { facts, listed, viewOf } from '../print.ts';
+import { type Needs, withGateway } from '../process.ts';
+import type { Acting, CommandCall, DecidedBy } from '../run.ts';
+import { addressGiven } from './chain.ts';
 
-const MAX_ADDRESS = 100;
+/** Merchants, what they may do, and the erasure of their customers. */
+export const MERCHANTS = { create, change, list, setState, erase };
 
 /** As the command line reads `--withdraw-NETWORK`. */
 type Withdrawals = { readonly [N in Network as `withdraw${Capitalize<N>}`]?: string };
@@ -24,185 +30,131 @@ type Settings = Acting &
     readonly monthlyLimitUsd?: bigint | typeof NONE;
     readonly allowContract?: true;
     readonly pausePayouts?: 'true' | 'false';
+    readonly quota?: string;
   };
 
-/** `merchant` and `subscription`. */
-export function addMerchantCommands(program: Command): void {
-  const merchant = group(program, 'merchant', 'merchants: who uses this gateway');
-  withSettings(
-    leaf(merchant, 'create', 'makes a merchant with a live and a test key, which are shown this once'),
-  )
-    .requiredOption('--name <name>', 'what customers see', text())
-    .option('--no-subscription', 'leave the API closed until "subscription set" opens it')
-    .action(answering(create));
-  withSettings(leaf(merchant, 'set <id>', 'changes what is given; "none" takes a value away'))
-    .option('--name <name>', 'what customers see', text())
-    .option('--pause-payouts <bool>', 'as "payout pause" and "payout resume"', oneOf('true', 'false'))
-    .action(answering(change));
-  leaf(merchant, 'list', 'lists all merchants, oldest first').action(answering(list));
-  leaf(
-    merchant,
-    'show <id>',
-    'prints one merchant, with the withdraw addresses that its users changed and that wait',
-  ).action(answering(show));
-  addWithdrawChangeCommands(merchant);
-
-  const subscription = group(program, 'subscription', 'opens and closes the API for a merchant');
-  const set = leaf(subscription, 'set', 'sets the subscription; watching and crediting never depend on it');
-  acting(set)
-    .argument('<merchant>', 'merchant id')
-    .argument('<state>', 'active or inactive', oneOf('active', 'inactive'))
-    .option('--until <time>', 'when an active one ends', time)
-    .action(answering(setState));
-}
-
-function withSettings(command: Command): Command {
-  acting(command);
-  for (const network of NETWORKS)
-    command.option(
-      `--withdraw-${network} <address>`,
-      `where payouts on ${CHAIN_NAMES[network]} go`,
-      text(MAX_ADDRESS),
-    );
-  command.option('--allow-contract', 'let a withdraw address be a contract');
-  return command.option('--monthly-limit-usd <amount>', 'most that is credited in a month', dollarsOrNone);
-}
-
-async function create({ options }: { options: Settings & { readonly subscription: boolean } }) {
-  await checkWithdrawals(options);
-  const [{ withGateway }, { createMerchant }] = await Promise.all([
-    import('../process.ts'),
-    import('../../services/merchants/merchants.ts'),
-  ]);
+async function create({ options }: CommandCall<Settings & { readonly subscription: boolean }>) {
   const settings = settingsOf(options);
   const { made, told } = await withGateway(needsOf(options), async ({ deps, chains }) => {
     const unasked = await checkContracts(chains, options, settings);
     const order = { ...settings, name: options.name ?? '', subscriptionActive: options.subscription };
     return { made: await createMerchant(deps, order), told: unasked };
   });
-  const json = { merchant_id: made.merchantId, keys: made.keys };
-  const shown = facts({ merchant: made.merchantId, 'live key': made.keys.live, 'test key': made.keys.test });
-  return { json, text: `${shown}\nThe keys are shown this once: store them now.`, ...told };
+  const { merchantId, keys } = made;
+  const shown = facts({ merchant: merchantId, 'live key': keys.live, 'test key': keys.test });
+  const text = `${shown}\nThe keys are shown this once: store them now.`;
+  return { json: { merchant_id: merchantId, keys }, text, ...told };
+}
+
+async function change({ args: [merchantId = ''], options }: CommandCall<Settings>) {
+  const { name, monthlyLimitUsd, pausePayouts, quota } = options;
+  const withdrawals = NETWORKS.map((network) => withdrawalOf(options, network));
+  const isSet = [name, monthlyLimitUsd, pausePayouts, ...withdrawals].some((value) => value !== undefined);
+  if (!isSet && quota === undefined) {
+    const flags = NETWORKS.map((network) => `--withdraw-${network}`).join(', ');
+    throw new UsageError(
+      `Nothing to set: give --name, ${flags}, --monthly-limit-usd, --pause-payouts or --quota`,
+    );
+  }
+  const settings = settingsOf(options);
+  const limits = quotasIn(quota);
+  const payoutsPaused = pausePayouts === undefined ? undefined : pausePayouts === 'true';
+  return await withGateway(needsOf(options), async ({ deps, chains }) => {
+    const told = await checkContracts(chains, options, settings);
+    const changed = isSet
+      ? presentMerchant(await updateMerchant(deps, { ...settings, payoutsPaused, merchantId }))
+      : {};
+    const quotas = [];
+    for (const [mode, some] of limits)
+      quotas.push(...(await setQuotas(deps, { merchantId, mode, quotas: some })));
+    const text = {
+      ...changed,
+      ...Object.fromEntries(quotas.map((one) => [`${one.mode}.${one.quota}`, one.most])),
+    };
+    const json = quota === undefined ? changed : { ...changed, quotas: quotas.map(viewOf) };
+    return {
+      json,
+      text: Object.keys(text).length > 0 ? facts(text) : 'No quota is left in this mode.',
+      ...told,
+    };
+  });
+}
+
+/** `test.customers=10000,live.endpoints=none` by mode. */
+function quotasIn(given: string | undefined) {
+  const read = (given?.split(',') ?? []).map((one) => {
+    const [, mode, name, most = ''] = /^(\w+)\.(\w+)=(none|\d{1,12})$/.exec(one.trim()) ?? [];
+    const quota = QUOTAS.find((known) => known === name);
+    if (!quota || !MODES.some((known) => known === mode))
+      throw new UsageError(
+        `--quota must be MODE.NAME=NUMBER or =none, such as test.customers=10000, with NAME one of ${QUOTAS.join(', ')}`,
+      );
+    return { mode, quota, most: most === NONE ? null : Number.parseInt(most, 10) };
+  });
+  return MODES.flatMap((mode) => {
+    const own = read.filter((one) => one.mode === mode).map(({ quota, most }) => [quota, most]);
+    return own.length === 0 ? [] : [[mode, Object.fromEntries(own)] as const];
+  });
+}
+
+async function list() {
+  const merchants = (await withGateway({}, ({ deps }) => listMerchants(deps))).map(presentMerchant);
+  const none = 'No merchant yet: make one with "merchant create --name NAME".';
+  const next =
+    'All about one: "find ID". Change one with "merchant set ID"; its keys: "key list --merchant ID".';
+  return { json: { merchants }, ...listed(merchants, { none, next }) };
+}
+
+type SubscriptionEnd = Acting & { readonly until?: Date };
+
+async function setState({
+  args: [merchantId = '', state],
+  options: { until, by },
+}: CommandCall<SubscriptionEnd>) {
+  if (until && state === 'inactive') throw new UsageError('--until only goes with active');
+  if (until && until.getTime() <= Date.now())
+    throw new UsageError('--until lies in the past; use "inactive" to close the API now');
+  const view = await withGateway({ by }, ({ deps }) =>
+    setSubscription(deps, { merchantId, active: state === 'active', until }),
+  );
+  const { id, subscription, subscription_until } = presentMerchant(view);
+  const json = { merchant_id: id, subscription, until: subscription_until };
+  return { json, text: facts(json) };
+}
+
+async function erase({ args: [customerId = ''], options: { by, reason } }: CommandCall<DecidedBy>) {
+  const erased = await withGateway({ by, secrets: true }, ({ deps }) =>
+    eraseCustomer(deps, { customerId, reason }),
+  );
+  const { events, answers } = erased;
+  const told = `Customer ${erased.customerId} has no names any more: ${events} events and ${answers} stored answers were changed.`;
+  return {
+    json: { customer_id: erased.customerId, events, answers },
+    text: `${told}\nBackups and detached months still hold them: see docs/privacy.md.`,
+  };
 }
 
 /** Withdraw addresses and what lets payouts go on are sealed, so that the signer can tell who set them. */
 function needsOf(options: Settings): Needs {
-  const gives =
+  const isSealed =
     options.pausePayouts === 'false' ||
     NETWORKS.some((network) => withdrawalOf(options, network) !== undefined);
-  return gives ? { by: options.by, secrets: true } : { by: options.by };
-}
-
-async function change({ args, options }: { args: readonly string[]; options: Settings }) {
-  const settings = settingsOf(options);
-  const given = [
-    options.name,
-    options.monthlyLimitUsd,
-    options.pausePayouts,
-    ...NETWORKS.map((network) => withdrawalOf(options, network)),
-  ];
-  if (given.every((value) => value === undefined)) {
-    const withdrawals = NETWORKS.map((network) => `--withdraw-${network}`).join(', ');
-    throw new UsageError(
-      `Nothing to set: give --name, ${withdrawals}, --monthly-limit-usd or --pause-payouts`,
-    );
-  }
-  await checkWithdrawals(options);
-  const [{ withGateway }, { updateMerchant }] = await Promise.all([
-    import('../process.ts'),
-    import('../../services/merchants/merchants.ts'),
-  ]);
-  const { pausePayouts } = options;
-  const payoutsPaused = pausePayouts === undefined ? undefined : pausePayouts === 'true';
-  const { view, told } = await withGateway(needsOf(options), async ({ deps, chains }) => {
-    const unasked = await checkContracts(chains, options, settings);
-    const merchantId = args[0] ?? '';
-    return { view: await updateMerchant(deps, { ...settings, payoutsPaused, merchantId }), told: unasked };
-  });
-  return { json: present(view), text: facts(present(view)), ...told };
-}
-
-async function list() {
-  const [{ withGateway }, { listMerchants }] = await Promise.all([
-    import('../process.ts'),
-    import('../../services/merchants/merchants.ts'),
-  ]);
-  const merchants = (await withGateway({}, ({ deps }) => listMerchants(deps))).map(present);
-  const rows = merchants.map((row) => [
-    row.id,
-    row.name,
-    row.subscription,
-    row.subscription_until,
-    row.monthly_limit_usd,
-    ...NETWORKS.map((network) => row[`withdraw_${network}`]),
-    row.payouts,
-  ]);
-  const header = [
-    'ID',
-    'NAME',
-    'SUBSCRIPTION',
-    'UNTIL',
-    'MONTHLY USD',
-    ...NETWORKS.map((network) => `WITHDRAW ${network.toUpperCase()}`),
-    'PAYOUTS',
-  ];
-  const none = 'No merchant yet: make one with "merchant create --name NAME".';
-  const next = 'Change one with "merchant set ID"; its keys are shown by "key list --merchant ID".';
-  return { json: { merchants }, ...listing({ header, rows, none, next }) };
-}
-
-async function show({ args }: { args: readonly string[] }) {
-  const [{ withGateway }, { getMerchant }, { listPendingWithdrawChanges }] = await Promise.all([
-    import('../process.ts'),
-    import('../../services/merchants/merchants.ts'),
-    import('../../services/merchants/withdraw-notices.ts'),
-  ]);
-  const merchantId = args[0] ?? '';
-  const { view, waiting, now } = await withGateway({}, async ({ deps }) => ({
-    now: deps.now(),
-    view: await getMerchant(deps, merchantId),
-    waiting: (await listPendingWithdrawChanges(deps, { merchantId })).map(presentChange),
-  }));
-  return {
-    json: { ...present(view), withdraw_changes: waiting },
-    text: [facts(present(view)), ...waiting.flatMap((change) => wrapped(changeLine(change, now)))].join('\n'),
-    ...(waiting.length > 0 ? { next: 'Take a change back with "merchant cancel-change ID".' } : {}),
-  };
-}
-
-async function setState({
-  args,
-  options,
-}: {
-  args: readonly string[];
-  options: Acting & { readonly until?: Date };
-}) {
-  const [merchantId = '', state] = args;
-  const { until } = options;
-  if (until && state === 'inactive') throw new UsageError('--until only goes with active');
-  if (until && until.getTime() <= Date.now())
-    throw new UsageError('--until lies in the past; use "inactive" to close the API now');
-  const [{ withGateway }, { setSubscription }] = await Promise.all([
-    import('../process.ts'),
-    import('../../services/merchants/merchants.ts'),
-  ]);
-  const view = await withGateway({ by: options.by }, ({ deps }) =>
-    setSubscription(deps, { merchantId, active: state === 'active', until }),
-  );
-  const { id, subscription, subscription_until } = present(view);
-  const json = { merchant_id: id, subscription, until: subscription_until };
-  return { json, text: facts(json) };
+  return isSealed ? { by: options.by, secrets: true } : { by: options.by };
 }
 
 function withdrawalOf(options: Withdrawals, network: Network): string | undefined {
   return options[`withdraw${network.charAt(0).toUpperCase()}${network.slice(1)}` as keyof Withdrawals];
 }
 
-async function checkWithdrawals(options: Withdrawals): Promise<void> {
+function settingsOf(options: Settings) {
+  const withdraw: Partial<Record<Network, string | null>> = {};
   for (const network of NETWORKS) {
-    const address = orNull(withdrawalOf(options, network));
-    if (typeof address === 'string') await addressGiven(`--withdraw-${network}`, network, address);
+    const address = withdrawalOf(options, network);
+    if (address === undefined) continue;
+    withdraw[network] = orNull(address) ?? null;
+    if (address !== NONE) addressGiven(`--withdraw-${network}`, network, address);
   }
+  return { name: options.name, withdraw, monthlyLimitCents: orNull(options.monthlyLimitUsd) };
 }
 
 /**
@@ -215,7 +167,6 @@ async function checkContracts(
   { withdraw }: Pick<ReturnType<typeof settingsOf>, 'withdraw'>,
 ): Promise<{ readonly next?: string }> {
   if (allowContract) return {};
-  const { requireNoContract } = await import('../../services/merchants/withdraw-addresses.ts');
   const unasked: string[] = [];
   for (const network of NETWORKS) {
     const address = withdraw[network];
@@ -228,34 +179,19 @@ async function checkContracts(
   };
 }
 
-function settingsOf(options: Settings) {
-  const { name, monthlyLimitUsd } = options;
-  const withdraw: Partial<Record<Network, string | null>> = {};
-  for (const network of NETWORKS) {
-    const address = withdrawalOf(options, network);
-    if (address !== undefined) withdraw[network] = orNull(address) ?? null;
-  }
-  return { name, withdraw, monthlyLimitCents: orNull(monthlyLimitUsd) };
-}
-
-function present(view: MerchantView) {
+/** A merchant as commands print it. */
+export function presentMerchant(view: MerchantView) {
   const cents = view.monthlyLimitCents;
-  const withdrawals = Object.fromEntries(
-    NETWORKS.map((network) => [`withdraw_${network}`, view.withdraw[network]]),
-  ) as Record<`withdraw_${Network}`, string | null>;
+  const { created_at, subscription_until } = viewOf(view);
   return {
     id: view.id,
     name: view.name,
     subscription: view.subscriptionActive ? 'active' : 'inactive',
-    subscription_until: seconds(view.subscriptionUntil),
+    subscription_until,
     monthly_limit_usd:
       cents === null ? null : `${cents / 100n}.${(cents % 100n).toString().padStart(2, '0')}`,
-    ...withdrawals,
+    ...Object.fromEntries(NETWORKS.map((network) => [`withdraw_${network}`, view.withdraw[network]])),
     payouts: view.payoutsPaused ? 'paused' : 'on',
-    created_at: seconds(view.createdAt),
+    created_at,
   };
-}
-
-function seconds(date: Date | null): string | null {
-  return date ? `${date.toISOString().slice(0, 19)}Z` : null;
 }

@@ -1,82 +1,74 @@
-import { type Command, Option } from 'commander';
-import { OperatorError } from '../../base/errors.ts';
-import { assetOf, type Currency, NETWORKS, type Network } from '../../domain/assets.ts';
+import { OperatorError, UsageError } from '../../base/errors.ts';
+import { WATCH_VARIABLES } from '../../chains/index.ts';
+import { assetOf, type Currency, type Network } from '../../domain/assets.ts';
 import { isoSeconds } from '../../domain/events.ts';
 import { formatUnits } from '../../domain/money.ts';
-import type { Misattributed } from '../../services/reconciliation/explained.ts';
-import type { Listed } from '../../services/reconciliation/pass.ts';
-import { oneOf } from '../arguments.ts';
-import type { CommandGateway } from '../process.ts';
+import {
+  listMisattributed,
+  type Misattributed,
+  misattributionText,
+} from '../../services/reconciliation/explained.ts';
+import { type Listed, listDifferences, reconcileNow } from '../../services/reconciliation/pass.ts';
+import { compareUnscanned, isFollowed, unscannedBlocks } from '../../services/reconciliation/unscanned.ts';
+import { type ViewColumn, viewTable } from '../print.ts';
+import { type CommandGateway, withGateway } from '../process.ts';
 import { rateReporter } from '../rate.ts';
-import { answering, type CommandResult, leaf, progress } from '../run.ts';
-import { table } from '../table.ts';
+import { type CommandCall, type CommandResult, type Explained, progress } from '../run.ts';
+import { chainOf, untilInterrupted } from './chain.ts';
+import { reconcileBooks } from './ledger-audit.ts';
 
-/** `reconcile`. */
-export function addReconcileCommand(program: Command): void {
-  leaf(program, 'reconcile', 'compares every balance on the chains with the ledger')
-    .option('--network <network>', 'only this chain', oneOf(...NETWORKS))
-    .addOption(
-      new Option('--books', 'compare the ledger with the deposits and the running totals instead').conflicts(
-        'network',
-      ),
-    )
-    .action(answering(reconcile));
-}
+type Options = Explained & {
+  readonly network?: Network;
+  readonly books?: true;
+  readonly rebuildTotals?: true;
+};
 
-const HEADER = ['NETWORK', 'ADDRESS', 'CHAIN LESS LEDGER', 'SINCE', 'REASON'];
-
-type Options = { readonly network?: Network; readonly books?: true };
-
-async function reconcile({ options }: { options: Options }): Promise<CommandResult> {
-  if (options.books) return await (await import('./ledger-audit.ts')).reconcileBooks();
-  const [{ withGateway }, { listDifferences }, { listMisattributed, misattributionText }] = await Promise.all(
-    [
-      import('../process.ts'),
-      import('../../services/reconciliation/pass.ts'),
-      import('../../services/reconciliation/explained.ts'),
-    ],
+/** Compares the chains, or the books, with the ledger; a difference is a problem. */
+export async function reconcile({ options }: CommandCall<Options>): Promise<CommandResult> {
+  const { network, books, rebuildTotals, by, reason } = options;
+  if (rebuildTotals && reason === undefined) throw new UsageError('--rebuild-totals needs --reason');
+  if (!rebuildTotals && (by ?? reason) !== undefined)
+    throw new UsageError('--by and --reason need --rebuild-totals');
+  if (books && network !== undefined) throw new UsageError('--network has no meaning with --books');
+  if (rebuildTotals && !books) throw new UsageError('--rebuild-totals needs --books');
+  if (books) return await reconcileBooks(reason === undefined ? undefined : { by, reason });
+  return await untilInterrupted('it was interrupted; the next run goes on from there', (signal) =>
+    withGateway({}, (gateway) => compareChains(gateway, network, signal)),
   );
-  const stop = new AbortController();
-  const onSignal = (): void => stop.abort(new Error('it was interrupted; the next run goes on from there'));
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
-  try {
-    const { differences, total, misattributed } = await withGateway({}, async (gateway) => {
-      const enabled: readonly Network[] = options.network
-        ? [options.network]
-        : gateway.deps.settings.payments.watchedNetworks;
-      if (enabled.length === 0)
-        throw new OperatorError(
-          'No chain is on',
-          `Set ${(await import('../../chains/index.ts')).WATCH_VARIABLES} and try again`,
-        );
-      const unread: Difference[] = [];
-      for (const network of enabled) unread.push(...(await compareChain(gateway, network, stop.signal)));
-      const known = await listDifferences(gateway.deps, options.network);
-      const misattributed = await listMisattributed(gateway.deps, options.network);
-      return {
-        differences: [...known.listed.map(present), ...unread],
-        total: known.total + unread.length,
-        misattributed,
-      };
-    });
-    const rows = differences.map((row) => [
-      row.network,
-      row.address,
-      `${row.difference} ${row.currency}`,
-      row.since,
-      explanationOf(row),
-    ]);
-    for (const one of misattributed)
-      progress(`Note: ${misattributionText(one)}; the sum of the address is what is compared.`);
-    return {
-      json: { ok: total === 0, total, differences, misattributed: misattributed.map(presentMisattributed) },
-      text: rows.length === 0 ? 'Every balance agrees with the ledger.' : table(HEADER, rows),
-      problem: total === 0 ? undefined : problemOf(differences, total),
-    };
-  } finally {
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
-  }
 }
+
+async function compareChains(
+  gateway: CommandGateway,
+  network: Network | undefined,
+  signal: AbortSignal,
+): Promise<CommandResult> {
+  const enabled = network ? [network] : gateway.deps.settings.payments.watchedNetworks;
+  if (enabled.length === 0) throw new OperatorError('No chain is on', `Set ${WATCH_VARIABLES} and try again`);
+  const unread: Difference[] = [];
+  for (const one of enabled) unread.push(...(await compareChain(gateway, one, signal)));
+  const known = await listDifferences(gateway.deps, network);
+  const differences = [...known.listed.map(present), ...unread];
+  const total = known.total + unread.length;
+  const misattributed = await listMisattributed(gateway.deps, network);
+  for (const one of misattributed)
+    progress(`Note: ${misattributionText(one)}; the sum of the address is what is compared.`);
+  return {
+    json: { ok: total === 0, total, differences, misattributed: misattributed.map(presentMisattributed) },
+    text: viewTable(differences, COLUMNS) || 'Every balance agrees with the ledger.',
+    problem: total === 0 ? undefined : problemOf(differences, total),
+  };
+}
+
+const COLUMNS: readonly ViewColumn[] = [
+  'network',
+  'address',
+  ['CHAIN LESS LEDGER', 'difference currency'],
+  'since',
+  [
+    'REASON',
+    ({ reason, explained_by: explained }) => [reason, ...(explained as readonly string[])].join('; '),
+  ],
+];
 
 /**
  * Compares one chain as far as it was read, and what became final beyond that: only the differences of the
@@ -87,12 +79,6 @@ async function compareChain(
   network: Network,
   signal: AbortSignal,
 ): Promise<Difference[]> {
-  const [{ chainOf }, { reconcileNow }, { compareUnscanned, isFollowed, unscannedBlocks }] =
-    await Promise.all([
-      import('./chain.ts'),
-      import('../../services/reconciliation/pass.ts'),
-      import('../../services/reconciliation/unscanned.ts'),
-    ]);
   const { deps } = gateway;
   const chain = await chainOf(gateway, network, signal);
   // Balances of this moment are compared when the watcher has read up to it: what it
@@ -153,12 +139,10 @@ function refused(error: unknown): never {
   );
 }
 
-type Difference = {
+type Difference = ReturnType<typeof amounts> & {
   readonly network: Network;
   readonly address: string;
   readonly currency: Currency;
-  readonly difference: string;
-  readonly difference_raw: string;
   readonly from_block: number;
   readonly to_block: number;
   readonly reason: string;
@@ -169,21 +153,17 @@ type Difference = {
   readonly unread: boolean;
 };
 
-function explanationOf(row: Difference): string {
-  return [row.reason, ...row.explained_by].join('; ');
-}
-
 function present({ kept, explained }: Listed): Difference {
-  const { network, currency } = kept;
+  const { network, currency, address, reason } = kept;
   const differenceUnits = kept.differenceUnits - kept.replacedUnits;
   return {
     network,
-    address: kept.address,
+    address,
     currency,
     ...amounts({ network, currency, differenceUnits }),
     from_block: kept.sinceNumber + 1,
     to_block: kept.foundNumber,
-    reason: kept.reason,
+    reason,
     explained_by: explained,
     since: isoSeconds(kept.notedAt),
     unread: false,

@@ -1,14 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import type { Command } from 'commander';
 import { OperatorError } from '../../base/errors.ts';
 import { xpubVariable } from '../../chains/account-xpubs.ts';
+import { loadConfig } from '../../config/index.ts';
 import { MODES, NETWORKS } from '../../domain/assets.ts';
 import type { PublicParts } from '../../signer/accounts.ts';
-import { answering, group, leaf, progress } from '../run.ts';
+import { writePrivateFile } from '../../signer/private-file.ts';
+import {
+  checkPhrase,
+  createWallet,
+  readPassphraseFile,
+  readPublicParts,
+  rotatePassphrase,
+} from '../../signer/wallet-file.ts';
+import { facts } from '../print.ts';
+import { type CommandCall, progress } from '../run.ts';
 import { readSecret } from '../stdin.ts';
-import { facts } from '../table.ts';
 import { terminal } from '../terminal.ts';
+
+/** Works on the files of the wallet alone, without a database. */
+export const WALLET = { makeNew, xpub, check, rotate };
 
 const PHRASE = {
   name: 'phrase',
@@ -22,26 +33,13 @@ const PASSPHRASE = {
   nextAction: 'Give one line of 12 to 1,000 characters',
 } as const;
 
-/** `wallet`: works on the files of the wallet alone, without a database. */
-export function addWalletCommands(program: Command): void {
-  const wallet = group(program, 'wallet', 'the encrypted seed that all addresses come from');
-  leaf(wallet, 'new', 'makes the encrypted seed file and shows its phrase this once')
-    .option('--force', 'replace an existing wallet; the old file is kept beside it')
-    .action(answering(makeNew));
-  leaf(wallet, 'xpub', 'prints the account keys and the gas addresses to fund').action(answering(xpub));
-  leaf(wallet, 'check', 'reads a phrase on stdin and proves that it restores the same addresses').action(
-    answering(check),
-  );
-  leaf(
-    wallet,
-    'rotate-passphrase',
-    'reads a new passphrase on stdin and encrypts the seed with it; WALLET_PASSPHRASE_FILE holds the old one',
-  ).action(answering(rotate));
-}
+const NOTE =
+  'These words restore the wallet and are shown this once: write them on paper, then prove it with "gateway wallet check". Fund the gas addresses before payouts.';
 
-async function makeNew({ options }: { options: { readonly force?: true } }) {
-  const { createWallet } = await load();
-  const { seedFile } = await walletConfig();
+const configured = () => loadConfig(terminal().env, { role: 'none' });
+
+async function makeNew({ options }: CommandCall<{ readonly force?: true }>) {
+  const { seedFile } = configured().wallet;
   const force = options.force === true;
   // This comes before a passphrase is made for the wallet, so that a refusal leaves no file behind.
   if (!force && existsSync(seedFile))
@@ -55,23 +53,22 @@ async function makeNew({ options }: { options: { readonly force?: true } }) {
     progress(
       `The old wallet is kept at ${made.keptOldFile}: addresses that were handed out until now belong to it. Keep it safe.`,
     );
-  const json = { ...present(made.publicParts), phrase: made.phrase };
   const { text, copy } = shown(made.publicParts);
-  return { json, text: `Wallet: ${seedFile}\n${text}`, copy: [...copy, '', made.phrase, ''], next: NOTE };
+  return {
+    json: { ...present(made.publicParts), phrase: made.phrase },
+    text: `Wallet: ${seedFile}\n${text}`,
+    copy: [...copy, '', made.phrase, ''],
+    next: NOTE,
+  };
 }
 
-const NOTE =
-  'These words restore the wallet and are shown this once: write them on paper, then prove it with "gateway wallet check". Fund the gas addresses before payouts.';
-
 async function xpub() {
-  const { readPublicParts } = await load();
-  const parts = await readPublicParts((await walletConfig()).seedFile);
+  const parts = await readPublicParts(configured().wallet.seedFile);
   return { json: present(parts), ...shown(parts) };
 }
 
 async function check() {
-  const { checkPhrase, readPublicParts } = await load();
-  const { seedFile } = await walletConfig();
+  const { seedFile } = configured().wallet;
   await readPublicParts(seedFile);
   const { ok, publicParts } = await checkPhrase({ file: seedFile, phrase: await readSecret(PHRASE) });
   const { xpub, gas } = present(publicParts);
@@ -86,8 +83,7 @@ async function check() {
 }
 
 async function rotate() {
-  const { readPassphraseFile, rotatePassphrase } = await import('../../signer/wallet-file.ts');
-  const { seedFile, passphraseFile } = await walletConfig();
+  const { seedFile, passphraseFile } = configured().wallet;
   const { passphrase } = await readPassphraseFile(passphraseFile);
   const next = (await readSecret(PASSPHRASE)).replace(/\r?\n$/, '');
   await rotatePassphrase({ file: seedFile, passphrase, next });
@@ -98,24 +94,10 @@ async function rotate() {
   };
 }
 
-async function load() {
-  const [files, { writePrivateFile }] = await Promise.all([
-    import('../../signer/wallet-file.ts'),
-    import('../../signer/private-file.ts'),
-  ]);
-  return { ...files, writePrivateFile };
-}
-
-async function walletConfig() {
-  const { loadConfig } = await import('../../config/index.ts');
-  const config = loadConfig(terminal().env, { role: 'none' });
-  return { ...config.wallet, production: config.production };
-}
-
 /** The passphrase file's content. Outside production a missing one is made, and the operator is told so. */
 async function passphraseOrNew(): Promise<string> {
-  const { readPassphraseFile, writePrivateFile } = await load();
-  const { passphraseFile, production } = await walletConfig();
+  const { production, wallet } = configured();
+  const { passphraseFile } = wallet;
   if (!existsSync(passphraseFile)) {
     if (production)
       throw new OperatorError(
@@ -130,8 +112,8 @@ async function passphraseOrNew(): Promise<string> {
   return passphrase;
 }
 
-function present(parts: PublicParts) {
-  return { xpub: parts.xpub.live, gas: parts.gas, xpub_test: parts.xpub.test };
+function present({ xpub, gas }: PublicParts) {
+  return { xpub: xpub.live, gas, xpub_test: xpub.test };
 }
 
 /** The account keys as lines for the environment of API and worker. */

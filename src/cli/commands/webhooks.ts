@@ -1,78 +1,99 @@
-import type { Command } from 'commander';
-import { UsageError } from '../../base/errors.ts';
-import { ago, duration, oneOf, reading, text, wholeNumber } from '../arguments.ts';
+import { OperatorError } from '../../base/errors.ts';
+import { Event, WebhookDelivery, WebhookEndpoint } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
+import { rows, sql } from '../../db/sql.ts';
+import { isUuid } from '../../domain/ids.ts';
+import { viewsOf } from '../../services/find/views.ts';
+import { requireKnownMerchant } from '../../services/merchants/known.ts';
+import { transact } from '../../services/transact.ts';
+import { updateEndpoint } from '../../services/webhooks/endpoints.ts';
+import { resendDelivery } from '../../services/webhooks/resend.ts';
 import { COLUMNS } from '../columns.ts';
-import { eventNames, webAddress } from '../follow/options.ts';
-import { type Acting, acting } from '../operator.ts';
-import { answering, group, leaf } from '../run.ts';
-import { listed, MAX_LISTED } from '../views.ts';
-import type { DeliveryFilters } from './webhook-reads.ts';
+import { pagesOf } from '../links.ts';
+import { listed } from '../print.ts';
+import { type CommandGateway, withGateway } from '../process.ts';
+import type { Acting, CommandCall } from '../run.ts';
+import { requireSubject } from './lookup/list.ts';
 
-const MAX_DELAY_MS = 10 * 60_000;
+/** What was sent to merchants, and where it goes. */
+export const WEBHOOKS = { list, resend, changeEndpoint };
 
-/** `webhook`. */
-export function addWebhookCommands(program: Command): void {
-  const webhook = group(program, 'webhook', 'what was sent to merchants');
-  leaf(webhook, 'list', 'lists deliveries, newest first')
-    .option('--endpoint <id>', 'only to this endpoint', text())
-    .option('--merchant <id>', 'only to the endpoints of this merchant', text())
-    .option('--about <id>', 'only about this deposit, customer, payment link or endpoint', text())
-    .option('--status <status>', 'only in this state', oneOf('pending', 'succeeded', 'failed'))
-    .option('--limit <n>', 'how many', wholeNumber(1, MAX_LISTED), 50)
-    .action(answering(list));
-  acting(leaf(webhook, 'resend <delivery-id>', 'sends a finished delivery once more')).action(
-    answering(resend),
-  );
-  leaf(
-    webhook,
-    'listen',
-    'for development: forwards events to a shop, or is a receiver that prints each webhook',
-  )
-    .option('--forward-to <url>', 'follow the events of an API key and send each here, signed', (url) =>
-      reading(() => webAddress(url)),
-    )
-    .option('--api <url>', 'with --forward-to: the gateway, if not GATEWAY_URL says it', text())
-    .option('--key-stdin', 'with --forward-to: read the API key on stdin instead of from GATEWAY_KEY')
-    .option('--events <names>', 'with --forward-to: only these, with commas between them', (names) =>
-      reading(() => eventNames(names)),
-    )
-    .option('--since <time>', 'with --forward-to: also what happened since, such as 15m or a time', ago)
-    .option('--port <port>', 'port on 127.0.0.1, 0 for a free one; 8090 if unset', wholeNumber(0, 65_535))
-    .option('--secret-stdin', 'read the signing secret (whsec_…) on stdin instead of from WEBHOOK_SECRET')
-    .option('--status <code>', 'answer what is right with this status', wholeNumber(200, 599))
-    .option('--delay <duration>', 'wait before answering', duration(MAX_DELAY_MS, '10m'))
-    .option('--reset', 'break the connection instead of answering')
-    .action(answering(listen));
-}
+const MAX_EVENTS = 1_000;
 
-async function list({ options }: { options: DeliveryFilters }) {
-  const [{ withGateway }, { listAllDeliveries }, { pagesOf }] = await Promise.all([
-    import('../process.ts'),
-    import('./webhook-reads.ts'),
-    import('../links.ts'),
-  ]);
-  const deliveries = await withGateway({}, ({ deps, config }) =>
-    listAllDeliveries(deps, pagesOf(config), options),
-  );
+type Filters = {
+  readonly endpoint?: string;
+  readonly status?: WebhookDelivery['status'];
+  readonly merchant?: string;
+  readonly about?: string;
+  readonly limit: number;
+};
+
+async function list({ options }: CommandCall<Filters>) {
+  const deliveries = await withGateway({}, (gateway) => deliveriesOf(gateway, options));
   const none = 'No delivery: leave filters out, or see with "doctor" whether events wait for a worker.';
   const next = 'Send a finished one once more with "webhook resend ID".';
+  const { limit } = options;
   return {
     json: { deliveries },
-    ...listed(deliveries, { columns: COLUMNS.delivery, none, next, limit: options.limit }),
+    ...listed(deliveries, { columns: COLUMNS['delivery'], none, next, limit }),
   };
 }
 
-async function resend({ args, options }: { args: readonly string[]; options: Acting }) {
-  const [{ withGateway }, { scopeOfDelivery }, { resendDelivery }, { transact }] = await Promise.all([
-    import('../process.ts'),
-    import('./webhook-reads.ts'),
-    import('../../services/webhooks/resend.ts'),
-    import('../../services/transact.ts'),
-  ]);
-  const id = args[0] ?? '';
-  const delivery = await withGateway({ by: options.by }, async ({ deps }) => {
-    const scope = await scopeOfDelivery(deps, id);
-    return await transact(deps, (tx) => resendDelivery(tx, deps, { ...scope, id }));
+/**
+ * Deliveries of every merchant, newest events first. They are sorted by the id, which begins with their time,
+ * so that only the newest months are read. Of a merchant they are taken from the endpoints, without the own
+ * URLs of links. Refuses an unknown endpoint or merchant.
+ */
+async function deliveriesOf({ deps, config }: CommandGateway, filters: Filters) {
+  const em = deps.orm.em.fork();
+  const { endpoint, status, merchant, about, limit } = filters;
+  await requireKnownMerchant(em, merchant);
+  if (endpoint !== undefined) await requireEndpoint(em, endpoint);
+  requireSubject(about);
+  const where = {
+    ...(endpoint ? { endpointId: endpoint } : {}),
+    ...(status ? { status } : {}),
+    ...(about === undefined ? {} : { eventId: { $in: await eventsAbout(em, about) } }),
+    ...(merchant === undefined ? {} : { id: { $in: await newestOf(em, { merchant, status, limit }) } }),
+  };
+  const found = await em.find(WebhookDelivery, where, { orderBy: { id: 'desc' }, limit });
+  const named = found.map(({ id }) => ({ kind: 'delivery', id, network: null }) as const);
+  const shown = await viewsOf({ em, deps, pages: pagesOf(config) }, named);
+  return shown.map(({ view, merchant_id }) => ({ ...view, merchant_id }));
+}
+
+async function eventsAbout(em: Em, about: string): Promise<string[]> {
+  const events = await em.find(Event, { subjectId: about }, { fields: ['id'], limit: MAX_EVENTS });
+  return events.map(({ id }) => id);
+}
+
+async function newestOf(
+  em: Em,
+  { merchant, status, limit }: Pick<Filters, 'status' | 'limit'> & { readonly merchant: string },
+): Promise<string[]> {
+  const found = await rows(
+    em,
+    sql<{ id: string }>`select r.id from webhook_endpoints e cross join lateral (
+        select id, created_at from webhook_deliveries d where d.endpoint_id = e.id
+          and (${status ?? null}::text is null or d.status = ${status ?? null})
+        order by created_at desc, id desc limit ${limit}) r
+      where e.merchant_id = ${merchant} and e.payment_link_id is null
+      order by r.created_at desc, r.id desc limit ${limit}`,
+  );
+  return found.map(({ id }) => id);
+}
+
+async function resend({ args: [id = ''], options: { by } }: CommandCall<Acting>) {
+  const delivery = await withGateway({ by }, async ({ deps }) => {
+    const em = deps.orm.em.fork();
+    const known = isUuid(id) ? await em.findOne(WebhookDelivery, id) : null;
+    if (!known)
+      throw new OperatorError(
+        `There is no delivery ${id.slice(0, 100)}`,
+        'List them with "gateway webhook list"',
+      );
+    const { merchantId, mode } = await em.findOneOrFail(WebhookEndpoint, known.endpointId);
+    return await transact(deps, (tx) => resendDelivery(tx, deps, { merchantId, mode, id }));
   });
   return {
     json: { delivery },
@@ -80,54 +101,29 @@ async function resend({ args, options }: { args: readonly string[]; options: Act
   };
 }
 
-type Listen = {
-  readonly forwardTo?: URL;
-  readonly api?: string;
-  readonly keyStdin?: true;
-  readonly events?: readonly string[];
-  readonly since?: Date;
-  readonly port?: number;
-  readonly secretStdin?: true;
-  readonly status?: number;
-  readonly delay?: number;
-  readonly reset?: true;
-  readonly json?: true;
-};
-
-const DEFAULT_PORT = 8_090;
-const RECEIVING = ['port', 'status', 'delay', 'reset'] as const;
-const FORWARDING = ['api', 'keyStdin', 'events', 'since'] as const;
-
-async function listen({ options }: { options: Listen }) {
-  const { forwardTo } = options;
-  const alien = (forwardTo ? RECEIVING : FORWARDING).find((name) => options[name] !== undefined);
-  if (alien !== undefined) {
-    const flag = `--${alien.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    throw new UsageError(`${flag} ${forwardTo ? 'has no meaning with' : 'needs'} --forward-to`);
-  }
-  return forwardTo ? await follow(options, forwardTo) : await receive(options);
-}
-
-async function follow({ forwardTo: _, ...options }: Listen, to: URL) {
-  const { followAs } = await import('../follow/given.ts');
-  await followAs({ ...options, to });
-  return undefined;
-}
-
-async function receive(options: Listen) {
-  const { port = DEFAULT_PORT, secretStdin, status = 200, delay = 0, reset, json } = options;
-  const [{ readSigningSecret }, { listenForWebhooks }] = await Promise.all([
-    import('../follow/given.ts'),
-    import('../listen.ts'),
-  ]);
-  const secret = await readSigningSecret(secretStdin);
-  await listenForWebhooks({
-    port,
-    secret,
-    status,
-    delayMs: delay,
-    reset: reset === true,
-    json: json === true,
+async function changeEndpoint({ args: [what, id = ''], options: { by } }: CommandCall<Acting>) {
+  const enabled = what === 'enable';
+  const endpoint = await withGateway({ by }, async ({ deps }) => {
+    const { merchantId, mode } = await requireEndpoint(deps.orm.em.fork(), id);
+    return await transact(deps, (tx) => updateEndpoint(tx, deps, { merchantId, mode, id, enabled }));
   });
-  return undefined;
+  const next = enabled
+    ? 'What failed meanwhile: "webhook list --endpoint ID --status failed", and "webhook resend ID" for each.'
+    : 'Events that it asked for fail at once from now on, and stay listed: "endpoint enable ID" ends that.';
+  return {
+    json: { endpoint },
+    text: `Endpoint ${endpoint.id} is ${endpoint.enabled ? 'enabled' : 'disabled'}.`,
+    next,
+  };
+}
+
+/** The endpoint's row. Throws an OperatorError that says where to find the right id. */
+async function requireEndpoint(em: Em, id: string): Promise<WebhookEndpoint> {
+  const row = isUuid(id) ? await em.findOne(WebhookEndpoint, id) : null;
+  if (!row)
+    throw new OperatorError(
+      `There is no webhook endpoint ${id.slice(0, 100)}`,
+      'List them with "gateway list endpoints"',
+    );
+  return row;
 }

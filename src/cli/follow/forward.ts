@@ -5,52 +5,95 @@ import { OperatorError, UsageError } from '../../base/errors.ts';
 import { harmless, jsonLine } from '../../base/terminal.ts';
 import { isSubscribed } from '../../domain/events.ts';
 import { generateSecret } from '../../services/webhooks/http/signature.ts';
-import { type Feed, followEvents } from './events.ts';
-import { type Outage, outageOf } from './outage.ts';
+import { readSecret } from '../stdin.ts';
+import { followEvents } from './events.ts';
 import { type ShopAnswer, sendToShop } from './shop.ts';
 
-/** What is forwarded from where to where. */
-export type Forward = {
-  /** Where the gateway is; the path of its API may be left out. */
-  readonly api: string;
-  readonly key: string;
+/** What a person says, beside the environment, to have events forwarded. */
+export type Forwarding = {
   readonly to: URL;
-  /** Signs; without one, one is made and told. */
-  readonly secret: string | undefined;
-  readonly events: readonly string[];
-  readonly since: Date | undefined;
-  readonly json: boolean;
+  /** Where the gateway is; the path of its API may be left out. */
+  readonly api?: string | undefined;
+  readonly keyStdin?: boolean | undefined;
+  readonly secretStdin?: boolean | undefined;
+  readonly events?: readonly string[] | undefined;
+  readonly since?: Date | undefined;
+  readonly json?: boolean | undefined;
 };
 
+/** Says one thing: a line for a person on stdout, or one of JSON on stderr. */
+type SayLine = (fields: Readonly<Record<string, unknown>>, line: string) => void;
+
 const POLL_MS = 1_000;
-const SHOP_MAX_MS = 2_000;
+const FIRST_WAIT_MS = 500;
 const API_PATH = '/api/v1';
+const [NAME, SAID] = [22, 120];
+const [RED, GREEN, YELLOW] = [31, 32, 33];
+const ASKED = {
+  name: 'signing secret',
+  maxBytes: 1_024,
+  nextAction: 'Give it on one line, as it was shown',
+} as const;
+const SECRET = /^whsec_[A-Za-z0-9+/_=-]{24,200}$/;
 
 /**
- * Follows a merchant's events and forwards each to a shop, one after the other, until SIGINT or SIGTERM. An
- * event that the shop was sent is over, whatever it answered; one that did not reach it waits. Throws an
- * OperatorError for a key or a place that is wrong, and a UsageError for what can be neither.
+ * Follows a merchant's events and forwards each to a shop, one after the other, until SIGINT or SIGTERM,
+ * with key and secret from the environment or stdin. An event that the shop was sent is over, whatever it
+ * answered; one that did not reach it waits. Throws a UsageError for what is missing or wrong, and an
+ * OperatorError for what the gateway refuses.
  */
-export async function forwardEvents(options: Forward): Promise<void> {
+export async function followAs(given: Forwarding): Promise<void> {
+  const { keyStdin, secretStdin } = given;
+  if (keyStdin && secretStdin)
+    throw new UsageError(
+      'Only one of key and secret can come on stdin: give the other one in the environment',
+    );
+  const address = given.api ?? process.env['GATEWAY_URL'];
+  if (!address) throw new UsageError('Say with --api, or in GATEWAY_URL, where the gateway is');
+  const asked = { ...ASKED, name: 'API key' };
+  const key = (keyStdin ? await readSecret(asked) : process.env['GATEWAY_KEY'])?.trim();
+  if (!key) throw new UsageError('There is no API key: give it in GATEWAY_KEY, or on stdin with --key-stdin');
+  const secret = await readSigningSecret(secretStdin);
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
   try {
-    await forward(options, stop.signal);
+    await forward(given, { api: apiOf(address), key, secret }, stop.signal);
   } catch (error) {
     if (!stop.signal.aborted) throw error;
   }
 }
 
-async function forward(options: Forward, signal: AbortSignal): Promise<void> {
-  const { to, secret = generateSecret(randomBytes), since } = options;
-  const api = apiOf(options.api);
-  const client = clientOf(api, options.key);
-  const gateway = outageOf((line) => sayOutage(options, 'gateway', line), { what: 'The gateway', signal });
-  const shop = outageOf((line) => sayOutage(options, 'shop', line), {
-    what: to.host,
-    signal,
-    maxMs: SHOP_MAX_MS,
-  });
+/**
+ * The secret never comes as an argument: arguments are visible in the process list and in
+ * the shell's history. An empty one counts as none. Throws a UsageError for one that is not whole.
+ */
+export async function readSigningSecret(onStdin: boolean | undefined): Promise<string | undefined> {
+  const given = onStdin ? await readSecret(ASKED) : process.env['WEBHOOK_SECRET'];
+  const secret = given?.trim() || undefined;
+  if (secret !== undefined && !SECRET.test(secret))
+    throw new UsageError('The signing secret must be the whole one as it was shown, whsec_ included');
+  if (onStdin && secret === undefined) throw new UsageError('There is no secret on stdin');
+  return secret;
+}
+
+/** The address of the API: where only the gateway is named, its path is added. */
+function apiOf(given: string): string {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError('--api must be an http or https URL');
+  return url.pathname === '/' ? `${url.origin}${API_PATH}` : given;
+}
+
+type GatewayAccess = { readonly api: string; readonly key: string; readonly secret: string | undefined };
+
+async function forward(given: Forwarding, access: GatewayAccess, signal: AbortSignal): Promise<void> {
+  const { to, events = ['*'], since } = given;
+  const secret = access.secret ?? generateSecret(randomBytes);
+  const say: SayLine = given.json
+    ? (fields) => process.stderr.write(jsonLine({ at: new Date().toISOString(), ...fields }))
+    : (_, line) => process.stdout.write(`${new Date().toTimeString().slice(0, 8)}  ${line}\n`);
+  const gateway = outageOf(say, 'gateway', { what: 'The gateway', signal, mostMs: 10_000 });
+  const shop = outageOf(say, 'shop', { what: to.host, signal, mostMs: 2_000 });
+  const client = clientOf(access);
   const feed = followEvents((query) => client.events.list(query, { signal }), since);
   let isKnown = false;
   const asking = async (work: () => Promise<void>): Promise<void> => {
@@ -61,54 +104,42 @@ async function forward(options: Forward, signal: AbortSignal): Promise<void> {
         return gateway.over();
       } catch (error) {
         signal.throwIfAborted();
-        await waitOrRefuse(error, gateway, isKnown);
+        await gateway.wait(...reasonToWait(error, isKnown));
       }
     }
   };
+  const send = async (event: ListedEvent): Promise<void> => {
+    for (;;) {
+      const answer = await sendToShop(to, event, { secret, stop: signal });
+      if (!('error' in answer) || answer.reached) {
+        shop.over();
+        sayEvent(say, event, answer);
+        return signal.throwIfAborted();
+      }
+      signal.throwIfAborted();
+      await shop.wait(harmless(answer.error));
+    }
+  };
   await asking(() => feed.begin());
-  sayReady(options, { api, secret });
+  sayReady(given, access, secret);
   for (;;) {
-    await asking(() => sendNews(feed, options, { secret, shop, gateway, signal }));
+    await asking(async () => {
+      for await (const event of feed.news()) {
+        gateway.over();
+        if (isSubscribed(events, event.event)) await send(event);
+      }
+    });
     await pause(POLL_MS, signal);
   }
 }
 
-type Sending = {
-  readonly secret: string;
-  readonly shop: Outage;
-  readonly gateway: Outage;
-  readonly signal: AbortSignal;
-};
-
-async function sendNews(feed: Feed, options: Forward, sending: Sending): Promise<void> {
-  for await (const event of feed.news()) {
-    sending.gateway.over();
-    if (isSubscribed(options.events, event.event)) await send(event, options, sending);
-  }
-}
-
-async function send(event: ListedEvent, options: Forward, { secret, shop, signal }: Sending): Promise<void> {
-  for (;;) {
-    const answer = await sendToShop(options.to, event, { secret, stop: signal });
-    if (!('error' in answer) || answer.reached) {
-      shop.over();
-      sayEvent(options, event, answer);
-      return signal.throwIfAborted();
-    }
-    signal.throwIfAborted();
-    await shop.wait(harmless(answer.error));
-  }
-}
-
-/** Waits for a gateway that is away or asks to; anything else does not get better by itself. */
-async function waitOrRefuse(error: unknown, gateway: Outage, isKnown: boolean): Promise<void> {
+/** Why a gateway is waited for, and how long. Throws where waiting makes nothing better. */
+function reasonToWait(error: unknown, isKnown: boolean): [reason: string, forMs: number] {
   if (!(error instanceof GatewayError)) throw error;
-  const { status, code, retryAfter } = error;
+  const { status, code, retryAfter = 0 } = error;
   const isNoGateway = (code === 'INVALID_ANSWER' && status < 500) || status === 404;
-  if (status === 0 || status === 429 || status >= 500 || (isNoGateway && isKnown)) {
-    const why = status === 0 ? error.message : `${status} ${code}`;
-    return await gateway.wait(harmless(why), retryAfter === undefined ? undefined : retryAfter * 1_000);
-  }
+  if (status === 0 || status === 429 || status >= 500 || (isNoGateway && isKnown))
+    return [harmless(status === 0 ? error.message : `${status} ${code}`), retryAfter * 1_000];
   if (isNoGateway)
     throw new OperatorError(
       'What answers there has no list of events',
@@ -124,7 +155,7 @@ async function waitOrRefuse(error: unknown, gateway: Outage, isKnown: boolean): 
   );
 }
 
-function clientOf(api: string, key: string) {
+function clientOf({ api, key }: GatewayAccess) {
   try {
     return createClient({ baseUrl: api, apiKey: key, maxRetries: 0 });
   } catch (error) {
@@ -133,64 +164,74 @@ function clientOf(api: string, key: string) {
   }
 }
 
-/** The address of the API: where only the gateway is named, its path is added. */
-function apiOf(given: string): string {
-  const url = URL.canParse(given) ? new URL(given) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError('--api must be an http or https URL');
-  return url.pathname === '/' ? `${url.origin}${API_PATH}` : given;
+/** What is out of reach, and for how long; one line says that it begins and one that it has ended. */
+function outageOf(
+  say: SayLine,
+  outage: 'gateway' | 'shop',
+  given: { readonly what: string; readonly signal: AbortSignal; readonly mostMs: number },
+) {
+  const { what, signal, mostMs } = given;
+  let began: number | undefined;
+  let tries = 0;
+  const tell = (state: 'began' | 'ended', text: string): void =>
+    say({ outage, state, text }, coloured(state === 'began' ? YELLOW : GREEN, harmless(text)));
+  return {
+    /** Says it, if this is the beginning, and waits: longer each time, or as long as was asked for. */
+    wait: async (reason: string, forMs = 0): Promise<void> => {
+      if (began === undefined)
+        tell('began', `${what} is out of reach (${reason}). Nothing is lost: it is asked again.`);
+      began ??= Date.now();
+      await pause(Math.max(forMs, Math.min(mostMs, FIRST_WAIT_MS * 2 ** Math.min(tries, 8))), signal);
+      tries += 1;
+    },
+    /** It answers. */
+    over: (): void => {
+      if (began !== undefined)
+        tell('ended', `${what} answers again, after ${Math.round((Date.now() - began) / 1_000)} s.`);
+      began = undefined;
+      tries = 0;
+    },
+  };
 }
 
 function sayReady(
-  { json, key, to, secret: given }: Forward,
-  { api, secret }: { api: string; secret: string },
-) {
+  { to, json }: Forwarding,
+  { api, key, secret: given }: GatewayAccess,
+  secret: string,
+): void {
   const mode = key.startsWith('sk_live_') ? 'live' : 'test';
-  const made = given === undefined ? secret : undefined;
   if (json) {
     const place = { api, forward_to: to.href, mode, pid: process.pid };
-    process.stdout.write(jsonLine({ following: true, ...place, ...(made ? { secret: made } : {}) }));
+    process.stdout.write(jsonLine({ following: true, ...place, ...(given === undefined && { secret }) }));
     return;
   }
   process.stdout.write(
     `Forwarding ${mode} events of ${harmless(api)} to ${harmless(to.href)}. Ctrl-C ends it.\n`,
   );
-  if (made) process.stdout.write(`Signed with a secret made for this run: WEBHOOK_SECRET=${made}\n`);
+  if (given === undefined)
+    process.stdout.write(`Signed with a secret made for this run: WEBHOOK_SECRET=${secret}\n`);
 }
 
-function sayOutage(
-  { json }: Forward,
-  part: 'gateway' | 'shop',
-  { state, text }: { readonly state: 'began' | 'ended'; readonly text: string },
-): void {
-  const at = new Date().toISOString();
-  if (json) process.stderr.write(jsonLine({ at, outage: part, state, text }));
-  else process.stdout.write(`${clock(at)}  ${coloured(state === 'began' ? 33 : 32, harmless(text))}\n`);
-}
-
-function sayEvent({ json }: Forward, event: ListedEvent, answer: ShopAnswer): void {
-  const at = new Date().toISOString();
+function sayEvent(say: SayLine, event: ListedEvent, answer: ShopAnswer): void {
   const [status, error] = 'error' in answer ? [null, answer.error] : [answer.status, null];
   const isTaken = status !== null && status >= 200 && status < 300;
   const said = 'error' in answer || isTaken ? '' : answer.text;
-  if (json) {
-    const { id, event: name, subject_id } = event;
-    const what = { at, event: name, event_id: id, subject_id, timestamp: event.timestamp };
-    process.stderr.write(jsonLine({ ...what, answered: status, error, said, duration_ms: answer.ms }));
-    return;
-  }
-  const result = `→ ${status ?? harmless(error)}`;
   const words = said === '' ? '' : `  ${harmless(said.replace(/\s+/g, ' ')).slice(0, SAID)}`;
-  process.stdout.write(
-    `${clock(at)}  ${harmless(event.event).padEnd(NAME)}  ${harmless(event.id)}  ${coloured(isTaken ? 32 : 31, result)}  ${answer.ms} ms${words}\n`,
+  const result = coloured(isTaken ? GREEN : RED, `→ ${status ?? harmless(String(error))}`);
+  const { id, event: name, subject_id, timestamp } = event;
+  say(
+    {
+      event: name,
+      event_id: id,
+      subject_id,
+      timestamp,
+      answered: status,
+      error,
+      said,
+      duration_ms: answer.ms,
+    },
+    `${harmless(name).padEnd(NAME)}  ${harmless(id)}  ${result}  ${answer.ms} ms${words}`,
   );
-}
-
-const NAME = 22;
-const SAID = 120;
-
-/** The time of day, as the person's clock shows it. */
-function clock(at: string): string {
-  return new Date(at).toTimeString().slice(0, 8);
 }
 
 function coloured(colour: number, text: string): string {

@@ -11,15 +11,7 @@ export type ShopAnswer =
 
 const SHOWN_BYTES = 300;
 /** No connection was made: the shop knows nothing of the event. */
-const NOT_REACHED = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENETDOWN',
-  'EADDRNOTAVAIL',
-]);
+const NOT_REACHED = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL)$/;
 
 /**
  * Sends an event as its webhook would come: the same bytes, both signatures, ten seconds for the answer. When
@@ -36,39 +28,32 @@ export async function sendToShop(
   const begin = performance.now();
   const ms = (): number => Math.round(performance.now() - begin);
   return await new Promise<ShopAnswer>((resolve) => {
-    const send = url.protocol === 'https:' ? tlsRequest : plainRequest;
     const late = AbortSignal.timeout(WEBHOOK_LIMITS.attemptMs);
+    const send = url.protocol === 'https:' ? tlsRequest : plainRequest;
     // Many shops listen on one of the two addresses of localhost, and Node 18 would try the first alone.
     const place = { method: 'POST', headers, agent: false, autoSelectFamily: true, signal: late };
     const request = send(url, place, (response) => {
-      const { statusCode: status = 0 } = response;
-      const parts: Buffer[] = [];
+      let text = '';
       let bytes = 0;
       const end = (): void => {
-        resolve({ status, text: Buffer.concat(parts).toString('utf8').slice(0, SHOWN_BYTES), ms: ms() });
+        resolve({ status: response.statusCode ?? 0, text: text.slice(0, SHOWN_BYTES), ms: ms() });
         response.destroy();
       };
-      response.on('data', (part: Buffer) => {
-        if (bytes < SHOWN_BYTES) parts.push(part.subarray(0, SHOWN_BYTES));
+      response.setEncoding('utf8').on('data', (part: string) => {
+        if (text.length < SHOWN_BYTES) text += part;
         bytes += part.length;
         if (bytes > WEBHOOK_LIMITS.bodyReadBytes) end();
       });
       response.once('end', end).once('error', end).once('close', end);
     });
-    const end = (): unknown => request.destroy(new Error('ended before the answer'));
-    stop.addEventListener('abort', end, { once: true });
-    request.once('close', () => stop.removeEventListener('abort', end));
-    request.once('error', (error: NodeJS.ErrnoException) => {
-      const isLate = late.aborted;
-      const said = isLate ? `no answer within ${WEBHOOK_LIMITS.attemptMs / 1_000} s` : reasonOf(error);
-      resolve({ error: said, reached: isLate || !NOT_REACHED.has(error.code ?? ''), ms: ms() });
+    const cut = (): unknown => request.destroy(new Error('ended before the answer'));
+    stop.addEventListener('abort', cut, { once: true });
+    request.once('close', () => stop.removeEventListener('abort', cut));
+    request.once('error', ({ code = '', message }: NodeJS.ErrnoException) => {
+      const said = message.includes(code) ? message || 'the connection broke' : `${code} ${message}`;
+      const error = late.aborted ? `no answer within ${WEBHOOK_LIMITS.attemptMs / 1_000} s` : said;
+      resolve({ error, reached: late.aborted || !NOT_REACHED.test(code), ms: ms() });
     });
     request.end(body);
   });
-}
-
-function reasonOf({ code, message }: NodeJS.ErrnoException): string {
-  return code === undefined || message.includes(code)
-    ? message || 'the connection broke'
-    : `${code} ${message}`;
 }

@@ -217,7 +217,7 @@ function linkFacts(link: NewPasswordLink | null): Facts {
 
 async function lockUser(em: Em, email: string): Promise<User> {
   const user = await em.findOne(User, { email, removedAt: null }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-  if (!user) throw new Refusal('NOT_FOUND', `There is no user ${email}. List the users with "user list".`);
+  if (!user) throw new Refusal('NOT_FOUND', `There is no user ${email}. List the users with "list users".`);
   return user;
 }
 

@@ -78,7 +78,7 @@ function completed(deps: Deps, deposit: Deposit, hold: HeldPayout | undefined): 
     };
   return {
     why: 'it was credited, and waits for its payout',
-    action: `nothing to do; where it lasts, see with "merchant show ${merchantId}" that a withdraw address is set, and run "repair"`,
+    action: `nothing to do; where it lasts, see with "find ${merchantId}" that a withdraw address is set, and run "repair"`,
   };
 }
 

@@ -12,7 +12,6 @@ export async function shownCustomers({ em, deps, pages }: Looking, ids: readonly
     id: view.id,
     merchantId: owners.get(view.id),
     view,
-    command: `customer show ${view.id}`,
     links: { dashboard: pages.dashboard(view.is_live ? 'live' : 'test', `/customers/${view.id}`) },
   }));
 }
@@ -35,7 +34,6 @@ export async function shownMerchants({ em, deps }: Looking, ids: readonly string
       },
       why: active ? null : 'its keys and its dashboard are refused; its deposits are credited all the same',
       action: active ? null : `"subscription set ${id} active" lets it in again`,
-      command: `merchant show ${id}`,
     };
   });
 }
@@ -80,6 +78,6 @@ export async function shownUsers({ em }: Looking, ids: readonly string[]): Promi
     why: row.removedAt == null ? null : 'it was removed, and may not sign in',
     action:
       row.removedAt == null ? `"user reset-password --email ${email}" where the password is lost` : null,
-    command: 'user list',
+    command: 'list users',
   }));
 }

@@ -22,7 +22,6 @@ export async function shownLinks({ em, deps, pages }: Looking, ids: readonly str
       merchantId,
       view: { ...views[index] },
       ...(await describeLink(em, deps, row)),
-      command: `payment show ${id}`,
       links: {
         checkout: url,
         dashboard: pages.dashboard(mode, `/links/${id}`),
@@ -42,7 +41,6 @@ export async function shownEndpoints({ em, pages }: Looking, ids: readonly strin
       merchantId,
       view: { ...presentEndpoint(row), payment_link_id: paymentLinkId },
       ...standingOf(row),
-      command: `endpoint show ${id}`,
       links: { dashboard: paymentLinkId === null ? pages.dashboard(mode, `/endpoints/${id}`) : null },
     };
   });
@@ -84,7 +82,6 @@ export async function shownEvents({ em, pages }: Looking, ids: readonly string[]
       view: { ...presentEvent(row), is_live: mode === 'live', deliveries },
       why: deliveries.length === 0 ? 'no endpoint had asked for it' : null,
       action: failed ? '"webhook resend DELIVERY-ID" sends a failed delivery once more' : 'nothing to do',
-      command: `event show ${id}`,
       links: {
         dashboard: pages.dashboard(mode, `/events/${id}`),
         temporal: pages.workflow(eventWorkflowId(id)),
@@ -108,9 +105,9 @@ export async function shownDeliveries({ em, pages }: Looking, ids: readonly stri
       view: { ...view, url: place?.url ?? null, about: about.get(view.event_id) ?? null },
       action:
         view.status === 'failed'
-          ? `"webhook resend ${view.id}" sends it once more; see first that "endpoint show ${view.endpoint_id}" is enabled`
+          ? `"webhook resend ${view.id}" sends it once more; see first that "find ${view.endpoint_id}" says that it is enabled`
           : 'nothing to do',
-      command: `event show ${view.event_id}`,
+      command: `find ${view.event_id}`,
       links: { dashboard: place ? pages.dashboard(place.mode, `/events/${view.event_id}`) : null },
     };
   });

@@ -146,7 +146,7 @@ export async function cancelByOperator(
   if (outcome && outcome !== 'cancelled')
     throw new Refusal(
       'INVALID',
-      `The change ${id} has ended already (${outcome}). What counts says "merchant show ${merchantId}", and "merchant set ${merchantId}" changes it at once.`,
+      `The change ${id} has ended already (${outcome}). What counts says "find ${merchantId}", and "merchant set ${merchantId}" changes it at once.`,
     );
   return await cancelWithdrawChange(deps, merchantId, { id, reason });
 }

@@ -125,8 +125,8 @@ function requireSealed({ secretBox }: Deps, change: WithdrawChange): void {
   const known = keys.some(({ mark }) => mark.equals(change.seal.subarray(0, mark.length)));
   throw new Held(
     known
-      ? 'it was changed by somebody who does not have SECRETS_KEY: find out who writes to the database, and take it back with "merchant cancel-change"'
-      : 'it is sealed under another SECRETS_KEY than this worker\'s, or not at all: give every process the same SECRETS_KEY, or take it back with "merchant cancel-change"',
+      ? 'it was changed by somebody who does not have SECRETS_KEY: find out who writes to the database, and take it back with "merchant changes --cancel"'
+      : 'it is sealed under another SECRETS_KEY than this worker\'s, or not at all: give every process the same SECRETS_KEY, or take it back with "merchant changes --cancel"',
   );
 }
 

@@ -136,7 +136,7 @@ export async function listLateChanges(deps: Deps) {
     since: isoSeconds(countsAt),
     reason: `payouts of merchant ${merchantId} should go to ${address ?? 'no address'} by now, and do not`,
     action:
-      'see that a worker runs and what its loop "withdraw changes" says ("doctor"); "merchant cancel-change ID" takes it back',
+      'see that a worker runs and what its loop "withdraw changes" says ("doctor"); "merchant changes --cancel ID" takes it back',
   }));
 }
 

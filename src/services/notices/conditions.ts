@@ -30,7 +30,7 @@ export type Conditions = { readonly found: readonly Condition[]; readonly unread
 const MOST_OF_A_KIND = 20;
 /** The commands that name all of a kind, where it is not those for what does not go on. */
 const WHERE_ALL: Readonly<Record<string, string>> = {
-  endpoint: 'run "endpoint list"',
+  endpoint: 'run "list endpoints"',
   withdraw_address: 'run "merchant changes"',
 };
 const SIGNER_SILENT_S = 60;
@@ -214,7 +214,7 @@ async function withdrawAddresses(deps: Deps) {
     key: `withdraw_address:${change.id}`,
     severity: 'warning' as const,
     reason: `the withdraw address of merchant ${change.merchantId} on ${change.network} is asked to become ${change.address ?? 'none'}, and counts at ${change.countsAt.toISOString().slice(0, 19)}Z`,
-    action: `ask the merchant over another way; "merchant cancel-change ${change.id}" takes it back`,
+    action: `ask the merchant over another way; "merchant changes --cancel ${change.id}" takes it back`,
   }));
 }
 

@@ -30,9 +30,12 @@ describe('what an operator does about a withdraw address that a user changed', f
   it('is to see it beside what counts, to hear of one that is late, and to take it back', async () => {
     stage.clock.now = new Date();
     const { id } = await stage.ask(B);
-    const shown = await answer(['merchant', 'show', stage.merchantId], env);
-    expect(shown).to.deep.include({ id: stage.merchantId, withdraw_bsc: A });
-    const [change, ...others] = shown['withdraw_changes'] as Record<string, unknown>[];
+    const { found } = await answer<{ found: Record<string, unknown>[] }>(['find', stage.merchantId], env);
+    const [shown] = found;
+    expect(shown?.['view']).to.deep.include({ id: stage.merchantId, withdraw_bsc: A });
+    const [change, ...others] = (shown?.['withdraw_changes'] ?? []) as Record<string, unknown>[];
+    const text = await gateway(['find', stage.merchantId], env);
+    expect(text.stdout.replaceAll(/\s+/g, ' ')).to.include(`payouts go to ${B}, as ann@shop.example asked`);
     expect(others).to.deep.equal([]);
     const asked = { asked_by: 'ann@shop.example', asked_from: '203.0.113.7' };
     expect(change).to.include({ id, network: 'bsc', address: B, present: A, outcome: null, ...asked });
@@ -41,10 +44,8 @@ describe('what an operator does about a withdraw address that a user changed', f
     expect(doctor.stdout).to.match(/1 changed withdraw address waits, the next one until/);
     expect((await gateway(['deposit', 'stuck'], env)).stdout).to.not.include(id);
 
-    const took = await gateway(
-      ['merchant', 'cancel-change', id, '--by', 'Olga', '--reason', 'not theirs'],
-      env,
-    );
+    const cancel = ['merchant', 'changes', '--cancel'];
+    const took = await gateway([...cancel, id, '--by', 'Olga', '--reason', 'not theirs'], env);
     expect([took.code, took.stdout]).to.deep.equal([
       0,
       `The change is cancelled. Payouts still go to ${A} on bsc.\n`,
@@ -63,7 +64,7 @@ describe('what an operator does about a withdraw address that a user changed', f
     expect((await gateway(['doctor'], env)).stdout).to.match(/1 changed withdraw addresses are due/);
     await gateway(['merchant', 'set', stage.merchantId, '--withdraw-bsc', A], env);
     expect((await stage.outcomes()).map(({ outcome }) => outcome)).to.deep.equal(['cancelled', 'replaced']);
-    const over = await gateway(['merchant', 'cancel-change', late.id], env);
+    const over = await gateway([...cancel, late.id], env);
     expect([over.code, over.stdout]).to.deep.equal([1, '']);
     expect(over.stderr.replaceAll(/\s+/g, ' ')).to.match(
       /ended already \(replaced\).*"merchant set .*changes it/,

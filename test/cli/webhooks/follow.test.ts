@@ -47,19 +47,17 @@ class Gateway {
 
   readonly read: ReadEvents = async (query) => {
     if (this.isAway) throw new Error('away');
-    const { limit = 100, created_to: to, ending_before: newer, starting_after: older } = query;
+    const { limit = 100, created_from: from, starting_after: older } = query;
     const complete = Math.min(this.now, ...[...this.open.values()].map(({ since }) => since));
     const key = ({ at, id }: Written): string => `${at} ${id}`;
     const sorted = this.committed.toSorted((a, b) => (key(a) < key(b) ? 1 : -1));
-    const cursor = sorted.find(({ id }) => id === (newer ?? older));
-    if ((newer ?? older) !== undefined && !cursor) throw new Error('no such cursor');
-    const to_ =
-      to instanceof Date ? Math.floor(to.getTime() / 1_000) * 1_000 + 1_000 : Number.POSITIVE_INFINITY;
+    const cursor = sorted.find(({ id }) => id === older);
+    if (older !== undefined && !cursor) throw new Error('no such cursor');
+    const first = from instanceof Date ? from.getTime() : Number.NEGATIVE_INFINITY;
     const matching = sorted
-      .filter(({ at }) => at < to_)
-      .filter((row) => !cursor || (newer === undefined ? key(row) < key(cursor) : key(row) > key(cursor)));
-    const most = Math.min(limit, this.#pageSize);
-    const rows = newer === undefined ? matching.slice(0, most) : matching.slice(-most);
+      .filter(({ at }) => at >= first)
+      .filter((row) => !cursor || key(row) < key(cursor));
+    const rows = matching.slice(0, Math.min(limit, this.#pageSize));
     return {
       data: rows.map(listed),
       has_more: matching.length > rows.length,

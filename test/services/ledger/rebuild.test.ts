@@ -43,18 +43,16 @@ describe('commands in place of SQL', function () {
   });
   after(() => api?.stop());
 
-  it('totals rebuild: makes wrong totals right, is written down, and is checked', async () => {
+  it('reconcile --rebuild-totals: makes wrong totals right, is written down, and is checked', async () => {
     for (let n = 0; n < 3; n += 1) await pay(api.deps, customer, { coins: '7' });
     await foldBalances(api.deps);
     const right = await available();
     await sql('update balance_totals set amount_units = amount_units + 1');
     expect(await available()).not.to.equal(right);
     const told = await gateway(['reconcile', '--books'], env);
-    expect(told.stderr).to.contain('gateway totals rebuild');
-    const done = await answer<{ ok: boolean; changed: number; totals: number }>(
-      ['totals', 'rebuild', ...WHO],
-      env,
-    );
+    expect(told.stderr).to.contain('gateway reconcile --books --rebuild-totals');
+    const rebuild = ['reconcile', '--books', '--rebuild-totals', ...WHO];
+    const done = await answer<{ ok: boolean; changed: number; totals: number }>(rebuild, env);
     expect(done.ok).to.equal(true);
     expect(done.changed).to.be.greaterThan(0);
     expect(await available()).to.equal(right);
@@ -65,7 +63,7 @@ describe('commands in place of SQL', function () {
     expect(row).to.deep.equal({ by_name: 'Ann', reason: 'somebody changed them by hand' });
   });
 
-  it('totals rebuild: no balance is wrong for a moment while deposits come and lines are added', async () => {
+  it('reconcile --rebuild-totals: no balance is wrong for a moment while deposits come and lines are added', async () => {
     let stop = false;
     let paid = 0;
     let reads = 0;

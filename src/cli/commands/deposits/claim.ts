@@ -1,12 +1,12 @@
-import { type Command, Option } from 'commander';
-import { OperatorError, UsageError } from '../../../base/errors.ts';
-import { assetOf, NATIVE_CURRENCY, NETWORKS, type Network } from '../../../domain/assets.ts';
-import { DECISION_LIMITS } from '../../../domain/decision.ts';
+import { UsageError } from '../../../base/errors.ts';
+import { assetOf, NATIVE_CURRENCY, type Network } from '../../../domain/assets.ts';
 import { parseUnits } from '../../../domain/money.ts';
-import type { ClaimInput } from '../../../services/reconciliation/claim.ts';
-import { oneOf, text } from '../../arguments.ts';
-import { addressGiven, hashGiven } from '../../chain-arguments.ts';
-import { answering, leaf } from '../../run.ts';
+import { presentDeposits } from '../../../services/deposits/reads.ts';
+import { type ClaimInput, claimTransaction } from '../../../services/reconciliation/claim.ts';
+import { RescanStopped } from '../../../services/watcher/rescan.ts';
+import { withGateway } from '../../process.ts';
+import type { CommandCall, Explained } from '../../run.ts';
+import { addressGiven, chainOf, hashGiven, stoppedReading } from '../chain.ts';
 
 /**
  * Where no endpoint keeps old balances, it takes minutes to read every
@@ -14,52 +14,42 @@ import { answering, leaf } from '../../run.ts';
  */
 const WITHIN_MS = 30 * 60_000;
 
-type Options = {
+type Options = Explained & {
   readonly tx: string;
   readonly network: Network;
   readonly amount?: string;
   readonly address?: string;
-  readonly by?: string;
-  readonly reason?: string;
 };
 
-/** `deposit claim`. */
-export function addClaimCommand(deposit: Command): void {
-  leaf(
-    deposit,
-    'claim',
-    'records a transaction that no read and no comparison could attribute, after proving it on the chain',
-  )
-    .requiredOption('--tx <hash>', 'hash of the transaction', text(80))
-    .requiredOption('--network <network>', 'which chain', oneOf(...NETWORKS))
-    .option(
-      '--amount <amount>',
-      "the whole that it brought in the chain's own coin, where nothing proves it; needs --by and --reason",
-      text(80),
-    )
-    .addOption(
-      new Option(
-        '--address <address>',
-        'our address that it paid, where its data names none or several',
-      ).argParser(text(80)),
-    )
-    .option('--by <name>', 'who decided', text(DECISION_LIMITS.name))
-    .option('--reason <text>', 'why', text(DECISION_LIMITS.reason))
-    .action(answering(claim));
+/** Records a transaction that a person names, after proving it on the chain. */
+export async function claim({ options }: CommandCall<Options>) {
+  const decision = decisionOf(options);
+  const txHash = hashGiven(options.network, options.tx);
+  const signal = AbortSignal.timeout(WITHIN_MS);
+  const deposits = await withGateway({ by: options.by }, async (gateway) => {
+    const chain = await chainOf(gateway, options.network, signal);
+    const claimed = await claimTransaction(gateway.deps, chain, { txHash, ...decision, signal });
+    return await presentDeposits(gateway.deps.orm.em.fork(), [...claimed.deposits]);
+  }).catch((error: unknown) => {
+    if (!(error instanceof RescanStopped)) throw error;
+    throw stoppedReading(error, 'Nothing was changed; run it again in a minute');
+  });
+  const lines = deposits.map(
+    (row) => `Deposit ${row.id}: ${row.amount} ${row.currency} to ${row.address}, ${row.status}.`,
+  );
+  return { json: { deposits }, text: lines.join('\n') };
 }
 
 /** What the operator names; a UsageError where something is missing or is no amount. */
-async function decisionOf(options: Options): Promise<Pick<ClaimInput, 'word' | 'decider'>> {
-  const { amount, address, by, reason } = options;
+function decisionOf({ network, amount, address, by, reason }: Options): Pick<ClaimInput, 'word' | 'decider'> {
   if ((by === undefined) !== (reason === undefined))
     throw new UsageError('--by and --reason belong together');
   const decider = by === undefined || reason === undefined ? undefined : { by, reason };
   if (amount === undefined && address !== undefined) throw new UsageError('--address needs --amount');
   if (amount === undefined) return { decider };
   if (!decider) throw new UsageError('--amount needs --by and --reason');
-  const addressKey =
-    address === undefined ? undefined : await addressGiven('--address', options.network, address);
-  return { decider, word: { carriedUnits: unitsOf(options.network, amount), addressKey, decider } };
+  const addressKey = address === undefined ? undefined : addressGiven('--address', network, address);
+  return { decider, word: { carriedUnits: unitsOf(network, amount), addressKey, decider } };
 }
 
 function unitsOf(network: Network, amount: string): bigint {
@@ -73,40 +63,4 @@ function unitsOf(network: Network, amount: string): bigint {
   throw new UsageError(
     `--amount must be above zero, in ${asset.currency} with at most ${asset.decimals} decimals, such as 0.25`,
   );
-}
-
-async function claim({ options }: { options: Options }) {
-  const decision = await decisionOf(options);
-  const txHash = await hashGiven('--tx', options.network, options.tx);
-  const [{ withGateway }, { chainOf }, { claimTransaction }, { RescanStopped }, { presentDeposits }] =
-    await Promise.all([
-      import('../../process.ts'),
-      import('../chain.ts'),
-      import('../../../services/reconciliation/claim.ts'),
-      import('../../../services/watcher/rescan.ts'),
-      import('../../../services/deposits/reads.ts'),
-    ]);
-  const signal = AbortSignal.timeout(WITHIN_MS);
-  const claimed = await withGateway({ by: options.by }, async (gateway) => {
-    const chain = await chainOf(gateway, options.network, signal);
-    try {
-      const { deposits } = await claimTransaction(gateway.deps, chain, {
-        txHash,
-        ...decision,
-        signal,
-      });
-      return await presentDeposits(gateway.deps.orm.em.fork(), [...deposits]);
-    } catch (error) {
-      if (!(error instanceof RescanStopped)) throw error;
-      throw new OperatorError(
-        `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}`,
-        'Nothing was changed; run it again in a minute',
-        { cause: error },
-      );
-    }
-  });
-  const lines = claimed.map(
-    (row) => `Deposit ${row.id}: ${row.amount} ${row.currency} to ${row.address}, ${row.status}.`,
-  );
-  return { json: { deposits: claimed }, text: lines.join('\n') };
 }

@@ -6,13 +6,14 @@ import {
 } from '@temporalio/client';
 import { OperatorError } from '../../../base/errors.ts';
 import { reasonOf } from '../../../base/reason.ts';
-import type { Deposit } from '../../../db/entities/index.ts';
+import { Deposit } from '../../../db/entities/index.ts';
 import { WAITING_STATES } from '../../../domain/deposit.ts';
+import { isUuid } from '../../../domain/ids.ts';
 import { depositWake, workflowIdOf } from '../../../services/deposits/actor-message.ts';
 import { type Decision, DecisionRefused, recordDecision } from '../../../services/deposits/decisions.ts';
 import { decideToFail, refusalToFail } from '../../../services/deposits/operator.ts';
+import type { Deps } from '../../../services/deps.ts';
 import { type CommandGateway, requireTemporal } from '../../process.ts';
-import { requireDeposit } from './deposit-reads.ts';
 
 const UPDATE_WITHIN_MS = 10_000;
 
@@ -103,4 +104,15 @@ function innermost(error: unknown): unknown {
   for (let depth = 0; depth < 8 && inner instanceof Error && inner.cause !== undefined; depth += 1)
     inner = inner.cause;
   return inner;
+}
+
+/** The deposit's row, or a refusal that says how to find the right id. */
+export async function requireDeposit(deps: Deps, id: string): Promise<Deposit> {
+  const deposit = isUuid(id) ? await deps.orm.em.fork().findOne(Deposit, id) : null;
+  if (!deposit)
+    throw new OperatorError(
+      `There is no deposit ${id.slice(0, 100)}`,
+      'List them with "gateway deposit list"',
+    );
+  return deposit;
 }

@@ -1,18 +1,7 @@
-import type { Command } from 'commander';
-import { answering, leaf } from '../../run.ts';
-import { ageOf, plain } from '../../table.ts';
-import { wrapped } from '../../width.ts';
+import { ageOf, plain, wrapped } from '../../print.ts';
 
-/** `deposit stuck`. */
-export function addStuckCommand(deposit: Command): void {
-  leaf(
-    deposit,
-    'stuck',
-    'deposits, payouts, wallets, links and chains that do not go on by themselves, and what to do',
-  ).action(answering(stuck));
-}
-
-async function stuck() {
+/** Everything that does not go on by itself, with the reason and the next action. */
+export async function stuck() {
   const found = await readStuck();
   const { chains, wallets, deposits, payouts, links, changes, whose, page } = found;
   const lines = [

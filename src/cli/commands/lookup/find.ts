@@ -1,51 +1,46 @@
-import type { Command } from 'commander';
-import type { ChainAnswer, ReadSoFar } from '../../../services/find/ask-chain.ts';
-import type { Found } from '../../../services/find/found.ts';
-import { text } from '../../arguments.ts';
+import { OperatorError } from '../../../base/errors.ts';
+import { Deposit, PaymentLink } from '../../../db/entities/index.ts';
+import { presentDeposits } from '../../../services/deposits/reads.ts';
+import {
+  askChains,
+  type ChainAnswer,
+  type ReadSoFar,
+  readHeights,
+} from '../../../services/find/ask-chain.ts';
+import type { Found, Looking } from '../../../services/find/found.ts';
+import { type Given, readGiven, spellingsOf } from '../../../services/find/given.ts';
+import { type FoundKind, lookUp } from '../../../services/find/look-up.ts';
+import { findAll, viewsOf } from '../../../services/find/views.ts';
+import { getMerchant } from '../../../services/merchants/merchants.ts';
+import { listPendingWithdrawChanges } from '../../../services/merchants/withdraw-notices.ts';
+import { eventsOfSubject } from '../../../services/webhooks/shown/subject-events.ts';
 import { COLUMNS, LISTS_IN } from '../../columns.ts';
-import { answering, leaf } from '../../run.ts';
-import { plain } from '../../table.ts';
-import { type Column, paragraphs, standingText, type View, viewTable, viewText } from '../../views.ts';
-import { wrapped } from '../../width.ts';
+import { pagesOf } from '../../links.ts';
+import { paragraphs, plain, standingText, type View, viewTable, viewText, wrapped } from '../../print.ts';
+import { withGateway } from '../../process.ts';
+import type { CommandCall } from '../../run.ts';
+import { presentMerchant } from '../merchants.ts';
+import { changeLine, presentChange } from '../withdraw-changes.ts';
 
-const MAX_GIVEN = 2_048;
 const ASK_WITHIN_MS = 15_000;
 const MAX_SHOWN = 200;
+const NEWEST_DEPOSITS = 20;
+const DEPOSITS_OF_LINK = 100;
 const INDENT = '  ';
 
-/** `find`. */
-export function addFindCommand(program: Command): void {
-  leaf(
-    program,
-    'find',
-    'tells what a hash, an address, an email, a token or an id is, why it waits, and what to do',
-  )
-    .argument(
-      '<what>',
-      'a transaction hash, an address, an email, a token, an id of anything, an external id, what "key list" shows of a key, or the address of a page about one of them',
-      text(MAX_GIVEN),
-    )
-    .action(answering(find));
-}
-
-async function find({ args }: { args: readonly string[] }) {
-  const [{ withGateway }, { readGiven, spellingsOf }, { findAll }, { askChains, readHeights }, { pagesOf }] =
-    await Promise.all([
-      import('../../process.ts'),
-      import('../../../services/find/given.ts'),
-      import('../../../services/find/views.ts'),
-      import('../../../services/find/ask-chain.ts'),
-      import('../../links.ts'),
-    ]);
+/** What a text stands for; of one thing all that is known. */
+export async function find({ args: [text = ''], options }: CommandCall<{ readonly payload?: true }>) {
   // A secret is refused before anything else is done with it.
-  const given = readGiven(args[0] ?? '');
+  const given = readGiven(text);
   const outcome = await withGateway({}, async ({ deps, config, chains }) => {
     const looking = { em: deps.orm.em.fork(), deps, pages: pagesOf(config) };
-    const found = await findAll(looking, given);
+    const found = await (options.payload
+      ? viewsOf(looking, await lookUp(looking.em, given))
+      : findAll(looking, given));
     const unknown = found.length === 0 && given.hashes.length > 0;
     const signal = AbortSignal.timeout(ASK_WITHIN_MS);
     return {
-      found,
+      found: await withMore(looking, given, found),
       read: unknown ? await readHeights(looking) : [],
       chains: unknown ? await askChains(looking, chains, given, signal) : [],
     };
@@ -73,12 +68,59 @@ const NOT_FOUND =
   'Copy it again, whole. An external id counts in its own spelling; of a deposit give the transaction hash, of a customer the email.';
 const NOT_KNOWN = 'No row of this gateway holds it: do what the lines with → say.';
 
+/** The one thing of this kind that a text stands for. Throws an OperatorError where it is none or several. */
+export async function requireOne(looking: Looking, kind: FoundKind, text: string): Promise<Found> {
+  const given = readGiven(text);
+  const named = (await lookUp(looking.em, given)).filter((one) => one.kind === kind);
+  // Somebody may have made the id of one the external id of another.
+  const exact = named.find(({ id }) => id === given.id);
+  const [one, ...others] = await viewsOf(looking, exact ? [exact] : named);
+  const [what, short] = [kind.replace('_', ' '), given.text.slice(0, 100)];
+  if (!one) throw new OperatorError(`There is no ${what} ${short}`, 'Look with "gateway find" what it is');
+  if (others.length > 0)
+    throw new OperatorError(
+      `${short} is several: ${named.map(({ id }) => id).join(', ')}`,
+      `Show one ${what} by its id`,
+    );
+  return one;
+}
+
+type WholeFound = Found & View;
+
+/** Where one thing was found, or one has this very id, that one also has what belongs to it. */
+async function withMore(looking: Looking, given: Given, found: readonly Found[]): Promise<WholeFound[]> {
+  const all: WholeFound[] = [];
+  for (const one of found)
+    all.push(found.length === 1 || one.id === given.id ? { ...one, ...(await moreOf(looking, one)) } : one);
+  return all;
+}
+
+async function moreOf({ em, deps }: Looking, { kind, id, view }: Found) {
+  if (kind === 'merchant') {
+    const changes = await listPendingWithdrawChanges(deps, { merchantId: id });
+    return {
+      view: { ...view, ...presentMerchant(await getMerchant(deps, id)) },
+      withdraw_changes: changes.map(presentChange),
+    };
+  }
+  if (kind === 'customer') {
+    const newest = { orderBy: { createdAt: 'desc', id: 'desc' }, limit: NEWEST_DEPOSITS } as const;
+    return { deposits: await presentDeposits(em, await em.find(Deposit, { customerId: id }, newest)) };
+  }
+  if (kind !== 'payment_link') return {};
+  const first = { orderBy: { createdAt: 'asc', id: 'asc' }, limit: DEPOSITS_OF_LINK } as const;
+  const deposits = await presentDeposits(em, await em.find(Deposit, { paymentLinkId: id }, first));
+  const { mode, merchantId, createdAt: since } = await em.findOneOrFail(PaymentLink, id);
+  const { events, isCut } = await eventsOfSubject(em, { merchantId, mode }, { subjectId: id, since });
+  return { deposits, events, events_cut: isCut };
+}
+
 /** One of a kind with all that is known of it; several as a table, and why each waits and what to do. */
-function shown(some: readonly Found[]): string {
+function shown(some: readonly WholeFound[]): string {
   const [one] = some;
   if (!one) return '';
   if (some.length > 1) {
-    const columns = (COLUMNS as Readonly<Record<string, readonly Column[]>>)[one.kind];
+    const columns = COLUMNS[one.kind];
     const views = some.map(({ view, merchant }) => ({ ...view, merchant }));
     // Not in the table, where what a stranger wrote could look as if it told what to do.
     const standings = some
@@ -88,28 +130,34 @@ function shown(some: readonly Found[]): string {
     return [head, viewTable(views, columns && [...columns, 'merchant']), ...standings].join('\n');
   }
   const about = one.command === null ? [] : [`all about it: gateway ${plain(one.command)}`];
-  return paragraphs(foundText(one), [...about, ...pagesIn(one).map(plain)].join('\n'));
+  return paragraphs(textOf(one), [...about, ...pagesIn(one).map(plain)].join('\n'));
 }
 
 /** What other lines say: of an event the payload has its data as sent, of a payout `why` its wait. */
 const SAID = ['id', 'merchant_id', 'data', 'wait'];
 
-/**
- * One thing for a person: what it is, why it is where it is, what to do, its view, and more lists as tables.
- */
-export function foundText(one: Found & View, more: Readonly<Record<string, readonly Column[]>> = {}): string {
+/** One thing for a person: what it is, why it is where it is, what to do, its view, its lists as tables. */
+function textOf(one: WholeFound): string {
   const { kind, id, merchant, merchant_id: owner } = one;
   const view = Object.fromEntries(Object.entries(one.view).filter(([name]) => !SAID.includes(name)));
   const whose = owner === null || owner === id ? {} : { merchant: `${merchant} (${owner})` };
-  const added = Object.fromEntries(Object.keys(more).map((name) => [name, one[name]]));
+  const lists = LISTS_IN[kind] ?? {};
+  const own = Object.fromEntries(Object.keys(lists).map((name) => [name, one.view[name] ?? one[name]]));
+  const changes = (one['withdraw_changes'] ?? []) as ReturnType<typeof presentChange>[];
   return paragraphs(
-    [`${kind.replaceAll('_', ' ')}  ${id}`, standingText(one)].filter((part) => part !== '').join('\n'),
-    viewText({ ...view, ...whose, ...added }, { ...LISTS_IN[kind], ...more }),
+    [
+      `${kind.replaceAll('_', ' ')}  ${id}`,
+      standingText(one),
+      ...changes.flatMap((change) => wrapped(changeLine(change, new Date()))),
+    ]
+      .filter((part) => part !== '')
+      .join('\n'),
+    viewText({ ...view, ...whose, ...own }, lists),
   );
 }
 
 /** The pages about it that are known. */
-export function pagesIn({ links }: Found): string[] {
+function pagesIn({ links }: Found): string[] {
   return Object.values(links).filter((page) => page !== null);
 }
 

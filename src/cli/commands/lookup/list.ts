@@ -1,29 +1,33 @@
 import type { EntityClass } from '@mikro-orm/core';
-import { OperatorError } from '../../../base/errors.ts';
+import { OperatorError, UsageError } from '../../../base/errors.ts';
 import { Customer, Event, PaymentLink, WebhookEndpoint } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
 import { rows, type Statement, sql } from '../../../db/sql.ts';
-import { MODES, type Mode, NETWORKS } from '../../../domain/assets.ts';
+import { MODES, type Mode } from '../../../domain/assets.ts';
 import type { AnyEventType } from '../../../domain/events.ts';
 import { isUuid } from '../../../domain/ids.ts';
 import type { LinkStatus } from '../../../domain/payment-link.ts';
+import { listUsers } from '../../../services/access/users.ts';
 import type { Deps } from '../../../services/deps.ts';
 import { readGiven } from '../../../services/find/given.ts';
 import { inOrder } from '../../../services/lists/page.ts';
 import { customerViews } from '../../../services/merchants/customer-reads.ts';
 import { requireKnownMerchant } from '../../../services/merchants/known.ts';
+import { listQuotas } from '../../../services/merchants/quotas.ts';
 import { paymentViews } from '../../../services/payment-links/present.ts';
 import { presentEndpoint } from '../../../services/webhooks/present.ts';
 import { listEvents, presentEventRow } from '../../../services/webhooks/shown/event-reads.ts';
+import { flagOf } from '../../arguments.ts';
+import { COLUMNS } from '../../columns.ts';
+import { listed, type View, viewOf } from '../../print.ts';
+import { withGateway } from '../../process.ts';
+import type { CommandCall } from '../../run.ts';
 
-/** What is asked of every list. An unknown merchant or customer is refused: nothing would be a lie. */
-export type Filters = {
+/** What is asked of lists. An unknown merchant or customer is refused: nothing would be a lie. */
+type Filters = {
   readonly merchant?: string;
   readonly mode?: Mode;
   readonly limit: number;
-  readonly email?: string;
-  readonly externalId?: string;
-  readonly address?: string;
   readonly customer?: string;
   readonly status?: LinkStatus;
   readonly disabled?: true;
@@ -31,8 +35,63 @@ export type Filters = {
   readonly type?: AnyEventType;
 };
 
-/** Lists of every merchant's rows as the API shows them, newest first, by the name of their array. */
-export const LISTS = { customers, payments, endpoints, events };
+type ListedKind = {
+  readonly read: (deps: Deps, filters: Filters) => Promise<readonly View[]>;
+  /** The filters that it has, beside those of every list. */
+  readonly by: readonly (keyof Filters)[];
+  /** Whose columns its rows have; unset: their fields. */
+  readonly as?: string;
+  readonly next: string;
+};
+
+/** What can be listed, by the name of its array: rows of every merchant as the API shows them. */
+const LISTS: Readonly<Record<string, ListedKind>> = {
+  customers: {
+    read: customers,
+    by: ['mode'],
+    as: 'customer',
+    next: 'All about one: "find ID". A payment that is missing: "find HASH".',
+  },
+  payments: {
+    read: payments,
+    by: ['customer', 'status'],
+    as: 'payment_link',
+    next: 'All about one: "find ID".',
+  },
+  endpoints: {
+    read: endpoints,
+    by: ['mode', 'disabled'],
+    as: 'endpoint',
+    next: 'How one does: "find ID". What was sent: "webhook list --endpoint ID".',
+  },
+  events: {
+    read: events,
+    by: ['about', 'type'],
+    as: 'event',
+    next: 'What was sent, and who answered what: "find ID --payload".',
+  },
+  users: {
+    read: async (deps, { merchant: merchantId }) => (await listUsers(deps, { merchantId })).map(viewOf),
+    by: [],
+    next: 'Who cannot sign in any more: "user reset-password --email EMAIL".',
+  },
+  quotas: {
+    read: async (deps, { merchant: merchantId }) => (await listQuotas(deps, { merchantId })).map(viewOf),
+    by: [],
+    next: 'Change one with "merchant set MERCHANT --quota MODE.NAME=NUMBER"; "none" takes it away.',
+  },
+};
+
+/** Every merchant's rows of a kind. Throws a UsageError for a filter that the kind does not have. */
+export async function list({ args: [what = ''], options }: CommandCall<Filters>) {
+  const { read, by, as = '', next } = LISTS[what] as ListedKind;
+  const { json: _, merchant: __, limit, ...filters } = options;
+  const alien = Object.keys(filters).find((name) => !by.some((own) => own === name));
+  if (alien !== undefined) throw new UsageError(`${flagOf(alien)} has no meaning for ${what}`);
+  const views = await withGateway({}, ({ deps }) => read(deps, options));
+  const none = `No ${what}: leave filters out, or see with "merchant list" whose they would be.`;
+  return { json: { [what]: views }, ...listed(views, { columns: COLUMNS[as], none, next, limit }) };
+}
 
 type Own = { readonly id: string; readonly merchantId: string };
 type Newest<Row extends Own, View> = {
@@ -79,19 +138,11 @@ export function given<T>(value: T | undefined, condition: (value: T) => Statemen
   return value === undefined ? [] : [condition(value)];
 }
 
-async function customers(deps: Deps, { email, externalId, address, ...filters }: Filters) {
+async function customers(deps: Deps, filters: Filters) {
   return await newestOf(deps.orm.em.fork(), filters, {
     entity: Customer,
     table: 'customers',
-    named: [
-      ...given(email, (one) => sql`lower(t.email) = ${one.normalize('NFC').toLowerCase()}`),
-      ...given(externalId, (one) => sql`t.external_id = ${one}`),
-      ...given(
-        address,
-        (one) => sql`t.id in (select customer_id from deposit_addresses
-          where network = any(${[...NETWORKS]}) and address_key = ${addressKeyIn(one)})`,
-      ),
-    ],
+    named: [],
     present: async (found) =>
       await customerViews(
         deps,
@@ -100,17 +151,14 @@ async function customers(deps: Deps, { email, externalId, address, ...filters }:
   });
 }
 
-async function payments(deps: Deps, { customer, externalId, status, ...filters }: Filters) {
+async function payments(deps: Deps, { customer, status, ...filters }: Filters) {
   const em = deps.orm.em.fork();
   if (customer !== undefined) await requireCustomer(em, customer);
   const views = await newestOf(em, filters, {
     entity: PaymentLink,
     table: 'payment_links',
     only: given(status, (one) => sql`t.status = ${one}`),
-    named: [
-      ...given(customer, (one) => sql`t.customer_id = ${one}::uuid`),
-      ...given(externalId, (one) => sql`t.external_id = ${one}`),
-    ],
+    named: given(customer, (one) => sql`t.customer_id = ${one}::uuid`),
     present: async (found) => await paymentViews(em, found),
   });
   // Whoever has a token can open the page: a list of all of them is no place for it.
@@ -180,15 +228,4 @@ export async function requireCustomer(em: Em, id: string): Promise<void> {
       `There is no customer ${id.slice(0, 100)}`,
       'Find one by email, external id or address with "gateway find"',
     );
-}
-
-/** The endpoint's row. Throws an OperatorError that says where to find the right id. */
-export async function requireEndpoint(em: Em, id: string): Promise<WebhookEndpoint> {
-  const row = isUuid(id) ? await em.findOne(WebhookEndpoint, id) : null;
-  if (!row)
-    throw new OperatorError(
-      `There is no webhook endpoint ${id.slice(0, 100)}`,
-      'List them with "gateway endpoint list"',
-    );
-  return row;
 }

@@ -1,59 +1,31 @@
-import type { Command } from 'commander';
-import { DECISION_LIMITS } from '../../../domain/decision.ts';
-import { text } from '../../arguments.ts';
-import type { Backup } from '../../backup/backup.ts';
-import type { Manifest } from '../../backup/manifest.ts';
-import type { Restored } from '../../backup/restore.ts';
-import { type Acting, acting, operatorOf } from '../../operator.ts';
-import { answering, type CommandResult, leaf, progress } from '../../run.ts';
-import { facts } from '../../table.ts';
+import { type Backup, makeBackup } from '../backup/backup.ts';
+import type { Manifest } from '../backup/manifest.ts';
+import { drillBackup, type Restored, restoreBackup } from '../backup/restore.ts';
+import { nameOf, operatorOf } from '../operator.ts';
+import { facts } from '../print.ts';
+import { commandConfig, openDatabase } from '../process.ts';
+import { type Acting, type CommandCall, type CommandResult, progress } from '../run.ts';
+import { auditBooks } from './ledger-audit.ts';
 
-/** `backup` and `restore`. */
-export function addBackupCommands(program: Command): void {
-  acting(
-    leaf(
-      program,
-      'backup',
-      'dumps the database beside what runs; keys, wallet and journal stay where they are',
-    ),
-  )
-    .requiredOption('--to <folder>', 'where the backup gets a folder of its own', text())
-    .action(answering(backup));
-  acting(
-    leaf(
-      program,
-      'restore',
-      'restores a backup into an empty database, checks its books, and holds payouts until all is known',
-    ),
-  )
-    .requiredOption('--from <folder>', 'the folder that "backup" made', text())
-    .option('--drill', 'only into a database of its own, which is checked and dropped again')
-    .option('--reason <text>', 'why', text(DECISION_LIMITS.reason), 'a restore of the database')
-    .action(answering(restore));
-}
+/** Backups of the database. */
+export const BACKUPS = { backup, restore };
 
-async function surroundings() {
-  const { commandConfig, openDatabase } = await import('../../process.ts');
+/** Runs `work` on the configured database, or that over the data folder, and PostgreSQL's programs for it. */
+async function onDatabase<T>(work: (url: string, programs: string | undefined) => Promise<T>): Promise<T> {
   const { config, log } = commandConfig('tool');
   const database = await openDatabase(config, log);
-  return { database, programs: config.postgresBin };
+  return await work(database.url, config.postgresBin).finally(() => database.close());
 }
 
-async function backup({ options }: { options: Acting & { readonly to: string } }): Promise<CommandResult> {
-  const { makeBackup } = await import('../../backup/backup.ts');
-  const { database, programs } = await surroundings();
-  try {
-    const actor = operatorOf(options.by);
-    const by = actor.kind === 'operator' ? actor.name : '';
-    const made = await makeBackup({ url: database.url, to: options.to, by, programs, now: new Date() });
-    return {
-      json: { ok: true, folder: made.folder, ...presented(made.manifest) },
-      text: facts({ folder: made.folder, ...shownOf(made.manifest) }),
-      next: BESIDE(made),
-    };
-  } finally {
-    await database.close();
-  }
+async function backup({ options: { to, by } }: CommandCall<Acting & { readonly to: string }>) {
+  const made = await onDatabase((url, programs) =>
+    makeBackup({ url, to, by: nameOf(by), programs, now: new Date() }),
+  );
+  return {
+    json: { ok: true, folder: made.folder, ...presented(made.manifest) },
+    text: facts({ folder: made.folder, ...shownOf(made.manifest) }),
+    next: BESIDE(made),
+  };
 }
 
 /** What a backup of the database does not hold. */
@@ -62,23 +34,15 @@ const BESIDE = ({ folder }: Backup): string =>
 
 type RestoreOptions = Acting & { readonly from: string; readonly drill?: true; readonly reason: string };
 
-async function restore({ options }: { options: RestoreOptions }): Promise<CommandResult> {
-  const [{ restoreBackup, drillBackup }, { auditBooks }] = await Promise.all([
-    import('../../backup/restore.ts'),
-    import('../ledger-audit.ts'),
-  ]);
-  const { database, programs } = await surroundings();
-  const { url } = database;
-  const { from, reason, drill } = options;
-  const input = { url, from, programs, say: progress };
-  try {
+async function restore({ options }: CommandCall<RestoreOptions>): Promise<CommandResult> {
+  const { from, reason, drill, by } = options;
+  return await onDatabase(async (url, programs) => {
+    const input = { url, from, programs, say: progress };
     if (drill)
       return await drillBackup(input, async (own, manifest) => drilled(manifest, await auditBooks(own)));
-    const restored = await restoreBackup({ ...input, reason, actor: operatorOf(options.by) });
+    const restored = await restoreBackup({ ...input, reason, actor: operatorOf(by) });
     return done(restored, await auditBooks(url));
-  } finally {
-    await database.close();
-  }
+  });
 }
 
 function drilled(manifest: Manifest, books: CommandResult): CommandResult {
