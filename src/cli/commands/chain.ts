@@ -9,13 +9,15 @@ import type { ChainReader } from '../../chains/reader.ts';
 import type { Network } from '../../domain/assets.ts';
 import { gasWalletsSince, publishGasWallets } from '../../services/payouts/gas.ts';
 import { proveIdentity } from '../../services/watcher/cursor.ts';
-import type { RescanStopped } from '../../services/watcher/rescan.ts';
+import { RescanStopped, rescan } from '../../services/watcher/rescan.ts';
 import type { WatchedChain } from '../../services/watcher/watched-chain.ts';
 import { readPublicParts } from '../../signer/wallet-file.ts';
-import type { CommandGateway } from '../process.ts';
-import { progress } from '../run.ts';
+import { type CommandGateway, withGateway } from '../process.ts';
+import { rateReporter } from '../rate.ts';
+import { type Acting, type CommandCall, progress } from '../run.ts';
 
 const IDENTITY_WITHIN_MS = 10_000;
+const MAX_BLOCKS = 1_000_000;
 
 /**
  * The key of an address that an option names. Throws a UsageError that names the option for every text that
@@ -95,4 +97,39 @@ export async function untilInterrupted<T>(
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
+}
+
+type BlockRange = Acting & { readonly network: Network; readonly from: number; readonly to: number };
+
+/** Reads blocks again; what stops it says where to go on. */
+export async function rescanBlocks({ options: { network, from, to, by } }: CommandCall<BlockRange>) {
+  if (from > to) throw new UsageError('--from must not be above --to');
+  if (to - from >= MAX_BLOCKS)
+    throw new UsageError(`At most ${MAX_BLOCKS} blocks at a time; do it in several steps`);
+  const say = rateReporter('rescan', 'blocks');
+  const result = await untilInterrupted('interrupted', (signal) =>
+    withGateway({ by }, async (gateway) => {
+      const chain = await chainOf(gateway, network, signal);
+      return await rescan(gateway.deps, chain, {
+        from,
+        to,
+        signal,
+        progress: ({ blocks, total, found, block }) =>
+          say(blocks, total, `, at block ${block}, ${found} found`),
+      });
+    }),
+  ).catch((error: unknown) => {
+    if (!(error instanceof RescanStopped)) throw error;
+    const next = `it again with --from ${Math.max(from, error.nextBlock)}`;
+    throw stoppedReading(
+      error,
+      error.nextBlock > from
+        ? `Everything below block ${error.nextBlock} is done; run ${next}`
+        : `Correct that, or wait, and run ${next}`,
+    );
+  });
+  return {
+    json: { network, from, to, ...result },
+    text: `Read ${result.blocks} blocks of ${network} again and found ${result.found} missed deposits.`,
+  };
 }

@@ -1,7 +1,4 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { renderApiDocument } from '../../api/openapi/document.ts';
-import { renderSdkTypes } from '../../api/openapi/sdk-types.ts';
-import { renderConfigDocs, renderEnvExample } from '../../config/docs.ts';
 import { ConfigError, type ConfigRole, describeConfig, loadConfig } from '../../config/index.ts';
 import { presetIn } from '../arguments.ts';
 import { viewTable } from '../print.ts';
@@ -36,6 +33,10 @@ function problemsOf(env: NodeJS.ProcessEnv, role: ConfigRole) {
 }
 
 async function docs({ options }: CommandCall<{ readonly write?: true }>) {
+  // A check of the configuration has no use for them.
+  const { renderApiDocument } = await import('../../api/openapi/document.ts');
+  const { renderSdkTypes } = await import('../../api/openapi/sdk-types.ts');
+  const { renderConfigDocs, renderEnvExample } = await import('../../config/docs.ts');
   const files = Object.entries({
     'docs/configuration.md': renderConfigDocs(),
     '.env.example': renderEnvExample(),

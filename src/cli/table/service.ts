@@ -94,7 +94,7 @@ export const SERVICE: readonly Definition[] = [
     ],
     options: [BY],
     examples: ['--network bsc --from 41000000 --to 41000100'],
-    work: async () => (await import('../commands/rescan.ts')).rescanBlocks,
+    work: async () => (await import('../commands/chain.ts')).rescanBlocks,
   },
   {
     name: 'reconcile',
