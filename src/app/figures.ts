@@ -2,9 +2,9 @@ import { ChainCursor, ChainRequests } from '../db/entities/index.ts';
 import { poolUse } from '../db/pool-use.ts';
 import { ASSETS, MODES, NETWORKS } from '../domain/assets.ts';
 import { formatUnits } from '../domain/money.ts';
-import { ALARM_KINDS, readAlarms } from '../services/alarms/alarms.ts';
 import { readMoneyAtRest, readOpenDeposits } from '../services/ledger/money-at-rest.ts';
 import { listLoopRuns } from '../services/loop-runs.ts';
+import { ALARM_LABELS, readAlarms } from '../services/operations/conditions/conditions.ts';
 import { readOutbox } from '../services/outbox/state.ts';
 import { readPayoutFigures } from '../services/payouts/figures.ts';
 import { countDifferences } from '../services/reconciliation/pass.ts';
@@ -177,7 +177,7 @@ async function readEndpoints({ deps, metrics }: Observed): Promise<boolean> {
 }
 
 async function readAlarmCounts({ deps, metrics }: Observed): Promise<boolean> {
-  for (const kind of ALARM_KINDS) metrics.metricsUnread.inc({ part: `alarms: ${kind}` }, 0);
+  for (const kind of ALARM_LABELS) metrics.metricsUnread.inc({ part: `alarms: ${kind}` }, 0);
   const alarms = await readAlarms(deps, (reading) =>
     withinTime({ limitMs: ALARM_WITHIN_MS }, () => reading, tooSlow),
   );

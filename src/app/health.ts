@@ -2,7 +2,7 @@ import { within } from '../base/async/within.ts';
 import { ChainCursor, ReconciliationPass } from '../db/entities/index.ts';
 import { requireWrites, takesNoWrites } from '../db/usable.ts';
 import type { Network } from '../domain/assets.ts';
-import { type Alarm, readAlarms } from '../services/alarms/alarms.ts';
+import { type Alarm, readAlarms } from '../services/operations/conditions/conditions.ts';
 import type { Gateway } from './compose.ts';
 
 /**
@@ -76,8 +76,7 @@ async function alarmsOf({ deps }: Gateway, startedAt: Date): Promise<Pick<Readin
   // Each is read separately: a slow part of the database hides no chain that stands still.
   const alarms = await readAlarms(deps, (reading) => inTime(DATABASE_WITHIN_MS, reading));
   const raised = alarms.filter(({ count }) => count !== 0);
-  const sentence = ({ kind, count, reason, action }: Alarm): string =>
-    `${count === undefined ? `${kind} ` : ''}${reason}; ${action}`;
+  const sentence = ({ reason, action }: Alarm): string => `${reason}; ${action}`;
   // After a start the watcher gets a moment to go on from where the one before it stopped.
   const settled = deps.now().getTime() - startedAt.getTime() >= SETTLED_AFTER_MS;
   return {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type FreshDatabase, migratedDatabase, temporal } from '../../dev/support/parts.ts';
-import { readAlarms } from '../../src/services/alarms/alarms.ts';
 import { type ActorPort, ActorRefused, type Deps } from '../../src/services/deps.ts';
+import { readAlarms } from '../../src/services/operations/conditions/conditions.ts';
 import { insertOutbox } from '../../src/services/outbox/insert.ts';
 import { performOutbox } from '../../src/services/outbox/perform.ts';
 import { readOutbox } from '../../src/services/outbox/state.ts';

@@ -6,15 +6,16 @@ import { reasonIn } from '../../base/log.ts';
 import type { OpenChain } from '../../chains/chain.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { Deps } from '../../services/deps.ts';
-import { type Condition, readConditions } from '../../services/notices/conditions.ts';
 import {
   type Damping,
   type Due,
+  type Noticed,
   noteConditions,
   noteTold,
   noteUntold,
+  readNoticed,
   takeDue,
-} from '../../services/notices/rows.ts';
+} from '../../services/operations/notices.ts';
 import type { Told } from './body.ts';
 import type { Notifier } from './notifier.ts';
 
@@ -45,7 +46,7 @@ export async function noticeTurn(
     readonly tellMs?: number;
   },
 ): Promise<void> {
-  const { found, unread } = await readConditions(deps);
+  const { found, unread } = await readNoticed(deps);
   await noteConditions(deps, { found: [...found, ...deadEndpoints(chains)], unread }, damping);
   const began = performance.now();
   for (let n = 0; n < MOST_AT_ONCE; n += 1) {
@@ -71,7 +72,7 @@ function toldOf({ notice, what }: Due): Told {
 const TOLD_WITHIN_MS = 5 * 60_000;
 
 /** As the worker that has the turn sees them. */
-function deadEndpoints(chains: Chains): Condition[] {
+function deadEndpoints(chains: Chains): Noticed[] {
   return [...chains].flatMap(([network, chain]) =>
     chain.endpoints().flatMap(({ host, problem, toldMsAgo }) =>
       problem === null || toldMsAgo === null || toldMsAgo > TOLD_WITHIN_MS
@@ -82,7 +83,8 @@ function deadEndpoints(chains: Chains): Condition[] {
               kind: 'rpc',
               severity: 'warning' as const,
               reason: `the RPC endpoint ${host} of ${network} fails: ${problem}`,
-              action: 'replace it in the URLs of that chain and restart the worker, where it stays so',
+              action:
+                'replace it in the URLs of that chain and restart the worker, where it stays so ("doctor")',
             },
           ],
     ),

@@ -5,7 +5,7 @@ import { OperatorError } from '../../base/errors.ts';
 import { reasonOf } from '../../base/reason.ts';
 import { openOrm } from '../../db/orm.ts';
 import { firstRow, rows, sql } from '../../db/sql.ts';
-import { hasTable } from '../doctor/tables.ts';
+import { hasTable } from '../doctor/stores.ts';
 import { DUMP_FILE, hashOfFile, MANIFEST_FILE, type Manifest } from './manifest.ts';
 import { type Place, runProgram } from './run-program.ts';
 

@@ -1,7 +1,6 @@
 import { bad, type Finding, good } from '../../base/finding.ts';
 import type { Em } from '../../db/orm.ts';
 import { rows, sql } from '../../db/sql.ts';
-import { hasTable } from './tables.ts';
 
 type Row = {
   readonly network: string;
@@ -19,7 +18,6 @@ const SHOWN = 3;
  * money without a block; such money is a difference at once, whatever the last pass has seen.
  */
 export async function checkBalances(em: Em): Promise<Finding[]> {
-  if (!(await hasTable(em, 'deposit_attributions'))) return [];
   const networks = await rows(
     em,
     sql<Row>`select n.network, r.fault, r.started_number::text,

@@ -7,8 +7,8 @@ import { type Config, ConfigError, loadConfig } from '../../config/index.ts';
 import { needsOperatorPage } from '../links.ts';
 import { besideRunning } from '../process.ts';
 import { terminal } from '../terminal.ts';
-import { checkAlarms } from './alarms.ts';
 import { checkChains } from './chains.ts';
+import { checkConditions } from './conditions.ts';
 import { checkDataDir, checkSecretsKey, checkWallet } from './files.ts';
 import { checkDatabase, checkTemporal } from './stores.ts';
 
@@ -38,7 +38,7 @@ export async function examine(given: NodeJS.ProcessEnv): Promise<Finding[]> {
   const parts = await Promise.all([
     guarded('data_dir', async () => [await checkDataDir(config)]),
     guarded('database', () => checkDatabase(config, run, log)),
-    guarded('alarms', () => checkAlarms(config, run, log)),
+    guarded('alarms', () => checkConditions(config, run, log)),
     guarded('temporal', () => checkTemporal(config, run)),
     guarded('chains', () => checkChains(config, log)),
     guarded('wallet', async () => [await checkWallet(config)]),

@@ -2,7 +2,6 @@ import { bad, type Finding, good } from '../../base/finding.ts';
 import type { Config } from '../../config/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { firstRow, sql } from '../../db/sql.ts';
-import { hasTable } from './tables.ts';
 
 type Row = {
   readonly open: number;
@@ -12,10 +11,9 @@ type Row = {
 };
 
 /** Whether notices get out: what is open, and how the last try ended. */
-export async function checkNotices(em: Em, { notify }: Config): Promise<Finding[]> {
+export async function checkNotices(em: Em, { notify }: Config): Promise<Finding> {
   if (notify.url === undefined)
-    return [good('notices', 'off: with NOTIFY_URL the workers tell what needs an operator')];
-  if (!(await hasTable(em, 'notices'))) return [];
+    return good('notices', 'off: with NOTIFY_URL the workers tell what needs an operator');
   const row = await firstRow(
     em,
     sql<Row>`select (count(*) filter (where began_at is not null and ended_at is null))::int as open,
@@ -28,12 +26,10 @@ export async function checkNotices(em: Em, { notify }: Config): Promise<Finding[
   const { open = 0, untold = 0, error = null, toldAt = null } = row ?? {};
   const last = toldAt === null ? 'none was told yet' : `the last one was told at ${toldAt}`;
   if (error !== null)
-    return [
-      bad(
-        'notices',
-        `${untold} could not be told: ${error}; ${last}`,
-        'See that the receiver of NOTIFY_URL answers; "notify test" tries it. They are tried again by themselves',
-      ),
-    ];
-  return [good('notices', `${open} open; ${last}`)];
+    return bad(
+      'notices',
+      `${untold} could not be told: ${error}; ${last}`,
+      'See that the receiver of NOTIFY_URL answers; "notify test" tries it. They are tried again by themselves',
+    );
+  return good('notices', `${open} open; ${last}`);
 }

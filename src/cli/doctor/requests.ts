@@ -4,14 +4,12 @@ import { CHAINS } from '../../chains/index.ts';
 import type { Config } from '../../config/index.ts';
 import { ChainRequests } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
-import { hasTable } from './tables.ts';
 
 /** From this share of a day's requests on an operator has to know. */
 const NEARLY_ALL = 0.97;
 
 /** What the watching of each chain has cost today, where its providers count requests. */
 export async function checkRequests(em: Em, config: Config): Promise<Finding[]> {
-  if (!(await hasTable(em, 'chain_requests'))) return [];
   const counted = await em.find(ChainRequests, {});
   const today = new Date().toISOString().slice(0, 10);
   return CHAINS.flatMap(({ network }) => {

@@ -15,7 +15,6 @@ import {
 } from '../../domain/deposit.ts';
 import { formatUnits } from '../../domain/money.ts';
 import { LINK_CURRENCY } from '../../domain/payment-link.ts';
-import { stoppedWhy } from '../alarms/standstill.ts';
 import { unlessBusy } from '../busy.ts';
 import type { Deps } from '../deps.ts';
 import { lockPayers } from '../payment-links/money.ts';
@@ -234,6 +233,21 @@ export function waitReason(
   if (finalStillMs > STILL_AFTER_MS)
     return `${decision.reason}; finality stalled at block ${cursor.finalizedNumber} for ${seconds(finalStillMs)}`;
   return decision.reason;
+}
+
+/** Why a deposit's block cannot get on, if a part of the watching has stopped before it. */
+function stoppedWhy(cursor: ChainCursor, deposit: Pick<Deposit, 'blockNumber'>): string | undefined {
+  const { stops, network } = cursor;
+  const rollBack = stops['roll-back'];
+  if (rollBack)
+    return `the roll-back of ${network} stands at block ${cursor.scannedNumber}: ${rollBack.reason}`;
+  const second = stops['second read'];
+  if (second && deposit.blockNumber > cursor.rereadNumber) {
+    return `the second read of ${network} stands at block ${cursor.rereadNumber}: ${second.reason}`;
+  }
+  const first = stops['first read'];
+  if (first) return `the first read of ${network} stands at block ${cursor.scannedNumber}: ${first.reason}`;
+  return undefined;
 }
 
 function explorerOf(deps: Deps, { network, transactionHash, simulated }: Deposit): string | null {

@@ -1,9 +1,10 @@
 import { ChainCursor, Deposit } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { firstRow, literals, rows, sql } from '../../db/sql.ts';
-import type { Network } from '../../domain/assets.ts';
+import { assetOf, type Network } from '../../domain/assets.ts';
 import { CREDITED_STATES, decideAdvance, WAITING_STATES } from '../../domain/deposit.ts';
 import { isoSeconds } from '../../domain/events.ts';
+import { formatUnits } from '../../domain/money.ts';
 import type { Deps } from '../deps.ts';
 import { ACTIONS } from './actions.ts';
 import { factsOf, waitReason } from './advance.ts';
@@ -58,11 +59,14 @@ export async function countStuck(deps: Deps): Promise<number> {
   return (row?.waiting ?? 0) + (row?.blockless ?? 0) + unmoved.length;
 }
 
+/** With `what` it is about: "5 USDT for merchant ID". */
+export type ListedDeposit = StuckDeposit & { readonly what: string };
+
 /**
  * Deposits that wait longer than `STUCK_AFTER`, credited ones whose block was replaced, and those whose
  * actor has not taken a step for five minutes that the chain permits. Oldest first, at most 1,000.
  */
-export async function listStuck(deps: Deps): Promise<StuckDeposit[]> {
+export async function listStuck(deps: Deps): Promise<ListedDeposit[]> {
   const em = deps.orm.em.fork();
   const cursors = await cursorsOf(em);
   const ids = await rows(
@@ -81,7 +85,14 @@ export async function listStuck(deps: Deps): Promise<StuckDeposit[]> {
       (one, other) => one.stateSince.getTime() - other.stateSince.getTime() || (one.id < other.id ? -1 : 1),
     )
     .slice(0, LISTED)
-    .map((deposit) => describeStuck(deps, deposit, cursors.get(deposit.network) ?? null));
+    .map((deposit) => ({
+      ...describeStuck(deps, deposit, cursors.get(deposit.network) ?? null),
+      what: whatOf(deposit),
+    }));
+}
+
+function whatOf({ network, currency, amountUnits, merchantId }: Deposit): string {
+  return `${formatUnits(amountUnits, assetOf(network, currency).decimals)} ${currency} for merchant ${merchantId}`;
 }
 
 /**

@@ -2,9 +2,8 @@
 import { byNetwork } from '../../chains/index.ts';
 import { WithdrawAddress, type WithdrawOutcome } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
-import { firstRow, rows, type Statement, sql } from '../../db/sql.ts';
+import { rows, type Statement, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
-import { isoSeconds } from '../../domain/events.ts';
 import type { Deps } from '../deps.ts';
 import { requireKnownMerchant } from './known.ts';
 
@@ -82,36 +81,6 @@ export async function readWithdrawChange(em: Em, id: string): Promise<WithdrawCh
   return view;
 }
 
-export type WaitingChanges = {
-  readonly waiting: number;
-  /** Those of them that are due for some minutes. */
-  readonly late: number;
-  /** When the first one counts, or should have counted. */
-  readonly next: Date | null;
-};
-
-/** Longer than some turns of the loop that makes them count. */
-const LATE_MS = 5 * 60_000;
-const COUNTED = 10_000;
-const MAX_LATE_LISTED = 50;
-
-/** How many changes wait at all, and how many of them in vain, each counted up to 10,000. */
-export async function readWaitingChanges(em: Em, now: Date): Promise<WaitingChanges> {
-  const lateBefore = new Date(now.getTime() - LATE_MS);
-  const row = await firstRow(
-    em,
-    sql<{ waiting: number; late: number; next: string | null }>`select count(*)::int as waiting,
-        (count(*) filter (where counts_at <= ${lateBefore}))::int as late, min(counts_at) as next
-      from (select counts_at from withdraw_changes where ended_at is null order by counts_at, id
-        limit ${COUNTED}) w`,
-  );
-  return {
-    waiting: row?.waiting ?? 0,
-    late: row?.late ?? 0,
-    next: row?.next == null ? null : new Date(row.next),
-  };
-}
-
 /** Where payouts of a merchant go at present. */
 export async function withdrawAddresses(
   deps: Deps,
@@ -119,25 +88,6 @@ export async function withdrawAddresses(
 ): Promise<Readonly<Record<Network, string | null>>> {
   const found = await deps.orm.em.fork().find(WithdrawAddress, { merchantId });
   return byNetwork(({ network }) => found.find((row) => row.network === network)?.address ?? null);
-}
-
-/** Changes that are due for some minutes and do not count, the oldest 50, as `deposit stuck` prints them. */
-export async function listLateChanges(deps: Deps) {
-  const lateBefore = new Date(deps.now().getTime() - LATE_MS);
-  const found = await viewsOf(
-    deps.orm.em.fork(),
-    sql`select * from withdraw_changes where ended_at is null and counts_at <= ${lateBefore}
-      order by counts_at, id limit ${MAX_LATE_LISTED}`,
-  );
-  return found.map(({ id, merchantId, network, address, countsAt }) => ({
-    withdraw_change_id: id,
-    merchant_id: merchantId,
-    network,
-    since: isoSeconds(countsAt),
-    reason: `payouts of merchant ${merchantId} should go to ${address ?? 'no address'} by now, and do not`,
-    action:
-      'see that a worker runs and what its loop "withdraw changes" says ("doctor"); "merchant changes --cancel ID" takes it back',
-  }));
 }
 
 type Row = Omit<WithdrawChangeView, 'askedBy' | 'askedAt' | 'countsAt' | 'endedAt'> & {

@@ -27,11 +27,11 @@ const AGREEING = 2;
 const LISTED = 1_000;
 const UNDECIDED = { state: 'foreign', decidedAt: null } as const;
 
-/** Those that no operator has decided on, oldest first, at most `limit` (1,000). */
-export async function listForeign(deps: Deps, limit = LISTED): Promise<ForeignUse[]> {
+/** Those that no operator has decided on, oldest first, at most 1,000. */
+export async function listForeign(deps: Deps): Promise<ForeignUse[]> {
   const found = await deps.orm.em
     .fork()
-    .find(SentTransaction, UNDECIDED, { orderBy: { createdAt: 'asc', id: 'asc' }, limit });
+    .find(SentTransaction, UNDECIDED, { orderBy: { createdAt: 'asc', id: 'asc' }, limit: LISTED });
   return found.flatMap(({ network, fromAddress, hash, createdAt }) =>
     hash == null
       ? []
@@ -44,12 +44,6 @@ export async function listForeign(deps: Deps, limit = LISTED): Promise<ForeignUs
           action: `find out who sent it; until then the wallet signs nothing. After a restore of the database "payout conclude ${fromAddress} --tx ${hash} --journal FILE" takes up what our own signer signed. Where it paid the merchant and no journal knows it, the same without --journal books it. Once it is known, run "payout accept --tx ${hash} --network ${network} --by NAME --reason TEXT"; where no explorer has it, "payout deny" with the same`,
         },
   );
-}
-
-/** How many of them there are, at most 1,000. */
-export async function countForeign(deps: Deps): Promise<number> {
-  return (await deps.orm.em.fork().find(SentTransaction, UNDECIDED, { limit: LISTED, fields: ['id'] }))
-    .length;
 }
 
 export type Acceptance = {

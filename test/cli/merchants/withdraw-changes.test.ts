@@ -58,10 +58,12 @@ describe('what an operator does about a withdraw address that a user changed', f
     const late = await stage.ask(B);
     expect((await gateway(['deposit', 'stuck'], env)).stdout).to.match(
       new RegExp(
-        `${late.id}[\\s\\S]*changed withdraw address, due since[\\s\\S]*loop\\s+"withdraw\\s+changes"`,
+        `changed withdraw address\\s+${late.id}[\\s\\S]*is due[\\s\\S]*loop\\s+"withdraw\\s+changes"`,
       ),
     );
-    expect((await gateway(['doctor'], env)).stdout).to.match(/1 changed withdraw addresses are due/);
+    expect((await gateway(['doctor'], env)).stdout).to.match(
+      new RegExp(`changed\\s+withdraw\\s+address\\s+${late.id}`),
+    );
     await gateway(['merchant', 'set', stage.merchantId, '--withdraw-bsc', A], env);
     expect((await stage.outcomes()).map(({ outcome }) => outcome)).to.deep.equal(['cancelled', 'replaced']);
     const over = await gateway([...cancel, late.id], env);

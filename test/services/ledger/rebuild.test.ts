@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createCustomer } from '../../../dev/support/use-cases.ts';
-import { checkWalletIndexes } from '../../../src/cli/doctor/wallet-indexes.ts';
+import { findingsOf } from '../../../src/cli/doctor/conditions.ts';
 import { auditLedger } from '../../../src/services/ledger/audit.ts';
 import { rebuildTotals } from '../../../src/services/ledger/rebuild.ts';
 import { foldBalances } from '../../../src/services/ledger/totals.ts';
@@ -101,7 +101,7 @@ describe('commands in place of SQL', function () {
   });
 
   it('doctor: says where the next customer would get an index that was given, and what to do', async () => {
-    const told = async () => (await checkWalletIndexes(api.deps.orm.em.fork()))[0];
+    const told = async () => (await findingsOf(api.deps)).find(({ name }) => name === 'wallet_indexes');
     expect(await told()).to.deep.include({
       ok: true,
       detail: 'the next customer gets 2; the highest given is 1',

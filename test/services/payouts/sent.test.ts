@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Wallet } from 'ethers';
 import { type AddressKey, keyOfHex } from '../../../src/chains/address-key.ts';
 import { NATIVE_CURRENCY, NETWORKS } from '../../../src/domain/assets.ts';
-import { readAlarms } from '../../../src/services/alarms/alarms.ts';
+import { readAlarms } from '../../../src/services/operations/conditions/conditions.ts';
 import { acceptForeign, listForeign } from '../../../src/services/payouts/foreign.ts';
 import { publishGasWallets } from '../../../src/services/payouts/gas.ts';
 import { noteSigned, type SendingStage, shown, startSendingStage } from './stage.ts';

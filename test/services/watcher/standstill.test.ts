@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Gateway } from '../../../src/app/compose.ts';
 import { readiness } from '../../../src/app/health.ts';
 import type { Standstill } from '../../../src/domain/chain-stop.ts';
-import { standstills } from '../../../src/services/alarms/standstill.ts';
+import { standstills } from '../../../src/services/operations/conditions/chain.ts';
 import { pollChain } from '../../../src/services/watcher/poll.ts';
 import { reconcileNoting } from '../../../src/services/watcher/stops.ts';
 import { advancedTo, bscStage, cursorOf, depositOf } from './asked.ts';

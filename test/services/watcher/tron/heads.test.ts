@@ -4,7 +4,7 @@ import { everyNth, lag, solidBack } from '../../../../dev/tron/faults.ts';
 import type { TronFault } from '../../../../dev/tron/http/endpoint.ts';
 import { readiness } from '../../../../src/app/health.ts';
 import type { AddressKey } from '../../../../src/chains/address-key.ts';
-import { standstills } from '../../../../src/services/alarms/standstill.ts';
+import { standstills } from '../../../../src/services/operations/conditions/chain.ts';
 import { advanced, paid, states, tronStage, watching } from './scenes.ts';
 
 const MINUTE_MS = 60_000;

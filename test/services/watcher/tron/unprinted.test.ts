@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { when } from '../../../../dev/tron/faults.ts';
-import { describeStandstill } from '../../../../src/services/alarms/alarms.ts';
-import { standstills } from '../../../../src/services/alarms/standstill.ts';
+
+import { describeStandstill, standstills } from '../../../../src/services/operations/conditions/chain.ts';
 import { heal, paid, states, tronStage } from './scenes.ts';
 
 const EXCEPTION = 'class java.lang.NullPointerException : null';

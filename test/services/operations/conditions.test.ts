@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { createEndpoint } from '../../../dev/support/use-cases.ts';
-import { type AlarmKind, readAlarms } from '../../../src/services/alarms/alarms.ts';
 import { listStuck } from '../../../src/services/deposits/stuck.ts';
 import { noteFailedRun, noteGoodRun, registerLoops } from '../../../src/services/loop-runs.ts';
+import { readAlarms } from '../../../src/services/operations/conditions/conditions.ts';
 import { listOverdueLinks } from '../../../src/services/payment-links/overdue.ts';
 import { cancelPayout, planPayout } from '../../../src/services/payouts/plan.ts';
 import { transact } from '../../../src/services/transact.ts';
@@ -32,9 +32,9 @@ describe('alarms', function () {
     await chainAt(5, 0);
   });
 
-  const alarm = async (kind: AlarmKind, deps = shop.deps) =>
+  const alarm = async (kind: string, deps = shop.deps) =>
     (await readAlarms(deps)).find((one) => one.kind === kind);
-  const count = async (kind: AlarmKind) => (await alarm(kind))?.count;
+  const count = async (kind: string) => (await alarm(kind))?.count;
   const stuck = async (id: string) => (await listStuck(shop.deps)).find((row) => row.deposit_id === id);
   const seen = async () => await shop.pay(customer, { coins: '1', block: 5, state: 'detected' });
   const ago = (seconds: number) => new Date(shop.clock.now.getTime() - seconds * 1_000);
@@ -185,9 +185,11 @@ describe('alarms', function () {
       { name: 'slow', everyMs: 600_000 },
     ]);
     shop.pass(2 * MINUTE);
-    expect((await alarm('loops'))?.reason).to.equal('"quick" has not run well for 120 s');
+    expect((await alarm('loops'))?.reason).to.equal('the background loop "quick" has not run well for 120 s');
     await noteFailedRun(shop.deps, 'quick', 'deadlock');
-    expect((await alarm('loops'))?.reason).to.equal('"quick" has not run well for 120 s: deadlock');
+    expect((await alarm('loops'))?.reason).to.equal(
+      'the background loop "quick" has not run well for 120 s: deadlock',
+    );
     await noteGoodRun(shop.deps, 'quick');
     expect(await count('loops')).to.equal(0);
   });

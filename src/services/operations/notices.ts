@@ -1,8 +1,47 @@
+// Notices tell what holds to a receiver of the operator's: they are one row for each condition.
 import { Notice } from '../../db/entities/index.ts';
 import { run, sql } from '../../db/sql.ts';
 import { fitted } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
-import type { Conditions } from './conditions.ts';
+import { type Condition, type ConditionKind, sentenceOf } from './conditions/condition.ts';
+import { readKinds, unreadCondition } from './conditions/conditions.ts';
+
+/** A condition of a kind, by its name. */
+export type Noticed = Condition & { readonly kind: string };
+
+/** What holds at present, and which kinds could not be read: of those nothing is over. */
+export type AllNoticed = { readonly found: readonly Noticed[]; readonly unread: readonly string[] };
+
+/** More of one kind than this are told as one: nobody reads a thousand messages. */
+const MOST_OF_A_KIND = 20;
+
+/** Reads every kind. That one could not be read is told like any other condition. Never throws. */
+export async function readNoticed(deps: Deps): Promise<AllNoticed> {
+  const all = await readKinds(deps);
+  const unread = all.flatMap((one) => ('error' in one ? one.kind.name : []));
+  const found = all.flatMap((one): Noticed[] =>
+    'error' in one
+      ? [{ ...unreadCondition(one.kind, one.error), kind: 'unread' }]
+      : bounded(one.kind, one.reading.found).map((condition) => ({ ...condition, kind: one.kind.name })),
+  );
+  return { found, unread };
+}
+
+function bounded(
+  { name, namedBy = '"deposit stuck" and "doctor"' }: ConditionKind,
+  all: readonly Condition[],
+): readonly Condition[] {
+  const [first] = all;
+  if (!first || all.length <= MOST_OF_A_KIND) return all;
+  const more = {
+    key: `${name}:more`,
+    severity: first.severity,
+    // Not how many: some are read no further than to a limit.
+    reason: `there are more than ${MOST_OF_A_KIND} of these, and the others are not told one by one`,
+    action: `run ${namedBy}, which names all of them`,
+  };
+  return [...all.slice(0, MOST_OF_A_KIND), more];
+}
 
 /** What comes and goes by itself is no notice. */
 export type Damping = {
@@ -24,18 +63,18 @@ const KEPT_MS = 90 * 86_400_000;
  */
 export async function noteConditions(
   deps: Deps,
-  { found, unread }: Conditions,
+  { found, unread }: AllNoticed,
   { beginAfterMs, endAfterMs }: Damping = DAMPING,
 ): Promise<void> {
   const em = deps.orm.em.fork();
   const now = deps.now();
   const before = (ms: number): Date => new Date(now.getTime() - ms);
-  for (const { key, kind, severity, reason, action } of found)
+  for (const one of found)
     await run(
       em,
       sql`insert into notices as n (id, key, kind, severity, reason, action, seen_at, last_seen_at)
-        values (${deps.newId()}, ${fitted(key, MAX_KEY)}, ${kind}, ${severity},
-          ${fitted(reason, MAX_SENTENCE)}, ${fitted(action, MAX_SENTENCE)}, ${now}, ${now})
+        values (${deps.newId()}, ${fitted(one.key, MAX_KEY)}, ${one.kind}, ${one.severity},
+          ${fitted(sentenceOf(one), MAX_SENTENCE)}, ${fitted(one.action, MAX_SENTENCE)}, ${now}, ${now})
         on conflict (key) where ended_at is null do update set severity = excluded.severity,
           reason = excluded.reason, action = excluded.action,
           last_seen_at = greatest(n.last_seen_at, excluded.last_seen_at)`,
