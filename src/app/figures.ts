@@ -1,6 +1,6 @@
 import { ChainCursor, ChainRequests } from '../db/entities/index.ts';
 import { poolUse } from '../db/pool-use.ts';
-import { ASSETS, MODES, NETWORKS } from '../domain/assets.ts';
+import { ASSETS, type Asset, MODES, NETWORKS } from '../domain/assets.ts';
 import { formatUnits } from '../domain/money.ts';
 import { readMoneyAtRest, readOpenDeposits } from '../services/ledger/money-at-rest.ts';
 import { listLoopRuns } from '../services/loop-runs.ts';
@@ -11,6 +11,7 @@ import { countDifferences } from '../services/reconciliation/pass.ts';
 import { withinTime } from '../services/time-limit.ts';
 import { readDueDeliveries, readUnwellEndpoints } from '../services/webhooks/waiting.ts';
 import type { Gateway } from './compose.ts';
+import type { Metrics } from './metrics.ts';
 
 /** What the figures are read from; a process without one of these parts reports nothing about it. */
 export type Observed = Pick<Gateway, 'deps' | 'metrics'> &
@@ -75,71 +76,63 @@ function tooSlow(cause: Error): Error {
 async function readHeights({ deps, metrics }: Observed): Promise<boolean> {
   const now = deps.now().getTime();
   const cursors = await deps.orm.em.fork().find(ChainCursor, {});
-  const counted = await deps.orm.em.fork().find(ChainRequests, {});
   const today = new Date(now).toISOString().slice(0, 10);
+  const counted = await deps.orm.em.fork().find(ChainRequests, { day: today });
   const differences = await Promise.all(
     NETWORKS.map(async (network) => [network, await countDifferences(deps, network)] as const),
   );
-  const gauges = [
-    metrics.chainRequests,
-    metrics.scanHeight,
-    metrics.headHeight,
-    metrics.finalizedHeight,
-    metrics.verifiedHeight,
-    metrics.scanLagBlocks,
-  ];
-  for (const gauge of [...gauges, metrics.verifiedAge]) gauge.reset();
+  const { scanHeight, headHeight, finalizedHeight, verifiedHeight, scanLagBlocks } = metrics;
+  const { chainRequests, verifiedAge } = metrics;
+  const heights = [scanHeight, headHeight, finalizedHeight, verifiedHeight, scanLagBlocks];
+  for (const gauge of [...heights, chainRequests, verifiedAge]) gauge.reset();
   for (const cursor of cursors) {
     const { network, scannedNumber, headNumber, finalizedNumber, verifiedNumber } = cursor;
     if (!deps.settings.payments.watchedNetworks.includes(network)) continue;
-    const { day, used } = counted.find((row) => row.network === network) ?? { day: '', used: 0 };
-    metrics.chainRequests.set({ network }, day === today ? used : 0);
-    metrics.scanHeight.set({ network }, scannedNumber);
-    metrics.headHeight.set({ network }, headNumber);
-    metrics.finalizedHeight.set({ network }, finalizedNumber);
-    metrics.verifiedHeight.set({ network }, verifiedNumber);
-    metrics.scanLagBlocks.set({ network }, Math.max(0, headNumber - scannedNumber));
+    chainRequests.set({ network }, counted.find((row) => row.network === network)?.used ?? 0);
+    scanHeight.set({ network }, scannedNumber);
+    headHeight.set({ network }, headNumber);
+    finalizedHeight.set({ network }, finalizedNumber);
+    verifiedHeight.set({ network }, verifiedNumber);
+    scanLagBlocks.set({ network }, Math.max(0, headNumber - scannedNumber));
     const stillMs = finalizedNumber > verifiedNumber ? now - cursor.verifiedMovedAt.getTime() : 0;
-    metrics.verifiedAge.set({ network }, Math.max(0, stillMs) / 1_000);
+    verifiedAge.set({ network }, Math.max(0, stillMs) / 1_000);
   }
   for (const [network, count] of differences) metrics.balanceDifferences.set({ network }, count);
   return true;
 }
 
 async function readMoney({ deps, metrics }: Observed): Promise<boolean> {
-  const rows = await readMoneyAtRest(deps);
-  for (const { network, currency, decimals } of ASSETS) {
-    for (const state of ['completed', 'settled', 'held'] as const) {
-      const found = rows.find(
-        (row) => row.network === network && row.currency === currency && row.state === state,
-      );
-      metrics.money.set({ network, asset: currency, state }, +formatUnits(found?.units ?? 0n, decimals));
-    }
-  }
+  tellMoney(metrics, ['completed', 'settled', 'held'], await readMoneyAtRest(deps));
   return true;
 }
 
 async function readOpen({ deps, metrics }: Observed): Promise<boolean> {
   const now = deps.now().getTime();
   const rows = await readOpenDeposits(deps);
-  for (const state of ['detected', 'confirming'] as const) {
-    for (const { network, currency, decimals } of ASSETS) {
+  const states = ['detected', 'confirming'] as const;
+  tellMoney(metrics, states, rows);
+  for (const network of NETWORKS)
+    for (const state of states) {
+      const waiting = rows.filter((row) => row.network === network && row.state === state);
+      const count = waiting.reduce((sum, row) => sum + row.count, 0);
+      metrics.openDeposits.set({ network, state }, count);
+      const oldestMs = Math.max(0, ...waiting.map(({ since }) => now - since.getTime()));
+      metrics.depositOldest.set({ network, state }, oldestMs / 1_000);
+    }
+  return true;
+}
+
+type Sum = Pick<Asset, 'network' | 'currency'> & { readonly state: string; readonly units: bigint };
+
+/** Of each asset and state, also where there is none. */
+function tellMoney({ money }: Metrics, states: readonly string[], rows: readonly Sum[]): void {
+  for (const { network, currency, decimals } of ASSETS)
+    for (const state of states) {
       const found = rows.find(
         (row) => row.network === network && row.currency === currency && row.state === state,
       );
-      metrics.money.set({ network, asset: currency, state }, +formatUnits(found?.units ?? 0n, decimals));
+      money.set({ network, asset: currency, state }, +formatUnits(found?.units ?? 0n, decimals));
     }
-    for (const network of NETWORKS) {
-      const waiting = rows.filter((row) => row.network === network && row.state === state);
-      const oldestMs = Math.max(0, ...waiting.map(({ since }) => now - since.getTime()));
-      metrics.openDeposits.set(
-        { network, state },
-        waiting.reduce((sum, { count }) => sum + count, 0),
-      );
-      metrics.depositOldest.set({ network, state }, oldestMs / 1_000);
-    }
-  }
-  return true;
 }
 
 async function readPayouts({ deps, metrics }: Observed): Promise<boolean> {
@@ -155,7 +148,7 @@ async function readPayouts({ deps, metrics }: Observed): Promise<boolean> {
   if (!signer) return true;
   metrics.signerSeen.set(signer.seenAt.getTime() / 1_000);
   if (signer.signedAt) metrics.signerSigned.set(signer.signedAt.getTime() / 1_000);
-  metrics.signerSealed.set(signer.isSealed ? 1 : 0);
+  metrics.signerSealed.set(signer.sealedCode == null ? 0 : 1);
   return true;
 }
 

@@ -1,7 +1,6 @@
 import { within } from '../base/async/within.ts';
 import { ChainCursor, ReconciliationPass } from '../db/entities/index.ts';
 import { requireWrites, takesNoWrites } from '../db/usable.ts';
-import type { Network } from '../domain/assets.ts';
 import { type Alarm, readAlarms } from '../services/operations/conditions/conditions.ts';
 import type { Gateway } from './compose.ts';
 
@@ -86,29 +85,17 @@ async function alarmsOf({ deps }: Gateway, startedAt: Date): Promise<Pick<Readin
 }
 
 function chainReasons({ deps }: Gateway, cursors: readonly ChainCursor[], startedAt: Date): string[] {
-  const reasonsOf = (network: Network): string[] => {
+  const now = deps.now().getTime();
+  return deps.settings.payments.watchedNetworks.flatMap((network) => {
     const cursor = cursors.find((row) => row.network === network);
-    return readReasons(network, cursor, { now: deps.now().getTime(), startedAt });
-  };
-  return deps.settings.payments.watchedNetworks.flatMap(reasonsOf);
-}
-
-type Moment = { readonly now: number; readonly startedAt: Date };
-
-function readReasons(
-  network: Network,
-  cursor: ChainCursor | undefined,
-  { now, startedAt }: Moment,
-): string[] {
-  // A process that has just started gives its watcher a moment before it says that nothing reads the chain.
-  if (now - startedAt.getTime() < POLLED_WITHIN_MS && (!cursor || cursor.fault == null)) return [];
-  if (!cursor) return [`${network} was never read: no worker watches it, or no RPC endpoint answers`];
-  const silentMs = now - cursor.polledAt.getTime();
-  if (silentMs > POLLED_WITHIN_MS)
-    return [
-      `${network} was not read for ${Math.floor(silentMs / 1_000)} s: ${cursor.fault ?? 'no worker watches it, or no RPC endpoint answers'}`,
-    ];
-  return [];
+    // A process that has just started gives its watcher a moment before it says that nothing reads the chain.
+    if (now - startedAt.getTime() < POLLED_WITHIN_MS && cursor?.fault == null) return [];
+    const why = cursor?.fault ?? 'no worker watches it, or no RPC endpoint answers';
+    if (!cursor) return [`${network} was never read: ${why}`];
+    const silentMs = now - cursor.polledAt.getTime();
+    if (silentMs <= POLLED_WITHIN_MS) return [];
+    return [`${network} was not read for ${Math.floor(silentMs / 1_000)} s: ${why}`];
+  });
 }
 
 async function temporalReasons(gateway: Gateway): Promise<string[]> {

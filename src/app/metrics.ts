@@ -57,7 +57,7 @@ const BUCKETS: Readonly<Record<keyof typeof HISTOGRAMS, number[]>> = {
   httpSeconds: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
 };
 
-/** From rows and from Temporal, the same in every process; and, behind the line, what a process knows of itself. */
+/** From rows and from Temporal, the same in every process; at the end, what a process knows of itself. */
 const GAUGES = {
   scanHeight: ['gateway_scan_height', 'Last block whose deposits are recorded', 'network'],
   headHeight: ['gateway_head_height', 'Newest block of the chain', 'network'],

@@ -188,16 +188,8 @@ describe('figures of a process that cannot read them', function () {
       .split('\n')
       .filter((line) => /^gateway_(?!metrics_|webhook_attempt_seconds|pool_)/.test(line));
     expect(told).to.deep.equal([]);
-    for (const part of [
-      'money',
-      'open_deposits',
-      'heights',
-      'alarms',
-      'outbox',
-      'loops',
-      'webhooks',
-      'endpoints',
-    ])
+    const parts = ['money', 'open_deposits', 'heights', 'alarms', 'outbox', 'loops', 'webhooks', 'endpoints'];
+    for (const part of parts)
       expect(valueIn(text, `gateway_metrics_read_timestamp_seconds{part="${part}"}`), part).to.equal(0);
     expect(valueIn(text, 'gateway_metrics_unread_total{part="money"}')).to.equal(1);
     expect(valueIn(text, 'gateway_pool_size{pool="main"}')).to.equal(10);

@@ -37,21 +37,11 @@ describe('health and metrics', function () {
       PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1',
     };
     const config = loadConfig(env, { role: 'api' });
-    const environment = {
-      databaseUrl: database.url,
-      temporal: undefined,
-      xpubs: testXpubs(),
-      secretsKey: SECRETS_KEY,
-    };
+    const keys = { xpubs: testXpubs(), secretsKey: SECRETS_KEY };
+    const environment = { databaseUrl: database.url, temporal: undefined, ...keys };
     const log = createLogger({ level: 'silent' });
-    gateway = await composeGateway({
-      config,
-      environment,
-      log,
-      name: 'test',
-      poolSize: POOL,
-      observed: true,
-    });
+    const named = { name: 'test', poolSize: POOL, observed: true };
+    gateway = await composeGateway({ config, environment, log, ...named });
     await migrate(gateway.deps.orm);
     const observed = observedBy(gateway);
     const health = healthRoutes(observed, () => readiness(observed, new Date(0)));
@@ -104,13 +94,8 @@ describe('health and metrics', function () {
   });
 
   it('tell of a chain that stands also while another alarm cannot be read', async () => {
-    const stop = {
-      number: 7,
-      tries: 3,
-      since: new Date(Date.now() - 60_000),
-      reason: 'planted',
-      action: 'see to it',
-    };
+    const since = new Date(Date.now() - 60_000);
+    const stop = { number: 7, tries: 3, since, reason: 'planted', action: 'see to it' };
     await beside.em.fork().execute(
       `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number,
          anchored_number, head_number,
@@ -153,29 +138,16 @@ describe('health and metrics', function () {
 });
 
 describe('a shared answer', () => {
-  /** Answers with how often it was made; each call takes until `finish`. */
-  function counting() {
+  it('is made once for all who ask meanwhile, and for a second after its beginning', async () => {
     const clock = { ms: 0 };
     let made = 0;
-    let open: { resolve: (n: number) => void; reject: (error: Error) => void } | undefined;
-    const ask = sharedResult(
-      () =>
-        new Promise<number>((resolve, reject) => {
-          made += 1;
-          open = { resolve, reject };
-        }),
-      () => clock.ms,
-    );
-    return {
-      clock,
-      ask,
-      finish: () => open?.resolve(made),
-      fail: () => open?.reject(new Error(`failed ${made}`)),
-    };
-  }
-
-  it('is made once for all who ask meanwhile, and for a second after its beginning', async () => {
-    const { clock, ask, finish } = counting();
+    let finish = () => {};
+    const make = () =>
+      new Promise<number>((resolve) => {
+        made += 1;
+        finish = () => resolve(made);
+      });
+    const ask = sharedResult(make, () => clock.ms);
     const asked = Array.from({ length: 50 }, () => ask());
     clock.ms = 400;
     finish();

@@ -4,6 +4,7 @@ import { type FreshDatabase, migratedDatabase } from '../../dev/support/parts.ts
 import { startLoops } from '../../src/app/loops.ts';
 import type { Deps } from '../../src/services/deps.ts';
 import {
+  isOverdue,
   listLoopRuns,
   noteFailedRun,
   noteGoodRun,
@@ -49,6 +50,16 @@ describe('the background loops', function () {
     expect(await turn(true), 'a worker that starts does not wait for it').to.equal(true);
     pass(901);
     expect(await turn(), 'the one that had it is gone').to.equal(true);
+  });
+
+  it('are overdue after a few turns and a minute, also one that never ran', async () => {
+    const overdue = async () => (await listLoopRuns(deps)).some(isOverdue);
+    pass(1_860);
+    expect(await overdue()).to.equal(false);
+    pass(1);
+    expect(await overdue()).to.equal(true);
+    await noteGoodRun(deps, LOOP.name);
+    expect(await overdue()).to.equal(false);
   });
 
   it('tell by their rows when each ran well, and why one does not', async () => {

@@ -11,8 +11,7 @@ import {
   type Due,
   type Noticed,
   noteConditions,
-  noteTold,
-  noteUntold,
+  noteTried,
   readNoticed,
   takeDue,
 } from '../../services/operations/notices.ts';
@@ -53,8 +52,7 @@ export async function noticeTurn(
     const due = await takeDue(deps);
     if (!due) return;
     const refused = await notifier.tell(toldOf(due), due.notice.tries + 1);
-    if (refused === undefined) await noteTold(deps, due);
-    else await noteUntold(deps, due, refused);
+    await noteTried(deps, due, refused);
     if (performance.now() - began >= tellMs) return;
   }
 }

@@ -13,7 +13,6 @@ import {
   type ReadKind,
   readAlarms,
   readKinds,
-  unreadCondition,
 } from '../../services/operations/conditions/conditions.ts';
 import { readSchema } from './stores.ts';
 
@@ -48,10 +47,8 @@ export async function findingsOf(deps: Deps): Promise<Finding[]> {
   return [...(await Promise.all(alarms)), ...others.flatMap(checksOf)];
 }
 
-function checksOf(read: ReadKind): Finding[] {
-  const { found, well = {} } =
-    'error' in read ? { found: [unreadCondition(read.kind, read.error)] } : read.reading;
-  const failed = Map.groupBy(found, ({ check }) => check);
+function checksOf({ found, well = {}, unread }: ReadKind): Finding[] {
+  const failed = Map.groupBy(unread ? [unread] : found, ({ check }) => check);
   const names = new Set([...Object.keys(well), ...failed.keys()]);
   return [...names].flatMap((name) => {
     if (name === undefined) return [];

@@ -4,7 +4,7 @@ import { run, sql } from '../../db/sql.ts';
 import { fitted } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
 import { type Condition, type ConditionKind, sentenceOf } from './conditions/condition.ts';
-import { readKinds, unreadCondition } from './conditions/conditions.ts';
+import { readKinds } from './conditions/conditions.ts';
 
 /** A condition of a kind, by its name. */
 export type Noticed = Condition & { readonly kind: string };
@@ -18,12 +18,12 @@ const MOST_OF_A_KIND = 20;
 /** Reads every kind. That one could not be read is told like any other condition. Never throws. */
 export async function readNoticed(deps: Deps): Promise<AllNoticed> {
   const all = await readKinds(deps);
-  const unread = all.flatMap((one) => ('error' in one ? one.kind.name : []));
-  const found = all.flatMap((one): Noticed[] =>
-    'error' in one
-      ? [{ ...unreadCondition(one.kind, one.error), kind: 'unread' }]
-      : bounded(one.kind, one.reading.found).map((condition) => ({ ...condition, kind: one.kind.name })),
+  const found = all.flatMap(({ kind, found, unread }): Noticed[] =>
+    unread
+      ? [{ ...unread, kind: 'unread' }]
+      : bounded(kind, found).map((condition) => ({ ...condition, kind: kind.name })),
   );
+  const unread = all.flatMap((one) => (one.unread ? one.kind.name : []));
   return { found, unread };
 }
 
@@ -130,28 +130,26 @@ export async function takeDue(deps: Deps): Promise<Due | undefined> {
   return undefined;
 }
 
-/** Notes that the receiver has it. */
-export async function noteTold(deps: Deps, { notice, what }: Due): Promise<void> {
+/**
+ * Notes that the receiver has it; or why it does not and when it is tried again, unless it was told since.
+ */
+export async function noteTried(
+  deps: Deps,
+  { notice, what }: Due,
+  refused: string | undefined,
+): Promise<void> {
   const now = deps.now();
-  await run(
-    deps.orm.em.fork(),
+  const waitMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(notice.tries, 10));
+  const told =
     what === 'began'
       ? sql`update notices set began_told_at = ${now}, tries = 0, last_error = null,
           next_try_at = case when ended_at is not null and ended_told_at is null then ${now}::timestamptz end
           where id = ${notice.id} and began_told_at is null`
       : sql`update notices set ended_told_at = ${now}, tries = 0, last_error = null, next_try_at = null
-          where id = ${notice.id}`,
-  );
-}
-
-/** Notes that the receiver does not have it, and when it is tried again, unless it was told meanwhile. */
-export async function noteUntold(deps: Deps, { notice, what }: Due, why: string): Promise<void> {
-  const waitMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(notice.tries, 10));
-  await run(
-    deps.orm.em.fork(),
-    sql`update notices set tries = tries + 1, last_error = ${fitted(why, 300)},
-      next_try_at = ${new Date(deps.now().getTime() + waitMs)}
+          where id = ${notice.id}`;
+  const untold = sql`update notices set tries = tries + 1, last_error = ${fitted(refused ?? '', 300)},
+      next_try_at = ${new Date(now.getTime() + waitMs)}
       where id = ${notice.id} and ended_told_at is null
-        and (${what}::text = 'ended' or began_told_at is null)`,
-  );
+        and (${what}::text = 'ended' or began_told_at is null)`;
+  await run(deps.orm.em.fork(), refused === undefined ? told : untold);
 }

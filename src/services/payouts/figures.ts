@@ -1,4 +1,5 @@
 // Figures about payouts, from rows: for metrics.
+import { SignerState } from '../../db/entities/index.ts';
 import { firstRow, rows, sql } from '../../db/sql.ts';
 import { assetOf, NATIVE_CURRENCY, NETWORKS, type Network } from '../../domain/assets.ts';
 import { WAIT_CODES, type WaitCode } from '../../domain/payouts/waits.ts';
@@ -21,9 +22,7 @@ export type PayoutFigures = {
     readonly count: number;
   }[];
   /** Undefined before a signer has run. */
-  readonly signer:
-    | { readonly seenAt: Date; readonly signedAt: Date | null; readonly isSealed: boolean }
-    | undefined;
+  readonly signer: SignerState | undefined;
   readonly gas: readonly GasLevel[];
   /** What a deposit cost that was settled lately, on average, in millionths of a US dollar. */
   readonly costs: readonly { readonly network: Network; readonly microUsd: bigint }[];
@@ -39,12 +38,7 @@ export async function readPayoutFigures(deps: Deps): Promise<PayoutFigures> {
           where w.code = c.code and w.network = n.network limit ${COUNTED}) counted)::int as count
       from unnest(${[...NETWORKS]}::text[]) n (network), unnest(${[...WAIT_CODES]}::text[]) c (code)`,
   );
-  const signer = await firstRow(
-    em,
-    sql<{ seenAt: string; signedAt: string | null; isSealed: boolean }>`
-      select seen_at, signed_at, sealed_code is not null as is_sealed from signer_state
-      where name = 'signer'`,
-  );
+  const signer = await em.findOne(SignerState, 'signer');
   const gas = await readGasLevels(em);
   const costs: { network: Network; microUsd: bigint }[] = [];
   for (const { network, coinUsd8 } of gas) {
@@ -53,11 +47,7 @@ export async function readPayoutFigures(deps: Deps): Promise<PayoutFigures> {
   }
   return {
     waiting,
-    signer: signer && {
-      seenAt: new Date(signer.seenAt),
-      signedAt: signer.signedAt === null ? null : new Date(signer.signedAt),
-      isSealed: signer.isSealed,
-    },
+    signer: signer ?? undefined,
     gas,
     costs,
   };

@@ -56,15 +56,31 @@ export function turnOf(places: RepairRun['places']): RepairRun {
 /** An actor, and what makes it look at its row or starts it. */
 export type Wake = readonly [workflowId: string, message: ActorMessage];
 
+/** Rows of one kind that have actors. */
+export type Actors = Rows & {
+  readonly kind: string;
+  /** The column that says when a row should have moved, where that is not `by`. */
+  readonly due?: string;
+  /** A row that should have moved for this long is looked at, whether its actor runs or not. */
+  readonly standsMs: number;
+  readonly wakesOf: (ids: string[]) => Promise<readonly Wake[]>;
+  /** The same of those that could move, where the time alone does not say it. */
+  readonly dueOf?: (ids: string[]) => Promise<readonly Wake[]>;
+};
+
+/** Starts the actors of these rows that do not run, and has those look that stand; returns how many stood. */
+export async function repairRows(deps: Deps, run: RepairRun, all: Actors): Promise<number> {
+  const { kind, from, where, by, due = by, standsMs, wakesOf, dueOf = wakesOf } = all;
+  await eachPage(deps, { from, where, by }, async (ids) => startMissing(deps, run, await wakesOf(ids)));
+  const before = new Date(deps.now().getTime() - standsMs);
+  return await lookAgain(deps, run, { kind, before, from, where, by: due }, dueOf);
+}
+
 /**
  * Hands the ids of all such rows to `work`, 500 at a time. Each
  * page is a short read of the index, however large the table is.
  */
-export async function eachPage(
-  deps: Deps,
-  rows: Rows,
-  work: (ids: string[]) => Promise<void>,
-): Promise<void> {
+async function eachPage(deps: Deps, rows: Rows, work: (ids: string[]) => Promise<void>): Promise<void> {
   for (let after: Place = BEGINNING; ; ) {
     const page = await rowsOf(deps.orm.em.fork(), pageSql(rows, after));
     await work(page.map(({ id }) => id));

@@ -7,19 +7,10 @@ import { eventWorkflowId, paymentWorkflowId, resendWorkflowId } from '../../doma
 import { depositWake, workflowIdOf } from '../deposits/actor-message.ts';
 import type { Deps } from '../deps.ts';
 import { paymentWake } from '../payment-links/actor-message.ts';
-import {
-  eachPage,
-  lookAgain,
-  type RepairRun,
-  startMissing,
-  throwFailed,
-  type Wake,
-  wholeRun,
-} from './actors.ts';
+import { type RepairRun, repairRows, throwFailed, type Wake, wholeRun } from './actors.ts';
 
 /** Longer than an actor ever leaves a due delivery alone, whatever the receiver does. */
 const OVERDUE_MS = 15 * 60_000;
-const PENDING = { from: 'webhook_deliveries', where: sql`status = 'pending'` } as const;
 
 type Pending = {
   readonly id: string;
@@ -36,15 +27,15 @@ type Pending = {
  * link for its own event, else the actor of the event or of the resend alone.
  */
 export async function repairDeliveries(deps: Deps, run: RepairRun = wholeRun()): Promise<void> {
-  const wakes = async (ids: readonly string[]): Promise<Wake[]> =>
-    await actorsOf(deps, await readPending(deps, ids));
-  await eachPage(
-    deps,
-    { ...PENDING, by: 'created_at' },
-    async (ids) => await startMissing(deps, run, await wakes(ids)),
-  );
-  const before = new Date(deps.now().getTime() - OVERDUE_MS);
-  await lookAgain(deps, run, { ...PENDING, by: 'next_attempt_at', kind: 'deliveries', before }, wakes);
+  await repairRows(deps, run, {
+    kind: 'deliveries',
+    from: 'webhook_deliveries',
+    where: sql`status = 'pending'`,
+    by: 'created_at',
+    due: 'next_attempt_at',
+    standsMs: OVERDUE_MS,
+    wakesOf: async (ids) => await actorsOf(deps, await readPending(deps, ids)),
+  });
   throwFailed(run);
 }
 
@@ -82,26 +73,13 @@ function ofOthers(pending: readonly Pending[]): Wake[] {
   }
   return [...grouped].map(([id, group]): Wake => {
     const { merchantId = '', mode = 'live', eventType: summary = '' } = group[0] ?? {};
-    const deliveries = group.map((row) => row.id);
-    return [
-      id,
-      notifyStart({ deliveries, merchantId, summary, mode: summary === TEST_EVENT ? 'test' : mode }),
-    ];
+    const message: ActorMessage = {
+      workflowType: 'notify',
+      args: [{ deliveries: group.map((row) => row.id) }],
+      attributes: { MerchantId: merchantId },
+      summary,
+      owner: { merchantId, mode: summary === TEST_EVENT ? 'test' : mode },
+    };
+    return [id, message];
   });
-}
-
-/** The start of an actor that delivers an event which no other actor carries. */
-function notifyStart(input: {
-  deliveries: readonly string[];
-  merchantId: string;
-  mode: Mode;
-  summary: string;
-}): ActorMessage {
-  return {
-    workflowType: 'notify',
-    args: [{ deliveries: input.deliveries }],
-    attributes: { MerchantId: input.merchantId },
-    summary: input.summary,
-    owner: { merchantId: input.merchantId, mode: input.mode },
-  };
 }

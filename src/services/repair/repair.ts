@@ -8,15 +8,7 @@ import { unmovedAmong } from '../deposits/stuck.ts';
 import type { Deps } from '../deps.ts';
 import { performOutbox, performTestOutbox } from '../outbox/perform.ts';
 import { paymentWake } from '../payment-links/actor-message.ts';
-import {
-  eachPage,
-  lookAgain,
-  type RepairRun,
-  startMissing,
-  throwFailed,
-  type Wake,
-  wholeRun,
-} from './actors.ts';
+import { type RepairRun, repairRows, throwFailed, type Wake, wholeRun } from './actors.ts';
 import { repairDeliveries } from './deliveries.ts';
 import { repairSettlements } from './settlements.ts';
 
@@ -94,15 +86,15 @@ export async function repairDeposits(deps: Deps, run: RepairRun = wholeRun()): P
     await deps.orm.em.fork().find(Deposit, { id: { $in: [...ids] } });
   const wakes = (deposits: readonly Deposit[]): Wake[] =>
     deposits.map((deposit) => [workflowIdOf(deposit), depositWake(deposit)]);
-  await eachPage(
-    deps,
-    WAITING_DEPOSITS,
-    async (ids) => await startMissing(deps, run, wakes(await read(ids))),
-  );
-  const rows = { ...WAITING_DEPOSITS, kind: 'deposits', before: standingSince(deps) };
-  const told = await lookAgain(deps, run, rows, async (ids) =>
-    wakes(await unmovedAmong(deps, await read(ids))),
-  );
+  const told = await repairRows(deps, run, {
+    kind: 'deposits',
+    from: 'deposits',
+    where: sql`status in ${literals(WAITING_STATES)} and not simulated`,
+    by: 'state_since',
+    standsMs: STANDS_MS,
+    wakesOf: async (ids) => wakes(await read(ids)),
+    dueOf: async (ids) => wakes(await unmovedAmong(deps, await read(ids))),
+  });
   if (told > 0)
     deps.log.warn(
       { deposits: told },
@@ -113,27 +105,17 @@ export async function repairDeposits(deps: Deps, run: RepairRun = wholeRun()): P
 
 /** Repairs the actors of open payment links, and of those that should have ended. */
 export async function repairPayments(deps: Deps, run: RepairRun = wholeRun()): Promise<void> {
-  const wakes = async (ids: readonly string[]): Promise<Wake[]> => {
-    const links = await deps.orm.em.fork().find(PaymentLink, { id: { $in: [...ids] } });
-    return links.map((link) => [paymentWorkflowId(link.id), paymentWake(link)]);
-  };
-  await eachPage(deps, OPEN_LINKS, async (ids) => await startMissing(deps, run, await wakes(ids)));
-  // A link's actor ends it within moments of its time, even if it has to wait for a chain.
-  await lookAgain(deps, run, { ...OPEN_LINKS, kind: 'payment links', before: standingSince(deps) }, wakes);
+  await repairRows(deps, run, {
+    kind: 'payment links',
+    from: 'payment_links',
+    where: sql`status in ${literals(OPEN_STATUSES)}`,
+    by: 'expires_at',
+    // A link's actor ends it within moments of its time, even if it has to wait for a chain.
+    standsMs: STANDS_MS,
+    wakesOf: async (ids) => {
+      const links = await deps.orm.em.fork().find(PaymentLink, { id: { $in: ids } });
+      return links.map((link) => [paymentWorkflowId(link.id), paymentWake(link)]);
+    },
+  });
   throwFailed(run);
 }
-
-function standingSince(deps: Deps): Date {
-  return new Date(deps.now().getTime() - STANDS_MS);
-}
-
-const WAITING_DEPOSITS = {
-  from: 'deposits',
-  where: sql`status in ${literals(WAITING_STATES)} and not simulated`,
-  by: 'state_since',
-} as const;
-const OPEN_LINKS = {
-  from: 'payment_links',
-  where: sql`status in ${literals(OPEN_STATUSES)}`,
-  by: 'expires_at',
-} as const;

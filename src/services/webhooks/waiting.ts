@@ -18,12 +18,12 @@ export type UnwellEndpoints = {
 
 const COUNTED = 10_000;
 
-/** The statement of {@link readDueDeliveries}. */
-export function dueDeliveries(now: Date): Statement<{ mode: Mode; count: number; oldest: string }> {
+/** The statement of {@link readDueDeliveries}, for deliveries that were due before a time. */
+export function dueDeliveries(before: Date): Statement<{ mode: Mode; count: number; oldest: string }> {
   return sql`select case when test then 'test' else 'live' end as mode, count(*)::int as count,
     min(at)::text as oldest from (
     select next_attempt_at as at, test_merchant_id is not null as test from webhook_deliveries
-    where status = 'pending' and next_attempt_at <= ${now} order by next_attempt_at limit ${COUNTED}
+    where status = 'pending' and next_attempt_at <= ${before} order by next_attempt_at limit ${COUNTED}
   ) d group by 1`;
 }
 
@@ -46,11 +46,15 @@ export const UNWELL_ENDPOINTS = sql<{
   ) e group by 1`;
 
 /**
- * What is due now, by mode; of all modes together at most the 10,000 that have been due longest are counted.
+ * What has been due for this long, by mode; of all modes together at most the 10,000 that have been due
+ * longest are counted.
  */
-export async function readDueDeliveries(deps: Pick<Deps, 'orm' | 'now'>): Promise<DueDeliveries[]> {
+export async function readDueDeliveries(
+  deps: Pick<Deps, 'orm' | 'now'>,
+  forMs = 0,
+): Promise<DueDeliveries[]> {
   const now = deps.now();
-  const due = await rows(deps.orm.em.fork(), dueDeliveries(now));
+  const due = await rows(deps.orm.em.fork(), dueDeliveries(new Date(now.getTime() - forMs)));
   return MODES.map((mode) => {
     const row = due.find((one) => one.mode === mode);
     return {

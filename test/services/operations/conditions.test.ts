@@ -1,11 +1,8 @@
 import { expect } from 'chai';
 import { createEndpoint } from '../../../dev/support/use-cases.ts';
 import { listStuck } from '../../../src/services/deposits/stuck.ts';
-import { noteFailedRun, noteGoodRun, registerLoops } from '../../../src/services/loop-runs.ts';
 import { readAlarms } from '../../../src/services/operations/conditions/conditions.ts';
 import { listOverdueLinks } from '../../../src/services/payment-links/overdue.ts';
-import { cancelPayout, planPayout } from '../../../src/services/payouts/plan.ts';
-import { transact } from '../../../src/services/transact.ts';
 import { testSettings } from '../../support/gateway.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
@@ -43,19 +40,19 @@ describe('alarms', function () {
   async function chainAt(head: number, final: number): Promise<void> {
     const now = shop.clock.now;
     await shop.scanned('bsc', now);
-    await shop.sql('update chain_cursors set reread_number = 0, anchored_number = 0');
     await shop.sql(
       `insert into chain_blocks (network, number, hash, parent_hash, mined_at)
        values ('bsc', ?, '0x', '0x', ?)
        on conflict (network, number) do update set mined_at = excluded.mined_at`,
       [head, now],
     );
-    await shop.sql(
-      `update chain_cursors set head_number = ?, scanned_number = ?, finalized_number = ?, reread_number = ?,
-         anchored_number = ?, moved_at = ?, finalized_moved_at = ?, scanned_moved_at = ?,
-         verified_moved_at = ?, polled_at = ? where network = 'bsc'`,
-      [head, head, final, final, final, now, now, now, now, now],
-    );
+    const heights = { head_number: head, scanned_number: head, finalized_number: final };
+    const read = { reread_number: final, anchored_number: final };
+    const times = ['moved_at', 'finalized_moved_at', 'scanned_moved_at', 'verified_moved_at', 'polled_at'];
+    const cursor = { ...heights, ...read, ...Object.fromEntries(times.map((name) => [name, now])) };
+    await shop.sql('update chain_cursors set reread_number = 0, anchored_number = 0');
+    const set = Object.keys(cursor).map((name) => `${name} = ?`);
+    await shop.sql(`update chain_cursors set ${set} where network = 'bsc'`, Object.values(cursor));
     await shop.sql(
       `insert into balance_rounds (network, started_number, started_at, agreed_number, checked)
        values ('bsc', 1, ?, 1, 0) on conflict (network) do update set started_at = excluded.started_at`,
@@ -163,60 +160,5 @@ describe('alarms', function () {
     await shop.sql(`update deposit_addresses set mode = 'test'`);
     expect((await alarm('chain', unread))?.count).to.equal(0);
     await shop.sql(`update deposit_addresses set mode = 'live'`);
-  });
-
-  it('count a balance that was searched and differs from the ledger', async () => {
-    await shop.sql(
-      `insert into balance_differences (network, address_key, currency, address, chain_units,
-         difference_units, replaced_units, known_units, before_units, since_number, found_number, searched,
-         noted_at, reason)
-       select 'bsc', address_key, 'USDT', address, 5, 5, 0, 0, 0, 1, 2, true, ?, 'x'
-         from deposit_addresses where network = 'bsc' limit 1`,
-      [shop.clock.now],
-    );
-    const reason = '1 balance differs from the ledger';
-    expect(await alarm('balances')).to.include({ count: 1, urgent: false, reason });
-    await shop.sql('delete from balance_differences');
-  });
-
-  it('name a loop that has not run well for a few of its turns, also one that never ran', async () => {
-    await registerLoops(shop.deps, [
-      { name: 'quick', everyMs: 1_000 },
-      { name: 'slow', everyMs: 600_000 },
-    ]);
-    shop.pass(2 * MINUTE);
-    expect((await alarm('loops'))?.reason).to.equal('the background loop "quick" has not run well for 120 s');
-    await noteFailedRun(shop.deps, 'quick', 'deadlock');
-    expect((await alarm('loops'))?.reason).to.equal(
-      'the background loop "quick" has not run well for 120 s: deadlock',
-    );
-    await noteGoodRun(shop.deps, 'quick');
-    expect(await count('loops')).to.equal(0);
-  });
-
-  it('count addresses that wait for a person to be paid out, and payouts that nobody looks after', async () => {
-    const id = await shop.pay(customer, { coins: '1', block: 5 });
-    await shop.sql('update deposits set verified_at = now() where id = ?', [id]);
-    const { address, addressKey, network, currency } = await shop.deposit(id);
-    const now = shop.clock.now;
-    await shop.sql(
-      `insert into settlement_waits (network, address_key, merchant_id, address, currency, code, reason, since,
-        updated_at, alarmed_at) values (?, ?, ?, ?, ?, 'address_short', 'it holds less', ?, ?, ?)`,
-      [network, addressKey, shop.merchantId, address, currency, now, now, now],
-    );
-    const short = `1 addresses are not paid out, the first ${address} on bsc: it holds less`;
-    expect(await alarm('payouts')).to.include({ count: 1, reason: short });
-    await shop.sql('update settlement_waits set alarmed_at = null');
-    const planned = await transact(shop.deps, ({ em }) =>
-      planPayout(em, shop.deps, { network, addressKey, currency, destination: '0xd1' }),
-    );
-    shop.pass(59 * MINUTE);
-    expect(await count('payouts')).to.equal(0);
-    shop.pass(2 * MINUTE);
-    const alone = 'nobody looks after 1 payouts that are under way';
-    expect(await alarm('payouts')).to.include({ count: 1, reason: alone });
-    await shop.sql('update settlement_waits set updated_at = ?', [shop.clock.now]);
-    expect(await count('payouts')).to.equal(0);
-    await transact(shop.deps, ({ em }) => cancelPayout(em, shop.deps, planned?.id ?? '', 'the test is over'));
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { depositStory } from '../../../src/services/deposits/story/story.ts';
 import { type ExportOf, exportCsv } from '../../../src/services/export/export.ts';
-import { customerOverview } from '../../../src/services/overview/customer.ts';
+import { getCustomer } from '../../../src/services/merchants/customer-reads.ts';
 import { readOverview } from '../../../src/services/overview/overview.ts';
 import { paymentLinkStory } from '../../../src/services/payment-links/story.ts';
 import { getMerchantPayout, listMerchantPayouts } from '../../../src/services/payouts/views.ts';
@@ -51,7 +51,7 @@ describe('what pages read of one merchant and mode', function () {
   const ONE: Readonly<Record<string, { ids: (tenant: Tenant) => readonly string[]; read: Read }>> = {
     deposit: { ids: ({ values }) => values.deposit, read: (input) => depositStory(api.deps, input) },
     link: { ids: ({ values }) => values.link, read: (input) => paymentLinkStory(api.deps, input) },
-    customer: { ids: ({ values }) => values.customer, read: (input) => customerOverview(api.deps, input) },
+    customer: { ids: ({ values }) => values.customer, read: (input) => getCustomer(api.deps, input) },
     endpoint: { ids: ({ values }) => values.endpoint, read: (input) => endpointHealth(api.deps, input) },
     event: { ids: ({ values }) => values.event, read: (input) => eventInFull(api.deps, input) },
     payout: {

@@ -40,22 +40,14 @@ describe('what the wallets that pay for gas hold', function () {
 
   const em = () => deps.orm.em.fork();
   /** A worker looks, and is told that so much lies there. */
-  const look = (units: bigint | 'away') =>
-    noteGasLevels(
-      deps,
-      new Map<Network, never>([
-        [
-          'bsc',
-          {
-            balances: async (keys: readonly AddressKey[]) => {
-              expect(keys).to.deep.equal([GAS]);
-              if (units === 'away') throw new Error('no endpoint answers');
-              return [{ nativeUnits: units, tokenUnits: 0n }];
-            },
-          } as never,
-        ],
-      ]),
-    );
+  const look = (units: bigint | 'away') => {
+    const balances = async (keys: readonly AddressKey[]) => {
+      expect(keys).to.deep.equal([GAS]);
+      if (units === 'away') throw new Error('no endpoint answers');
+      return [{ nativeUnits: units, tokenUnits: 0n }];
+    };
+    return noteGasLevels(deps, new Map<Network, never>([['bsc', { balances } as never]]));
+  };
   /** A payout of tokens that is settled, and the top-up that the gas wallet sent for it, with its fee. */
   const toppedUp = async (units: bigint, feeUnits: bigint): Promise<void> => {
     const id = await shop.pay(await shop.customer(), { coins: '1', block: 5 });
@@ -105,11 +97,8 @@ describe('what the wallets that pay for gas hold', function () {
     await look(0n);
     expect((await readGasLevels(em()))[0]?.payoutsLeft).to.equal(0);
     expect(await checkGas()).to.include({ ok: true });
-    await shop.sql('insert into withdraw_addresses (merchant_id, network, address) values (?, ?, ?)', [
-      shop.merchantId,
-      'bsc',
-      DESTINATION,
-    ]);
+    const paidOut = "insert into withdraw_addresses (merchant_id, network, address) values (?, 'bsc', ?)";
+    await shop.sql(paidOut, [shop.merchantId, DESTINATION]);
     const empty = await checkGas();
     expect(empty?.ok).to.equal(false);
     expect(empty?.action).to.contain(`send BNB to ${shown('bsc', GAS)} before payouts wait for it`);

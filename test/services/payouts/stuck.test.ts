@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { WAIT_CODES, type WaitCode } from '../../../src/domain/payouts/waits.ts';
 import { planPayout } from '../../../src/services/payouts/plan.ts';
-import { listStuckPayouts } from '../../../src/services/payouts/stuck.ts';
+import { listStuckPayouts, readOverduePayouts } from '../../../src/services/payouts/stuck.ts';
 import { transact } from '../../../src/services/transact.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 import { DESTINATION } from '../../support/payout-rows.ts';
@@ -52,6 +52,14 @@ describe('payouts that do not go on by themselves', function () {
     ]);
   });
 
+  it('are counted once their actor has called for a person, and the first is named', async () => {
+    await waits('address_short');
+    expect(await readOverduePayouts(shop.deps)).to.include({ alarmed: 0, leftAlone: 0 });
+    await shop.sql('update settlement_waits set alarmed_at = since');
+    const { address } = await shop.deposit(first);
+    expect(await readOverduePayouts(shop.deps)).to.include({ alarmed: 1, first: `${address} on bsc: why` });
+  });
+
   it('are listed once they have waited long, where they go by themselves as a rule, and never where they do', async () => {
     const listed = { now: [] as string[], later: [] as string[], inAWeek: [] as string[] };
     for (const code of WAIT_CODES) {
@@ -89,6 +97,13 @@ describe('payouts that do not go on by themselves', function () {
     ]);
     await shop.sql('delete from settlement_waits');
     expect(await listStuckPayouts(shop.deps)).to.deep.equal([]);
+    shop.pass(59 * 60);
+    expect(await readOverduePayouts(shop.deps)).to.include({ alarmed: 0, leftAlone: 0 });
+    shop.pass(2 * 60);
+    expect(await readOverduePayouts(shop.deps)).to.include({ alarmed: 0, leftAlone: 1 });
+    await waits('on_its_way', payout?.id ?? null);
+    expect(await readOverduePayouts(shop.deps), 'somebody looks').to.include({ leftAlone: 0 });
+    await shop.sql('delete from settlement_waits');
     shop.pass(24 * 3_600);
     const [alone] = await listStuckPayouts(shop.deps);
     expect(alone).to.include({ payout_id: payout?.id, state: 'left_alone' });

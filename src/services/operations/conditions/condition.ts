@@ -7,7 +7,7 @@ export type Condition = {
   readonly key: string;
   readonly severity: Severity;
   /** What it is about and how that stands, where the reason does not say it: "deposit ID … is detected". */
-  readonly subject?: string;
+  readonly subject?: string | undefined;
   /** Since when, as ISO 8601, where that is known. */
   readonly since?: string;
   readonly reason: string;
@@ -18,7 +18,7 @@ export type Condition = {
   /** Whether nothing of its kind goes on, so that `/health/ready` says no. */
   readonly urgent?: boolean;
   /** The check of `doctor` that fails; a kind with a label fails under its label. */
-  readonly check?: string;
+  readonly check?: string | undefined;
   /** Its entry in `deposit stuck --json`; one without is not listed there. */
   readonly row?: Readonly<Record<string, unknown>>;
 };
@@ -54,6 +54,14 @@ export type ConditionKind = {
 export function sentenceOf({ subject, since, reason }: Condition): string {
   if (subject === undefined) return reason;
   return `${subject}${since === undefined ? '' : ` since ${since}`}: ${reason}`;
+}
+
+/** A condition that `deposit stuck` lists, from its entry there. */
+export function listed(
+  row: Pick<Condition, 'reason' | 'action'> & { readonly since: string },
+  about: Pick<Condition, 'key' | 'severity' | 'subject' | 'check'>,
+): Condition {
+  return { ...about, since: row.since, reason: row.reason, action: row.action, row };
 }
 
 /** A time as operators' sentences have it, in UTC. */

@@ -43,11 +43,8 @@ export const CONDITIONS: readonly ConditionKind[] = [
 /** The kinds that are counted, by their labels in `gateway_alarms`. */
 export const ALARM_LABELS: readonly string[] = CONDITIONS.flatMap(({ label }) => label ?? []);
 
-/** What one kind said, or why it could not be read. */
-export type ReadKind = { readonly kind: ConditionKind } & (
-  | { readonly reading: ConditionReading }
-  | { readonly error: unknown }
-);
+/** What one kind said; `unread` where it could not be read, which is a condition as well. */
+export type ReadKind = ConditionReading & { readonly kind: ConditionKind; readonly unread?: Condition };
 
 /** Reads each of these kinds by itself, so that one that cannot be read hides no other. Never throws. */
 export async function readKinds(
@@ -58,16 +55,15 @@ export async function readKinds(
   // One after the other: whoever asks may have a single connection.
   for (const kind of CONDITIONS.filter(which))
     try {
-      read.push({ kind, reading: await kind.read(deps) });
+      read.push({ kind, ...(await kind.read(deps)) });
     } catch (error) {
-      deps.log.warn({ err: error, kind: kind.name }, 'a kind of alarm could not be read');
-      read.push({ kind, error });
+      read.push({ kind, found: [], unread: unreadCondition(deps, kind, error) });
     }
   return read;
 }
 
-/** A kind that could not be read, which is a condition as well. */
-export function unreadCondition({ name, label = name }: ConditionKind, error: unknown): Condition {
+function unreadCondition({ log }: Deps, { name, label = name }: ConditionKind, error: unknown): Condition {
+  log.warn({ err: error, kind: name }, 'a kind of alarm could not be read');
   return {
     key: `unread:${name}`,
     severity: 'warning',
@@ -99,31 +95,31 @@ export async function readAlarms(
   deps: Deps,
   limited: (reading: Promise<Alarm>) => Promise<Alarm> = (reading) => reading,
 ): Promise<Alarm[]> {
+  const labelled = CONDITIONS.flatMap((kind) =>
+    kind.label === undefined ? [] : { kind, label: kind.label },
+  );
   return await Promise.all(
-    CONDITIONS.flatMap((kind) => (kind.label === undefined ? [] : { ...kind, label: kind.label })).map(
-      async (kind) => {
-        try {
-          return await limited(alarmOf(deps, kind));
-        } catch (error) {
-          deps.log.warn({ err: error, kind: kind.label }, 'a kind of alarm could not be read');
-          const { reason, action } = unreadCondition(kind, error);
-          return { kind: kind.label, count: undefined, urgent: false, reason, action };
-        }
-      },
-    ),
+    labelled.map(async ({ kind, label }) => {
+      try {
+        return await limited(alarmOf(deps, kind, label));
+      } catch (error) {
+        const { reason, action } = unreadCondition(deps, kind, error);
+        return { kind: label, count: undefined, urgent: false, reason, action };
+      }
+    }),
   );
 }
 
 /** So many are named in the sentence for all of them. */
 const NAMED = 5;
 
-async function alarmOf(deps: Deps, kind: ConditionKind & { readonly label: string }): Promise<Alarm> {
-  if (kind.sum) return { kind: kind.label, urgent: false, ...(await kind.sum(deps)) };
-  const { found } = await kind.read(deps);
+async function alarmOf(deps: Deps, { sum, read }: ConditionKind, kind: string): Promise<Alarm> {
+  if (sum) return { kind, urgent: false, ...(await sum(deps)) };
+  const { found } = await read(deps);
   const others = found.length > NAMED ? [`and ${found.length - NAMED} more`] : [];
   return {
-    kind: kind.label,
-    count: found.reduce((sum, { count = 1 }) => sum + count, 0),
+    kind,
+    count: found.reduce((total, { count = 1 }) => total + count, 0),
     urgent: found.some(({ urgent }) => urgent),
     reason: [...found.slice(0, NAMED).map(sentenceOf), ...others].join('; '),
     action: found[0]?.action ?? '',

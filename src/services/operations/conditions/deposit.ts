@@ -1,5 +1,5 @@
 import { countStuck, listStuck } from '../../deposits/stuck.ts';
-import type { ConditionKind } from './condition.ts';
+import { type ConditionKind, listed } from './condition.ts';
 
 /** How much it is about and whose merchant will ask is told too; the customer's name goes to no chat tool. */
 export const deposit: ConditionKind = {
@@ -8,15 +8,10 @@ export const deposit: ConditionKind = {
   well: 'none is stuck',
   group: 'stuck',
   read: async (deps) => ({
-    found: (await listStuck(deps)).map(({ what, ...row }) => ({
-      key: `deposit:${row.deposit_id}`,
-      severity: 'critical',
-      subject: `deposit ${row.deposit_id} of ${what} on ${row.network} is ${row.state}`,
-      since: row.since,
-      reason: row.reason,
-      action: row.action,
-      row,
-    })),
+    found: (await listStuck(deps)).map(({ what, ...row }) => {
+      const subject = `deposit ${row.deposit_id} of ${what} on ${row.network} is ${row.state}`;
+      return listed(row, { key: `deposit:${row.deposit_id}`, severity: 'critical', subject });
+    }),
   }),
   sum: async (deps) => {
     const count = await countStuck(deps);

@@ -1,5 +1,5 @@
 import { countOverdueLinks, listOverdueLinks } from '../../payment-links/overdue.ts';
-import type { ConditionKind } from './condition.ts';
+import { type ConditionKind, listed } from './condition.ts';
 
 export const paymentLinks: ConditionKind = {
   name: 'payment_links',
@@ -7,15 +7,10 @@ export const paymentLinks: ConditionKind = {
   well: 'none is overdue',
   group: 'payment_links',
   read: async (deps) => ({
-    found: (await listOverdueLinks(deps)).map((row) => ({
-      key: `payment_links:${row.payment_link_id}`,
-      severity: 'warning',
-      subject: `payment link ${row.payment_link_id} is ${row.state}, and its time is over`,
-      since: row.since,
-      reason: row.reason,
-      action: row.action,
-      row,
-    })),
+    found: (await listOverdueLinks(deps)).map((row) => {
+      const subject = `payment link ${row.payment_link_id} is ${row.state}, and its time is over`;
+      return listed(row, { key: `payment_links:${row.payment_link_id}`, severity: 'warning', subject });
+    }),
   }),
   sum: async (deps) => {
     const count = await countOverdueLinks(deps);

@@ -1,5 +1,5 @@
 import { listStuckPayouts, readOverduePayouts, SEE_TO_IT } from '../../payouts/stuck.ts';
-import type { ConditionKind } from './condition.ts';
+import { type ConditionKind, listed } from './condition.ts';
 
 export const payout: ConditionKind = {
   name: 'payout',
@@ -7,15 +7,10 @@ export const payout: ConditionKind = {
   well: 'none waits for a person',
   group: 'stuck',
   read: async (deps) => ({
-    found: (await listStuckPayouts(deps)).map((row) => ({
-      key: `payout:${row.network}:${row.address}`,
-      severity: 'critical',
-      subject: `${row.address} on ${row.network} is not paid out`,
-      since: row.since,
-      reason: row.reason,
-      action: row.action,
-      row,
-    })),
+    found: (await listStuckPayouts(deps)).map((row) => {
+      const subject = `${row.address} on ${row.network} is not paid out`;
+      return listed(row, { key: `payout:${row.network}:${row.address}`, severity: 'critical', subject });
+    }),
   }),
   sum: async (deps) => {
     const { alarmed, leftAlone, first } = await readOverduePayouts(deps);

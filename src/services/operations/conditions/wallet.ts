@@ -1,5 +1,5 @@
 import { listForeign } from '../../payouts/foreign.ts';
-import type { ConditionKind } from './condition.ts';
+import { type ConditionKind, listed } from './condition.ts';
 
 /** Transactions of our wallets that this gateway did not sign. */
 export const wallet: ConditionKind = {
@@ -8,13 +8,8 @@ export const wallet: ConditionKind = {
   well: 'none of ours was used by anybody else',
   group: 'wallets',
   read: async (deps) => ({
-    found: (await listForeign(deps)).map((row) => ({
-      key: `wallet:${row.network}:${row.transaction_hash}`,
-      severity: 'critical',
-      since: row.since,
-      reason: row.reason,
-      action: row.action,
-      row,
-    })),
+    found: (await listForeign(deps)).map((row) =>
+      listed(row, { key: `wallet:${row.network}:${row.transaction_hash}`, severity: 'critical' }),
+    ),
   }),
 };

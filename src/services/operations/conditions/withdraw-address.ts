@@ -1,6 +1,6 @@
 import { isoSeconds } from '../../../domain/events.ts';
 import { listPendingWithdrawChanges } from '../../merchants/withdraw-notices.ts';
-import { type Condition, type ConditionKind, shownTime } from './condition.ts';
+import { type Condition, type ConditionKind, listed, shownTime } from './condition.ts';
 
 /** Longer than some turns of the loop that makes them count. */
 const LATE_MS = 5 * 60_000;
@@ -31,7 +31,7 @@ export const withdrawAddress: ConditionKind = {
         const action = `see that a worker runs and what its loop "withdraw changes" says ("doctor"); ${back}`;
         const row = { withdraw_change_id: id, merchant_id: merchantId, network, since, reason, action };
         const subject = `changed withdraw address ${id} on ${network} is due and does not count`;
-        return { ...key, check: 'withdraw_changes', subject, since, reason, action, row };
+        return listed(row, { ...key, check: 'withdraw_changes', subject });
       }),
       well: {
         withdraw_changes: next
