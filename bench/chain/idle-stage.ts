@@ -9,7 +9,7 @@ import { openOrm } from '../../src/db/orm.ts';
 import type { Deps } from '../../src/services/deps.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
 import { depsOf } from '../bench-deps.ts';
-import { gatewayRole } from '../soak/servers.ts';
+import { gatewayRole } from '../servers.ts';
 
 const CUSTOMERS = 500;
 const SOLID_DISTANCE = 19;

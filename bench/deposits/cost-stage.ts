@@ -5,7 +5,7 @@ import { SECRETS_KEY } from '../../dev/support/live-gateway.ts';
 import { startReceiver } from '../../dev/support/receiver.ts';
 import { testXpubs } from '../../dev/support/test-wallet.ts';
 import { createApi } from '../soak/api.ts';
-import { folderIn, gatewayRole, postgresServer, temporalServer } from '../soak/servers.ts';
+import { folderIn, gatewayRole, postgresServer, temporalServer } from '../servers.ts';
 
 const MIGHT_BE_AWAY_MS = 60_000;
 const silent = () => undefined;

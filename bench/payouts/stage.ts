@@ -9,7 +9,7 @@ import { tempDir } from '../../dev/support/parts.ts';
 import { TEST_PHRASE } from '../../dev/support/test-wallet.ts';
 import { updateMerchant } from '../../src/services/merchants/merchants.ts';
 import { createWallet } from '../../src/signer/wallet-file.ts';
-import { gatewayRole } from '../soak/servers.ts';
+import { gatewayRole } from '../servers.ts';
 
 const PASSPHRASE = 'the passphrase of a bench';
 const GAS = 10n ** 20n;

@@ -4,18 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { stopAllChildren, stopLeftovers } from '../../src/base/processes.ts';
-import { judge } from './oracle/judge.ts';
+import { gather, reconcile } from './gather.ts';
+import { judge } from './judge/judge.ts';
 import { perform } from './perform.ts';
 import { makePlan } from './plan/make-plan.ts';
 import { planHash } from './plan/plan.ts';
 import { waitUntilQuiet } from './quiet.ts';
-import { reconcile } from './reconcile.ts';
 import { renderPlan, renderReport } from './report.ts';
 import { type Stage, setStage } from './stage.ts';
+import { fundFirst } from './troubles.ts';
 
 /**
  * `npm run soak -- --minutes N --seed S [--dev-server]`: the whole gateway, role by role, under random
- * money on both chains and random faults, and at the end an oracle made from the chains and the
+ * money on both chains and random faults, and at the end a judge who goes by the chains and the
  * receivers' own records. Exit 0 without a difference, 1 with one (logs and plan are kept, as they are
  * with `--keep`), 2 for wrong usage. `--plan` prints the plan's hash and its actions by kind, and runs
  * nothing. The seed decides what is done and when; how that interleaves with the processes is up to
@@ -25,34 +26,17 @@ const USAGE = 'Usage: npm run soak -- [--minutes N] [--seed TEXT] [--dev-server]
 const PREFIX = 'gateway-soak-';
 const MAX_MINUTES = 24 * 60;
 
-type Options = {
-  readonly minutes: number;
-  readonly seed: string;
-  readonly devServer: boolean;
-  readonly keep: boolean;
-  readonly planOnly: boolean;
-};
+type Options = NonNullable<ReturnType<typeof readOptions>>;
 
-function readOptions(): Options | undefined {
+function readOptions() {
   try {
-    const flags = {
-      'dev-server': { type: 'boolean' },
-      keep: { type: 'boolean' },
-      plan: { type: 'boolean' },
-    } as const;
+    const [text, flag] = [{ type: 'string' }, { type: 'boolean' }] as const;
     const { values } = parseArgs({
-      options: { minutes: { type: 'string' }, seed: { type: 'string' }, ...flags },
+      options: { minutes: text, seed: text, 'dev-server': flag, keep: flag, plan: flag },
     });
     const minutes = Number(values.minutes ?? '5');
     if (!(minutes > 0 && minutes <= MAX_MINUTES)) return undefined;
-    const seed = values.seed ?? randomBytes(4).toString('hex');
-    return {
-      minutes,
-      seed,
-      devServer: values['dev-server'] ?? false,
-      keep: values.keep ?? false,
-      planOnly: values.plan ?? false,
-    };
+    return { ...values, minutes, seed: values.seed ?? randomBytes(4).toString('hex') };
   } catch {
     return undefined;
   }
@@ -62,13 +46,14 @@ const beganMs = Date.now();
 const say = (line: string) =>
   void process.stdout.write(`${((Date.now() - beganMs) / 1_000).toFixed(1).padStart(7)} s  ${line}\n`);
 
-/** Runs everything; true when the oracle has nothing to say. */
+/** Runs everything; true when the judge has nothing to say. */
 async function soak(options: Options, folder: string): Promise<boolean> {
   const plan = makePlan(options.seed, options.minutes);
   let stage: Stage | undefined;
   let stopped = false;
   try {
-    stage = await setStage({ plan, folder, devServer: options.devServer, log: say });
+    const devServer = options['dev-server'] ?? false;
+    stage = await setStage({ plan, folder, devServer, log: say, fund: fundFirst });
     say(`${plan.actions.length} actions within ${options.minutes} minutes, plan ${planHash(plan)}`);
     const { stopMining, ...performed } = await perform(stage, plan, say);
     writeFileSync(join(folder, 'done.log'), `${performed.done.log.join('\n')}\n`);
@@ -78,18 +63,18 @@ async function soak(options: Options, folder: string): Promise<boolean> {
     const reconciled = await reconcile(stage, say);
     await stopMining();
     say(`${reconciled.found} deposits found by balance alone, ${reconciled.claimed} claimed; comparing`);
-    const judged = await judge(stage, performed.done, reconciled);
+    const records = await gather(stage, performed.done, reconciled);
     const late =
       restless === undefined ? [] : [{ rule: 'the gateway comes to rest', subject: 'all', detail: restless }];
+    const differences = [...late, ...judge(records)];
     await stage.stop();
     stopped = true;
-    const verdict = { ...judged, differences: [...late, ...judged.differences] };
-    const report = renderReport(stage, { ...performed, reconciled, verdict });
+    const report = renderReport(stage, { ...performed, reconciled, records, differences });
     for (const role of stage.roles)
       writeFileSync(join(folder, role.name, 'ended.log'), role.ended().join('\n'));
     writeFileSync(join(folder, 'report.txt'), `${report}\n`);
     process.stdout.write(`\n${report}\n`);
-    return verdict.differences.length === 0;
+    return differences.length === 0;
   } finally {
     // The supervisors first: else they start again what is stopped.
     if (!stopped) await stage?.stop().catch(() => undefined);
@@ -110,14 +95,14 @@ async function main(): Promise<number> {
     process.stderr.write(USAGE);
     return 2;
   }
-  if (options.planOnly) {
+  if (options.plan) {
     process.stdout.write(`${renderPlan(makePlan(options.seed, options.minutes))}\n`);
     return 0;
   }
   await clearKilledRuns();
   const folder = mkdtempSync(join(tmpdir(), PREFIX));
   chmodSync(folder, 0o711); // PostgreSQL runs as another user where we are root
-  const again = `npm run soak -- --minutes ${options.minutes} --seed ${options.seed}${options.devServer ? ' --dev-server' : ''}`;
+  const again = `npm run soak -- --minutes ${options.minutes} --seed ${options.seed}${options['dev-server'] ? ' --dev-server' : ''}`;
   say(`${again} (files in ${folder})`);
   let passed = false;
   try {

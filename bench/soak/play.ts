@@ -1,22 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Network } from '../../src/domain/assets.ts';
-import type { SimulateAction } from './plan/plan.ts';
-import type { Victim } from './plan/plan-troubles.ts';
-import type { Customer, Stage } from './stage.ts';
+import type { Customer, Simulated } from './judge/records.ts';
+import type { Stage } from './stage.ts';
 
-/** What happened, for the report. The oracle reads of it only `problems` and what the API confirmed. */
+/** What happened, for the report. The judge reads of it only what the gateway confirmed or refused. */
 export type Done = {
   readonly counts: Map<string, number>;
   /** Things that must not happen whatever is down: the API refusing something sound, say. */
   readonly problems: string[];
   /** Simulations that the API confirmed. */
-  readonly simulated: { readonly action: SimulateAction; readonly depositId: string }[];
+  readonly simulated: Simulated[];
   /** Transactions that the run itself sent out of one of the gateway's wallets. */
   readonly spent: string[];
   readonly log: string[];
 };
-
-type Turn = Victim | `reborn ${Network}`;
 
 /** What the actions of one run share. */
 export type Play = {
@@ -25,21 +21,17 @@ export type Play = {
   readonly beganMs: number;
   /** Customers by the number of the plan, also those who are only being made. */
   readonly customers: Map<number, PromiseWithResolvers<Customer>>;
-  /**
-   * One process is killed and started again by one action at
-   * a time, and on each chain one transaction is mined twice at a time.
-   */
-  readonly turns: Map<Turn, Promise<void>>;
-  /** How many have a turn or wait for it. */
-  readonly queued: Map<Turn, number>;
+  /** What one at a time has a turn for, by name: the last of those who wait, and how many there are. */
+  readonly turns: Map<string, { last: Promise<void>; queued: number }>;
 };
 
 const CUSTOMER_WITHIN_MS = 130_000;
+const LOOK_EVERY_MS = 150;
 
 /** Begins a run over a stage that stands. */
 export function beginPlay(stage: Stage): Play {
   const done: Done = { counts: new Map(), problems: [], simulated: [], spent: [], log: [] };
-  return { stage, done, beganMs: Date.now(), customers: new Map(), turns: new Map(), queued: new Map() };
+  return { stage, done, beganMs: Date.now(), customers: new Map(), turns: new Map() };
 }
 
 /** One more of these in the report. */
@@ -68,13 +60,23 @@ export async function customerOf(play: Play, number: number): Promise<Customer> 
 }
 
 /** Does the work when what had this turn before is over, however that ended. */
-export async function inTurn(play: Play, whose: Turn, work: () => Promise<void>): Promise<void> {
-  const queue = (change: number) => play.queued.set(whose, (play.queued.get(whose) ?? 0) + change);
-  queue(1);
-  const turn = (play.turns.get(whose) ?? Promise.resolve()).then(work).finally(() => queue(-1));
-  play.turns.set(
-    whose,
-    turn.catch(() => undefined),
-  );
-  await turn;
+export async function inTurn({ turns }: Play, whose: string, work: () => Promise<void>): Promise<void> {
+  const turn = turns.get(whose) ?? { last: Promise.resolve(), queued: 0 };
+  turns.set(whose, turn);
+  turn.queued += 1;
+  const own = turn.last.then(work).finally(() => {
+    turn.queued -= 1;
+  });
+  turn.last = own.catch(() => undefined);
+  await own;
+}
+
+/** Whether it became true in time. */
+export async function until(limitMs: number, holds: () => Promise<boolean>): Promise<boolean> {
+  const endMs = Date.now() + limitMs;
+  while (Date.now() < endMs) {
+    if (await holds()) return true;
+    await sleep(LOOK_EVERY_MS);
+  }
+  return false;
 }

@@ -1,7 +1,7 @@
 // A real EVM node with a token on it, and short words for
 // what customers do. Nothing is mined until a test says so.
 import { Interface, type InterfaceAbi } from 'ethers';
-import { type Anvil, startAnvil } from '../anvil.ts';
+import { type Anvil, type AnvilOptions, startAnvil } from '../anvil.ts';
 import { type Artifact, testContracts } from './chain-contracts.ts';
 
 export const USDT_UNIT = 10n ** 18n;
@@ -38,10 +38,8 @@ export type TestChain = {
 /**
  * Starts a node of BNB Chain's id, deploys an 18-decimals token and gives the first account a million of it.
  */
-export async function startTestChain(
-  options: { chainId?: number; slotsInAnEpoch?: number } = {},
-): Promise<TestChain> {
-  const anvil = await startAnvil({ chainId: TEST_CHAIN_ID, ...options, log: () => undefined });
+export async function startTestChain(options: Partial<AnvilOptions> = {}): Promise<TestChain> {
+  const anvil = await startAnvil({ chainId: TEST_CHAIN_ID, log: () => undefined, ...options });
   const accounts = ((await anvil.rpc('eth_accounts')) as string[]).map((account) => account.toLowerCase());
   const [first = ''] = accounts;
 
