@@ -7,43 +7,15 @@ const BODY_BYTES = 1024 * 1024;
 /** Somewhat less than Node takes for the request line and all headers together. */
 const HEAD_BYTES = 14 * 1024;
 const SHOWN_PATH = 80;
+const SHOWN = 25;
 const METHODS = ['get', 'post', 'patch', 'put', 'delete'] as const;
+const HEADERS =
+  'Idempotency-Key X-Request-Id Accept Cookie X-Forwarded-For Content-Type X-Mode Authorization'.split(' ');
 
 /** What takes patterns, decoders and readers of JSON longest: repeated over and over, or nested. */
 const WORST = [
-  'a',
-  ' ',
-  '\t',
-  '0',
-  '.',
-  '-',
-  '/',
-  '%',
-  ':',
-  '@',
-  'a@',
-  'a.',
-  '://',
-  'a b',
-  '0x',
-  '1e9',
-  '+1',
-  '\\',
-  '"',
-  '<b',
-  '&#x',
-  '=?utf-8?q?',
-  '\u0000',
-  '\u00e9',
-  'e\u0301',
-  '\ufb03',
-  '\u202e',
-  '\ud83d\ude00',
-  '\u200d',
-  '\ufeff',
-  'İ',
-  '한',
-  '\u0d4a',
+  ...'a \t0.-/%:@\\"\u0000\u00e9\ufb03\u202e\u{1f600}\u200d\ufeffİ한\u0d4a',
+  ...'a@,a.,://,a b,0x,1e9,+1,<b,&#x,=?utf-8?q?,e\u0301'.split(','),
 ];
 
 type Schema = {
@@ -74,7 +46,7 @@ type Sent = {
   readonly what: string;
 };
 
-export type LargeResult = {
+type LargeResult = {
   readonly requests: number;
   readonly statuses: Readonly<Record<string, number>>;
   readonly slowest: { readonly ms: number; readonly what: string };
@@ -142,13 +114,8 @@ function compose(random: Random, operation: Operation, { headers, known }: Crede
   const path = `/api/v1${operation.path.replaceAll(/\{[^}]+\}/g, () => random.pick(ids))}`;
   const plain = { method, path, headers: { ...headers } };
   const worst = random.pick(WORST);
-  const kinds = [
-    'path',
-    'query',
-    'header',
-    ...(method === 'GET' ? [] : ['body', 'body', 'body', 'member', 'member', 'member']),
-  ];
-  const kind = random.pick(kinds);
+  const bodies = method === 'GET' ? 0 : 3;
+  const kind = random.weighted({ path: 1, query: 1, header: 1, body: bodies, member: bodies });
   const what = `${kind} of ${JSON.stringify(worst)}`;
   if (kind === 'path')
     return { ...plain, path: `${path}/${filled(encodeURIComponent(worst), HEAD_BYTES)}`, what };
@@ -159,31 +126,15 @@ function compose(random: Random, operation: Operation, { headers, known }: Crede
     return { ...plain, path: `${path}?${name}=${filled(one, HEAD_BYTES)}`, what };
   }
   if (kind === 'header') {
-    const name = random.pick([
-      'Idempotency-Key',
-      'X-Request-Id',
-      'Accept',
-      'Cookie',
-      'X-Forwarded-For',
-      'Content-Type',
-      'X-Mode',
-      'Authorization',
-    ]);
-    return {
-      ...plain,
-      headers: { ...plain.headers, [name]: filled(worst.replaceAll(/[^\x20-\x7e]/g, '~'), HEAD_BYTES) },
-      what: `${name} ${what}`,
-    };
+    const name = random.pick(HEADERS);
+    const value = filled(worst.replaceAll(/[^\x20-\x7e]/g, '~'), HEAD_BYTES);
+    return { ...plain, headers: { ...plain.headers, [name]: value }, what: `${name} ${what}` };
   }
   const json = { ...plain.headers, 'Content-Type': 'application/json' };
   const name = members.length > 0 ? random.pick(members) : 'a';
   const [shape, text] = random.pick(kind === 'member' ? memberShapes(name, worst) : bodyShapes(worst));
-  return {
-    ...plain,
-    headers: json,
-    body: Buffer.from(text().slice(0, BODY_BYTES)).subarray(0, BODY_BYTES),
-    what: `${what}: ${shape}`,
-  };
+  const body = Buffer.from(text().slice(0, BODY_BYTES)).subarray(0, BODY_BYTES);
+  return { ...plain, headers: json, body, what: `${what}: ${shape}` };
 }
 
 type Shape = readonly [name: string, text: () => string];
@@ -257,4 +208,17 @@ function send(
     asked.once('error', () => end(0));
     asked.end(body);
   });
+}
+
+/** The figures of large requests, and the first that failed. */
+export function renderLarge({ requests, statuses, slowest, failures }: LargeResult, limitMs: number): string {
+  const answers = Object.entries(statuses).map(
+    ([status, count]) => `${count} of ${status === '0' ? 'a cut connection' : status}`,
+  );
+  return [
+    `${requests} large requests, ${failures.length} failures`,
+    `The slowest took ${slowest.ms.toFixed(0)} ms (limit ${limitMs} ms): ${slowest.what}`,
+    `Answers: ${answers.join(', ')}`,
+    ...failures.slice(0, SHOWN),
+  ].join('\n');
 }

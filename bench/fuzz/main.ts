@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { stopAllChildren } from '../../src/base/processes.ts';
-import { findSchemathesis } from './install.ts';
-import { sendLarge } from './large.ts';
-import { merge, renderLarge, renderReport } from './report.ts';
-import { type Result, runOnce } from './run.ts';
+import { renderLarge, sendLarge } from './large.ts';
+import { merge, renderReport } from './report.ts';
+import { findSchemathesis, type Result, runOnce } from './run.ts';
 import { type Stage, setStage } from './stage.ts';
 
 /**
@@ -26,29 +25,17 @@ const MAX_ROUNDS = 1_000;
 const REQUESTS_PER_EXAMPLE = 60;
 const MAX_EXAMPLES = 60;
 
-type Options = {
-  readonly large: boolean;
-  readonly requests: number;
-  readonly seed: number;
-  readonly keep: boolean;
-};
+type Options = NonNullable<ReturnType<typeof readOptions>>;
 
-function readOptions(): Options | undefined {
+function readOptions() {
   try {
     const [text, flag] = [{ type: 'string' }, { type: 'boolean' }] as const;
     const { values } = parseArgs({ options: { large: flag, requests: text, seed: text, keep: flag } });
-    const large = values.large ?? false;
-    const requests = Number(values.requests ?? (large ? DEFAULT_REQUESTS.large : DEFAULT_REQUESTS.generated));
+    const { large = false, keep = false } = values;
+    const requests = Number(values.requests ?? DEFAULT_REQUESTS[large ? 'large' : 'generated']);
     const seed = Number(values.seed ?? randomInt(2 ** 31));
-    if (
-      !Number.isInteger(requests) ||
-      requests < 1 ||
-      requests > MAX_REQUESTS ||
-      !Number.isInteger(seed) ||
-      seed < 0
-    )
-      return undefined;
-    return { large, requests, seed, keep: values.keep ?? false };
+    const isWhole = Number.isInteger(requests) && Number.isInteger(seed) && seed >= 0;
+    return isWhole && requests >= 1 && requests <= MAX_REQUESTS ? { large, requests, seed, keep } : undefined;
   } catch {
     return undefined;
   }
@@ -58,61 +45,48 @@ const beganMs = Date.now();
 const say = (line: string) =>
   void process.stdout.write(`${((Date.now() - beganMs) / 1_000).toFixed(1).padStart(7)} s  ${line}\n`);
 
-/** Every caller in turn, each with a seed of its own, until there were enough requests. */
-async function fuzz(options: Options, folder: string): Promise<Result> {
-  const program = findSchemathesis(say, process.env);
+/** Does the work with a whole gateway, which ends with it. */
+async function onStage<T>(folder: string, work: (stage: Stage) => Promise<T>): Promise<T> {
   let stage: Stage | undefined;
   try {
     stage = await setStage(folder, beganMs);
-    const results: Result[] = [];
-    const examples = Math.min(
-      MAX_EXAMPLES,
-      Math.max(1, Math.floor(options.requests / stage.credentials.length / REQUESTS_PER_EXAMPLE)),
-    );
-    for (let round = 0; round < MAX_ROUNDS && merge(results).requests < options.requests; round += 1)
-      for (const [index, credential] of stage.credentials.entries()) {
-        const [name, seed] = [`${round}-${index}`, options.seed + round * stage.credentials.length + index];
-        const result = await runOnce({
-          program,
-          schemaUrl: stage.schemaUrl,
-          credential,
-          folder,
-          name,
-          seed,
-          examples,
-        });
-        results.push(result);
-        const failed = Object.values(result.failureCounts).reduce((sum, count) => sum + count, 0);
-        say(`${credential.name}, seed ${seed}: ${result.requests} requests, ${failed} failures`);
-      }
-    return merge(results);
+    return await work(stage);
   } finally {
     await stage?.stop().catch(() => undefined);
     await stopAllChildren();
   }
+}
+
+/** Every caller in turn, each with a seed of its own, until there were enough; true without a failure. */
+async function fuzzGenerated({ requests, seed: first }: Options, folder: string): Promise<boolean> {
+  const program = findSchemathesis(say, process.env);
+  const result = await onStage(folder, async ({ schemaUrl, credentials }) => {
+    const results: Result[] = [];
+    const wanted = Math.floor(requests / credentials.length / REQUESTS_PER_EXAMPLE);
+    const examples = Math.min(MAX_EXAMPLES, Math.max(1, wanted));
+    for (let round = 0; round < MAX_ROUNDS && merge(results).requests < requests; round += 1)
+      for (const [index, credential] of credentials.entries()) {
+        const [name, seed] = [`${round}-${index}`, first + round * credentials.length + index];
+        const one = await runOnce({ program, schemaUrl, credential, folder, name, seed, examples });
+        results.push(one);
+        const failed = Object.values(one.failureCounts).reduce((sum, count) => sum + count, 0);
+        say(`${credential.name}, seed ${seed}: ${one.requests} requests, ${failed} failures`);
+      }
+    return merge(results);
+  });
+  writeFileSync(join(folder, 'result.json'), JSON.stringify(result, null, 2));
+  process.stdout.write(`\n${renderReport(result)}\n`);
+  return Object.keys(result.failureCounts).length === 0 && result.requests >= requests;
 }
 
 /** Requests as large as they may be, by every caller; true without a failure. */
 async function fuzzLarge({ requests, seed }: Options, folder: string): Promise<boolean> {
-  let stage: Stage | undefined;
-  try {
-    stage = await setStage(folder, beganMs);
-    const { credentials, schemaUrl } = stage;
-    const origin = new URL(schemaUrl).origin;
-    const result = await sendLarge({ origin, credentials, requests, seed, limitMs: LARGE_LIMIT_MS });
-    process.stdout.write(`\n${renderLarge(result, LARGE_LIMIT_MS)}\n`);
-    return result.failures.length === 0;
-  } finally {
-    await stage?.stop().catch(() => undefined);
-    await stopAllChildren();
-  }
-}
-
-async function fuzzGenerated(options: Options, folder: string): Promise<boolean> {
-  const result = await fuzz(options, folder);
-  writeFileSync(join(folder, 'result.json'), JSON.stringify(result, null, 2));
-  process.stdout.write(`\n${renderReport(result)}\n`);
-  return Object.keys(result.failureCounts).length === 0 && result.requests >= options.requests;
+  const result = await onStage(folder, ({ credentials, schemaUrl }) => {
+    const { origin } = new URL(schemaUrl);
+    return sendLarge({ origin, credentials, requests, seed, limitMs: LARGE_LIMIT_MS });
+  });
+  process.stdout.write(`\n${renderLarge(result, LARGE_LIMIT_MS)}\n`);
+  return result.failures.length === 0;
 }
 
 async function main(): Promise<number> {

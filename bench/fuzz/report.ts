@@ -1,4 +1,3 @@
-import type { LargeResult } from './large.ts';
 import type { Failure, Result } from './run.ts';
 
 const COUNTED = ['statuses', 'phases', 'excused', 'failureCounts'] as const;
@@ -35,7 +34,6 @@ export function renderReport(result: Result): string {
   for (const [title, name] of [
     ['Answers', 'statuses'],
     ['Phases', 'phases'],
-
     ['Refused as the contract says', 'excused'],
     ['Failures', 'failureCounts'],
   ] as const) {
@@ -52,17 +50,4 @@ export function renderReport(result: Result): string {
       `  ${failure.answer}`,
     );
   return lines.join('\n');
-}
-
-/** The figures of large requests, and the first that failed. */
-export function renderLarge({ requests, statuses, slowest, failures }: LargeResult, limitMs: number): string {
-  const answers = Object.entries(statuses).map(
-    ([status, count]) => `${count} of ${status === '0' ? 'a cut connection' : status}`,
-  );
-  return [
-    `${requests} large requests, ${failures.length} failures`,
-    `The slowest took ${slowest.ms.toFixed(0)} ms (limit ${limitMs} ms): ${slowest.what}`,
-    `Answers: ${answers.join(', ')}`,
-    ...failures.slice(0, SHOWN),
-  ].join('\n');
 }

@@ -1,11 +1,23 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { findPythonProgram } from '../../dev/support/python.ts';
 import { EXCUSES } from './excuses.ts';
 import type { Credential } from './stage.ts';
 
 const RUN_LIMIT_MS = 60 * 60_000;
 const WORKERS = 2;
+
+/**
+ * Pinned with all that it needs: another version has other checks,
+ * and a figure is only worth something beside the same checks.
+ */
+const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt');
+
+/** The pinned Schemathesis, installed at the first call. Throws a sentence that names what is missing. */
+export function findSchemathesis(log: (line: string) => void, env: NodeJS.ProcessEnv): string {
+  return findPythonProgram({ name: 'schemathesis', requirements: REQUIREMENTS }, log, env);
+}
 
 type Counts = Readonly<Record<string, number>>;
 export type Failure = {
@@ -28,7 +40,7 @@ export type Result = {
   readonly failures: Readonly<Record<string, Failure>>;
 };
 
-export type RunInput = {
+type RunInput = {
   readonly program: string;
   readonly schemaUrl: string;
   readonly credential: Credential;
@@ -48,26 +60,12 @@ export async function runOnce(input: RunInput): Promise<Result> {
   const config = join(folder, `${name}.toml`);
   writeFileSync(config, configOf(input), { mode: 0o600 });
   const api = input.schemaUrl.replace(/\/openapi\.json$/, '/api/v1');
-  const given = {
-    known: credential.known,
-    headers: credential.headers,
-    seed: input.seed,
-    api,
-    result,
-    excuses: EXCUSES,
-  };
+  const { known, headers } = credential;
+  const given = { known, headers, seed: input.seed, api, result, excuses: EXCUSES };
   // Whoever signs out has no session for the rest of the run.
-  const left = credential.headers['Cookie'] === undefined ? [] : ['--exclude-path', '/logout'];
-  const args = [
-    '--config-file',
-    config,
-    'run',
-    input.schemaUrl,
-    '--seed',
-    `${input.seed}`,
-    '--no-color',
-    ...left,
-  ];
+  const left = headers['Cookie'] === undefined ? [] : ['--exclude-path', '/logout'];
+  const seed = ['--seed', `${input.seed}`, '--no-color'];
+  const args = ['--config-file', config, 'run', input.schemaUrl, ...seed, ...left];
   const output = await finish(input.program, args, {
     ...process.env,
     FUZZ_INPUT: JSON.stringify(given),

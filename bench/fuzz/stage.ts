@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { runCommand, startGatewayProcess } from '../../dev/demo/gateway-process.ts';
@@ -6,8 +5,6 @@ import { createScreen } from '../../dev/demo/screen.ts';
 import { startReceiver } from '../../dev/support/receiver.ts';
 import type { Mode } from '../../src/domain/assets.ts';
 
-const ENTRY = join(import.meta.dirname, '../../src/bin.mjs');
-const COMMAND_LIMIT_MS = 120_000;
 const CUSTOMERS = 6;
 
 type Json = Record<string, unknown>;
@@ -15,7 +12,6 @@ type Json = Record<string, unknown>;
 /** One way of proving who calls, for one mode, and ids that exist for it. */
 export type Credential = {
   readonly name: string;
-  readonly mode: Mode;
   readonly headers: Readonly<Record<string, string>>;
   readonly known: Known;
 };
@@ -27,7 +23,6 @@ export type Stage = {
   /** Where the description is. */
   readonly schemaUrl: string;
   readonly credentials: readonly Credential[];
-  readonly logFile: string;
   stop(): Promise<void>;
 };
 
@@ -64,49 +59,38 @@ export async function setStage(folder: string, beganMs: number): Promise<Stage> 
   const credentials: Credential[] = [];
   for (const mode of ['live', 'test'] as const) {
     const byKey = { Authorization: `Bearer ${keys[mode]}` };
-    const known = await seed({ api, receiverUrl: receiver.url, headers: byKey, mode });
-    credentials.push({ name: `key, ${mode}`, mode, headers: byKey, known });
+    const known = await seed(api, byKey, receiver.url, mode);
+    credentials.push({ name: `key, ${mode}`, headers: byKey, known });
     const bySession = { Cookie: cookie, ...(mode === 'test' ? { 'X-Mode': 'test' } : {}) };
-    credentials.push({ name: `session, ${mode}`, mode, headers: bySession, known });
+    credentials.push({ name: `session, ${mode}`, headers: bySession, known });
   }
   const stop = async () => {
     await gateway.child.stop();
     await receiver.stop();
   };
-  return { schemaUrl: `${origin}/openapi.json`, credentials, logFile, stop };
+  return { schemaUrl: `${origin}/openapi.json`, credentials, stop };
 }
 
 /** Makes a user and returns the `Cookie` header of their session. */
 async function signIn(origin: string, merchantId: string, env: NodeJS.ProcessEnv): Promise<string> {
   const [email, password] = ['fuzz@example.com', randomBytes(12).toString('hex')];
-  const args = [ENTRY, 'user', 'create', '--merchant', merchantId, '--email', email];
-  const made = spawnSync(process.execPath, args, {
-    env,
-    input: `${password}\n`,
-    encoding: 'utf8',
-    timeout: COMMAND_LIMIT_MS,
-  });
-  if (made.status !== 0) throw new Error(`no user could be made: ${made.stderr}`);
-  const response = await fetch(`${origin}/login`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ email, password }),
-  });
+  await runCommand(['user', 'create', '--merchant', merchantId, '--email', email], env, `${password}\n`);
+  const headers = { 'Content-Type': 'application/json' };
+  const body = JSON.stringify({ email, password });
+  const response = await fetch(`${origin}/login`, { method: 'POST', headers, body });
   const cookie = response.headers.getSetCookie()[0]?.split(';', 1)[0];
   if (!response.ok || !cookie)
     throw new Error(`the user cannot sign in: ${response.status} ${await response.text()}`);
   return cookie;
 }
 
-type SeedInput = {
-  readonly api: string;
-  readonly receiverUrl: string;
-  readonly headers: Record<string, string>;
-  readonly mode: Mode;
-};
-
 /** Something of each resource. Live deposits would need a chain. */
-async function seed({ api, receiverUrl, headers, mode }: SeedInput): Promise<Known> {
+async function seed(
+  api: string,
+  headers: Credential['headers'],
+  receiverUrl: string,
+  mode: Mode,
+): Promise<Known> {
   const call = async (method: string, path: string, body?: Json): Promise<Json> => {
     const response = await fetch(api + path, {
       method,
@@ -133,19 +117,13 @@ async function seed({ api, receiverUrl, headers, mode }: SeedInput): Promise<Kno
     for (const name of ['external_id', 'email'] as const) learn(name, customer[name]);
     learn('address', ...(customer['addresses'] as Json[]).map(({ address }) => address));
     const payer = { customer_id: customer['id'] };
-    const link = await call('POST', '/request-payment', {
-      ...payer,
-      amount_usd: 20 + index,
-      webhook_url: receiverUrl,
-    });
+    const asked = { ...payer, amount_usd: 20 + index, webhook_url: receiverUrl };
+    const link = await call('POST', '/request-payment', asked);
     learn('/payment-links', link['id']);
     learn('/payments', link['token']);
     if (mode === 'live') continue;
-    const paid = {
-      ...payer,
-      amount: String(20 + index),
-      outcome: index % 2 === 0 ? 'completed' : 'confirming',
-    };
+    const outcome = index % 2 === 0 ? 'completed' : 'confirming';
+    const paid = { ...payer, amount: String(20 + index), outcome };
     const deposit = await call('POST', '/test/simulate-deposit', paid);
     learn('/deposits', deposit['id']);
     learn('transaction_hash', deposit['transaction_hash']);
