@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type NodeChoice, nodesOfNewcomers } from '../dev/newcomer/terminal.ts';
 import { walkReadme } from '../dev/newcomer/walk.ts';
+import { tempDir } from '../dev/support/parts.ts';
 import { closedPort } from '../dev/support/receiver.ts';
-import type { Row } from './row.ts';
+import { atMost, type Row, told } from './bench.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const GOAL_S = 600;
@@ -20,40 +19,29 @@ export async function run(): Promise<Row[]> {
   for (const node of nodesOfNewcomers()) {
     const { installed, verified } = await newcomer(node);
     rows.push(
-      {
-        figure: `Node ${node.version}: cloned and installed`,
-        value: `${installed.toFixed(1)} s`,
-        goal: '',
-        met: true,
-      },
-      {
-        figure: `Node ${node.version}: first verified webhook`,
-        value: `${verified.toFixed(1)} s`,
-        goal: `${GOAL_S} s`,
-        met: verified <= GOAL_S,
-      },
+      told(`Node ${node.version}: cloned and installed`, `${installed.toFixed(1)} s`),
+      atMost(
+        `Node ${node.version}: first verified webhook`,
+        `${verified.toFixed(1)} s`,
+        [verified, GOAL_S],
+        ' s',
+      ),
     );
   }
   return rows;
 }
 
 async function newcomer(node: NodeChoice): Promise<{ installed: number; verified: number }> {
-  const folder = await mkdtemp(join(tmpdir(), 'gateway-newcomer-'));
-  // PostgreSQL runs as another user where we are root.
-  await chmod(folder, 0o711);
+  const folder = await tempDir('newcomer');
   const clone = join(folder, 'clone');
-  try {
-    const ports = { api: await closedPort(), hooks: await closedPort() };
-    const begun = performance.now();
-    const since = (): number => (performance.now() - begun) / 1_000;
-    must('git', ['clone', '--quiet', ROOT, clone], folder, node);
-    must('npm', ['ci'], clone, node);
-    const installed = since();
-    const [, verified] = [await walkReadme({ clone, node, folder, ports, untilWebhook: true }), since()];
-    return { installed, verified };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const ports = { api: await closedPort(), hooks: await closedPort() };
+  const begun = performance.now();
+  const since = (): number => (performance.now() - begun) / 1_000;
+  must('git', ['clone', '--quiet', ROOT, clone], folder, node);
+  must('npm', ['ci'], clone, node);
+  const installed = since();
+  await walkReadme({ clone, node, folder, ports, untilWebhook: true });
+  return { installed, verified: since() };
 }
 
 function must(command: string, args: readonly string[], cwd: string, { path }: NodeChoice): void {

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { processTree } from '../src/base/process-table.ts';
 
 /** Processor seconds by part. PostgreSQL is told apart by whom its connections serve. */
@@ -16,6 +18,7 @@ export async function measureCosts<T>(
   parts: Readonly<Record<string, number | undefined>>,
   without: ReadonlySet<number>,
   work: () => Promise<T>,
+  everyMs = LOOK_EVERY_MS,
 ): Promise<readonly [Costs, T]> {
   const first = new Map<number, number>();
   const last = new Map<number, { part: string; ticks: number }>();
@@ -33,7 +36,7 @@ export async function measureCosts<T>(
   let begun = false;
   look();
   begun = true;
-  const timer = setInterval(look, LOOK_EVERY_MS);
+  const timer = setInterval(look, everyMs);
   try {
     const result = await work();
     look();
@@ -63,4 +66,32 @@ function servedBy(pid: number): string {
   return /\(\d+\)/.test(title)
     ? 'PostgreSQL for the gateway'
     : 'PostgreSQL for both (log, checkpoints, vacuum)';
+}
+
+/**
+ * CPU seconds per second of this process and all its servers over a while,
+ * from the kernel's table. Unlike a time it hardly depends on what else
+ * the machine does.
+ */
+export async function cpuShare(windowMs: number): Promise<number> {
+  const began = performance.now();
+  const used = await cpuSecondsOf(() => new Promise((resolve) => setTimeout(resolve, windowMs)));
+  return used / ((performance.now() - began) / 1_000);
+}
+
+/** CPU seconds of the same processes while `work` runs. */
+export async function cpuSecondsOf(work: () => Promise<unknown>): Promise<number> {
+  // Looking costs this process something, too.
+  const [costs] = await measureCosts({ all: process.pid }, new Set(), work, 10_000);
+  return costs.get('all') ?? 0;
+}
+
+/** MiB that this process holds after a collection: its engine's and its buffers', and all of it. */
+export function heldNow(): { readonly heapMib: number; readonly residentMib: number } {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  collect();
+  const { heapUsed, external, rss } = process.memoryUsage();
+  return { heapMib: (heapUsed + external) / 2 ** 20, residentMib: rss / 2 ** 20 };
 }

@@ -1,26 +1,24 @@
 import { openOrm } from '../src/db/orm.ts';
 import { createMerchant } from '../src/services/merchants/merchants.ts';
-import { depsOf } from './bench-deps.ts';
-import { progressBar } from './progress-bar.ts';
+import { inParallel } from './bench.ts';
+import { depsOf } from './deps.ts';
 
-/**
- * `history` false leaves out audit rows and ledger, five
- * sixths of all rows, where a bench reads deposits alone.
- */
-export type SeedSize = { readonly customers: number; readonly deposits: number; readonly history?: boolean };
+export type SeedSize = { readonly customers: number; readonly deposits: number };
 
-/** Whose data they are. `lastExternalId` counts customers from `user_1`. */
+/** Whose data they are. Customers are `user_1` and so on. */
 export type Seeded = { readonly merchantId: string; readonly key: string };
 
 const CHUNK_ROWS = 20_000;
 const CONNECTIONS = 2;
+const SAY_EVERY_MS = 5_000;
 const STATEMENT_LIMIT_MS = 600_000;
 
 /**
  * Fills a migrated, empty database with one merchant's live customers and deposits, as years of business
- * would have left them: with addresses, audit rows, a ledger that is balanced and counted, and totals of the
- * months, but without events and deliveries. Written in big statements with the triggers and foreign keys
- * asleep, so it needs a superuser and is for benches only. The bar on stderr shows rows/s and the time left.
+ * would have left them: with addresses, the totals of a ledger and those of months and days, but without the
+ * rows of a ledger and of the audit, events and deliveries, which no bench reads. Written in big statements
+ * with the triggers and foreign keys asleep, so it needs a superuser and is for benches only. Stderr shows
+ * rows/s and the time left.
  */
 export async function seed(databaseUrl: string, size: SeedSize): Promise<Seeded> {
   const orm = await openOrm({
@@ -30,10 +28,8 @@ export async function seed(databaseUrl: string, size: SeedSize): Promise<Seeded>
     statementTimeoutMs: STATEMENT_LIMIT_MS,
   });
   try {
-    const { merchantId, keys } = await createMerchant(depsOf(orm), {
-      name: 'Bench',
-      subscriptionActive: true,
-    });
+    const merchant = { name: 'Bench', subscriptionActive: true };
+    const { merchantId, keys } = await createMerchant(depsOf(orm), merchant);
     const run = (sql: readonly string[], values: readonly unknown[]): Promise<void> =>
       orm.em.fork().transactional(async (em) => {
         await em.execute('set local session_replication_role = replica');
@@ -43,26 +39,18 @@ export async function seed(databaseUrl: string, size: SeedSize): Promise<Seeded>
     await orm.em.fork().execute(SEED_ID);
     const indexes = await orm.em.fork().execute<Index[]>(INDEXES, TABLES);
     for (const { name } of indexes) await orm.em.fork().execute(`drop index ${name}`);
-    for (const part of [
-      { name: 'customers', rows: size.customers, sql: [CUSTOMERS, ADDRESSES] },
-      {
-        name: 'deposits',
-        rows: size.deposits,
-        sql: size.history === false ? [DEPOSITS] : [DEPOSITS, ...HISTORY],
-      },
-    ]) {
-      await inChunks(part.name, part.rows, (from, to) =>
-        run(part.sql, [merchantId, from, to, size.customers, size.deposits]),
-      );
-    }
-    const bar = progressBar('indexes', indexes.length);
-    for (const [done, { definition }] of indexes.entries()) {
+    const { customers, deposits } = size;
+    const write = (sql: readonly string[]) => (from: number, to: number) =>
+      run(sql, [merchantId, from, to, customers, deposits]);
+    await inChunks('customers', customers, write([CUSTOMERS, ADDRESSES]));
+    await inChunks('deposits', deposits, write([DEPOSITS]));
+    const tell = teller('indexes', indexes.length);
+    for (const { definition } of indexes) {
       await orm.em.fork().execute(definition);
-      bar.at(done + 1);
+      tell(1);
     }
-    bar.done();
     await run([TOTALS, MONTHS, COUNTS, VOLUMES], [merchantId]);
-    await orm.em.fork().execute(`select setval('wallet_index_seq', ?)`, [size.customers]);
+    await orm.em.fork().execute(`select setval('wallet_index_seq', ?)`, [customers]);
     await orm.em.fork().execute('drop function seed_id(text, bigint)');
     for (const table of TABLES) await orm.em.fork().execute(`vacuum analyze ${table}`);
     return { merchantId, key: keys.live };
@@ -77,29 +65,33 @@ async function inChunks(
   rows: number,
   write: (from: number, to: number) => Promise<void>,
 ): Promise<void> {
-  const bar = progressBar(name, rows);
-  let begun = 0;
-  let done = 0;
-  const writer = async (): Promise<void> => {
-    while (begun < rows) {
-      const [from, to] = [begun + 1, Math.min(rows, begun + CHUNK_ROWS)];
-      begun = to;
-      await write(from, to);
-      done += to - from + 1;
-      bar.at(done);
-    }
+  const tell = teller(name, rows);
+  await inParallel(Math.ceil(rows / CHUNK_ROWS), CONNECTIONS, async (chunk) => {
+    const from = chunk * CHUNK_ROWS + 1;
+    const to = Math.min(rows, from + CHUNK_ROWS - 1);
+    await write(from, to);
+    tell(to - from + 1);
+  });
+}
+
+/** Says on stderr how much is done, how fast, and how long the rest will take. */
+function teller(name: string, total: number): (more: number) => void {
+  const began = performance.now();
+  let [done, saidAt] = [0, began];
+  return (more) => {
+    done += more;
+    if (done < total && performance.now() - saidAt < SAY_EVERY_MS) return;
+    saidAt = performance.now();
+    const rate = done / ((saidAt - began) / 1_000);
+    const left = Math.ceil((total - done) / rate);
+    process.stderr.write(`  ${name}: ${done} of ${total}, ${Math.round(rate)} rows/s, ${left} s left\n`);
   };
-  await Promise.all(Array.from({ length: CONNECTIONS }, writer));
-  bar.done();
 }
 
 const TABLES = [
   'customers',
   'deposit_addresses',
   'deposits',
-  'deposit_transitions',
-  'ledger_transactions',
-  'ledger_entries',
   'balance_totals',
   'monthly_totals',
   'row_counts',
@@ -191,50 +183,20 @@ select f.id, ${MERCHANT}, seed_id('customer', customer), 'live', network, curren
 from (${FACTS}) f, lateral (select md5(network || customer) || substr(md5(customer || network), 1, 8) as key)
   keys`;
 
-/** The states that each deposit passed, in order. */
-const STEPS = `
-  select f.*, step.sequence, step.from_state, step.to_state from (${FACTS}) f,
-    lateral (select * from (values (1, null, 'detected'), (2, 'detected', 'confirming'),
-      (3, 'confirming', case when status in ('completed', 'settled') then 'completed' else status end),
-        (4, 'completed', 'settled')) as way (sequence, from_state, to_state)
-      where sequence <= case status when 'detected' then 1 when 'confirming' then 2 when 'settled' then 4
-        else 3 end) step`;
-
-const TRANSITIONS = `
-insert into deposit_transitions (deposit_id, sequence, from_state, to_state, generation, failure_code, reason,
-  at)
-select id, sequence, from_state, to_state, 1, case to_state when 'failed' then 'BELOW_MINIMUM' end,
-  case to_state when 'failed' then 'below the minimum' end, at
-from (${STEPS}) s`;
-
-const LEDGER_TRANSACTIONS = `
-insert into ledger_transactions (id, deposit_id, number, kind, sequence, created_at)
-select id_of_posting(d.created_at, s.id, s.sequence), s.id, s.sequence, 'deposit.' || to_state, s.sequence, at
-from (${STEPS}) s join deposits d on d.id = s.id where to_state <> 'confirming'`;
-
-const LEDGER_ENTRIES = `
-insert into ledger_entries (transaction_id, line, merchant_id, mode, network, currency, account, amount_units)
-select id_of_posting(d.created_at, s.id, s.sequence), line, ${MERCHANT}, 'live', s.network, s.currency,
-  case line when 1 then from_account else to_account end, case line when 1 then -units else units end
-from (${STEPS}) s join deposits d on d.id = s.id,
-  lateral (select case to_state when 'detected' then 'chain' when 'settled' then 'available'
-  else 'pending' end as from_account,
-  case to_state when 'detected' then 'pending' when 'completed' then 'available' when 'settled' then 'settled'
-    else 'held' end as to_account) accounts,
-  generate_series(1, 2) line
-where to_state <> 'confirming'`;
-
-const HISTORY = [TRANSITIONS, LEDGER_TRANSACTIONS, LEDGER_ENTRIES];
-
 const MONTHS = `
 insert into monthly_totals (merchant_id, month, completed_cents)
 select merchant_id, to_char(detected_at at time zone 'UTC', 'YYYY-MM'), sum(amount_usd_cents) from deposits
 where merchant_id = ${MERCHANT} and status in ('completed', 'settled') group by 1, 2`;
 
+/** What the ledger would come to: each deposit on its account, and less on that of the chain. */
 const TOTALS = `
 insert into balance_totals (merchant_id, mode, network, currency, account, amount_units, posted_at)
-select merchant_id, mode, network, currency, account, sum(amount_units), now() from ledger_entries
-  where merchant_id = ${MERCHANT} group by 1, 2, 3, 4, 5`;
+select ${MERCHANT}, 'live', network, currency, account, sum(units), now() from (
+  select network, currency, amount_units as units, case status when 'completed' then 'available'
+    when 'settled' then 'settled' when 'failed' then 'held' else 'pending' end as account
+  from deposits where merchant_id = ${MERCHANT}
+  union all select network, currency, -amount_units, 'chain' from deposits where merchant_id = ${MERCHANT}
+) parts group by 3, 4, 5`;
 
 const COUNTS = `
 insert into row_counts (list, merchant_id, mode, rows) select 'customers', ${MERCHANT}, 'live', count(*)

@@ -2,6 +2,8 @@
 import { appendFileSync, chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SECRETS_KEY } from '../dev/support/live-gateway.ts';
+import { testXpubs } from '../dev/support/test-wallet.ts';
 import { startTemporalServer } from '../dev/temporal-server.ts';
 import { type Child, type Print, startChild } from '../src/base/processes.ts';
 import { freePort } from '../src/embedded/ports.ts';
@@ -85,6 +87,26 @@ export async function temporalServer(input: {
     return input.devServer ? startTemporal(options) : startTemporalServer({ ...options, postgresUrl });
   });
   return { ...server, address: server.first.address };
+}
+
+/** What every role of a bench's gateway is told, on the wallet of tests. */
+export function roleEnv(databaseUrl: string): NodeJS.ProcessEnv {
+  const { live, test } = testXpubs();
+  return {
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
+    NODE_ENV: 'development',
+    LOG_LEVEL: 'warn',
+    DATABASE_URL: databaseUrl,
+    WALLET_XPUB_BSC: live.bsc,
+    WALLET_XPUB_TRON: live.tron,
+    WALLET_XPUB_TEST_BSC: test.bsc,
+    WALLET_XPUB_TEST_TRON: test.tron,
+    WEBHOOK_ALLOW_HTTP: 'true',
+    WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+    SECRETS_KEY: SECRETS_KEY.toString('base64'),
+    PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1',
+  };
 }
 
 /**

@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { makeSample } from './block-sample.ts';
 
-/** Sent by the parent: where the chain ends now. */
-export type SetHead = { readonly head: number };
+/** Sent by the parent: where the chain ends now, or whose address is paid in some of its blocks. */
+export type SetHead = { readonly head: number } | { readonly watched: string };
 /** Sent to the parent once it listens. */
 export type Listening = { readonly url: string };
 type Call = { readonly id: number; readonly method: string; readonly params: readonly unknown[] };
@@ -23,6 +23,8 @@ const STRANGER = `0x${'5e'.repeat(20)}`;
 export const hashOf = (number: number): string =>
   `0x${'b10c'.padEnd(57, '0')}${number.toString(16).padStart(7, '0')}`;
 
+const PLACES = ['number', 'hash', 'parent', 'paid'] as const;
+type Place = (typeof PLACES)[number];
 /** A text in which some places are overwritten: always by the same number of characters. */
 type Template = {
   readonly bytes: Buffer;
@@ -31,15 +33,12 @@ type Template = {
    * machine the allocation, which costs more than the filling.
    */
   readonly spare: Buffer[];
-  readonly places: readonly { readonly at: number; readonly what: 'number' | 'hash' | 'parent' | 'paid' }[];
+  readonly places: readonly { readonly at: number; readonly what: Place }[];
 };
 
-function templateOf(
-  text: string,
-  found: Readonly<Record<'number' | 'hash' | 'parent' | 'paid', string>>,
-): Template {
-  const places: { at: number; what: 'number' | 'hash' | 'parent' | 'paid' }[] = [];
-  for (const what of ['number', 'hash', 'parent', 'paid'] as const) {
+function templateOf(text: string, found: Readonly<Record<Place, string>>): Template {
+  const places: { at: number; what: Place }[] = [];
+  for (const what of PLACES) {
     const wanted = found[what];
     for (let at = wanted ? text.indexOf(wanted) : -1; at >= 0; at = text.indexOf(wanted, at + 1))
       places.push({ at, what });
@@ -85,9 +84,9 @@ const header = (number: number): string =>
     transactions: [hashOf(0)],
   });
 
-function serve(watched: string): void {
+function serve(send: (message: Listening) => void): void {
   const quiet = Array.from({ length: QUIET_TEMPLATES }, () => makeTemplates(undefined));
-  const paid = makeTemplates(watched);
+  let paid = makeTemplates(undefined);
   let head = FIRST_NUMBER + 100;
   const of = (number: number) =>
     number % PAID_EVERY === 0 ? paid : (quiet[number % QUIET_TEMPLATES] ?? paid);
@@ -108,6 +107,8 @@ function serve(watched: string): void {
 
   function resultOf({ method, params: [what] }: Call): string | undefined {
     if (method === 'eth_chainId') return '"0x38"';
+    // The decimals of the token.
+    if (method === 'eth_call') return `"0x${(18).toString(16).padStart(64, '0')}"`;
     if (method === 'eth_blockNumber') return `"0x${head.toString(16)}"`;
     if (method !== 'eth_getBlockByNumber') return undefined;
     const number =
@@ -141,13 +142,14 @@ function serve(watched: string): void {
     });
   });
   server.listen(0, '127.0.0.1', () => {
-    process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` } satisfies Listening);
+    send({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
   });
   process.on('message', (message: SetHead) => {
-    head = message.head;
+    if ('head' in message) head = message.head;
+    else paid = makeTemplates(message.watched);
   });
   process.on('disconnect', () => process.exit());
 }
 
-const [, , watched] = process.argv;
-if (process.send && watched) serve(watched);
+// Imported for its names by whoever started it.
+if (process.argv[1] === import.meta.filename && process.send) serve((message) => process.send?.(message));

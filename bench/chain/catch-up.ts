@@ -1,32 +1,20 @@
 // How fast an outage is caught up with: against the endpoint's budget,
 // against what the parser alone can do, and in constant memory.
-
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-import { SECRETS_KEY } from '../../dev/support/live-gateway.ts';
-import { freshDatabase, stopParts, tempDir } from '../../dev/support/parts.ts';
-import { testXpubs } from '../../dev/support/test-wallet.ts';
-import { createCustomer } from '../../dev/support/use-cases.ts';
-import { activityDepsOf, composeGateway } from '../../src/app/compose.ts';
-import { migrate } from '../../src/app/migrate.ts';
-import { createLogger } from '../../src/base/log.ts';
+import { freshDatabase, tempDir } from '../../dev/support/parts.ts';
 import type { AddressSet } from '../../src/chains/address-set.ts';
 import { bscToken } from '../../src/chains/bsc/block.ts';
-import { loadConfig } from '../../src/config/index.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
-import type { Deps } from '../../src/services/deps.ts';
-import { createMerchant } from '../../src/services/merchants/merchants.ts';
 import { openCursor } from '../../src/services/watcher/cursor.ts';
 import { pollChain } from '../../src/services/watcher/poll.ts';
-import type { WatchedChain } from '../../src/services/watcher/watched-chain.ts';
-import type { Row } from '../row.ts';
+import { atLeast, atMost, numberOf, type Row, told } from '../bench.ts';
+import { countOf } from '../deps.ts';
+import { heldNow } from '../process-costs.ts';
 import { decodeSample, type Sample, USDT } from './block-sample.ts';
 import { FIRST_NUMBER, type Listening, PAID_EVERY, type SetHead } from './block-server.ts';
+import { watchedChain } from './watched.ts';
 
-const numberOf = (name: string, standard: number): number =>
-  Number.parseInt(process.env[name] ?? '', 10) || standard;
 /** An hour of the chain's blocks. */
 const OUTAGE_BLOCKS = numberOf('BENCH_OUTAGE_BLOCKS', 8_000);
 const LONG_BLOCKS = numberOf('BENCH_LONG_BLOCKS', 50_000);
@@ -36,72 +24,43 @@ const ADDRESSES = 100_000;
 const CEILING_BLOCKS = 17;
 const CEILING_ROUNDS = 12;
 
-/**
- * A node in a process of its own, a gateway's own wiring, and a database with its usual care for the disk.
- */
-async function startScene(postgresUrl: string, requestsPerSecond: number) {
-  const config = loadConfig(
-    {
-      BSC_RPC_URLS: 'http://127.0.0.1:1',
-      BSC_USDT_CONTRACT: USDT,
-      PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1',
-    },
-    { role: 'tool' },
-  );
-  const log = createLogger({ level: 'error' });
-  const environment = {
-    databaseUrl: postgresUrl,
-    temporal: undefined,
-    xpubs: testXpubs(),
-    secretsKey: SECRETS_KEY,
-  };
-  const setup = await composeGateway({ config, environment, log, name: 'bench setup', poolSize: 2 });
-  await migrate(setup.deps.orm);
-  const { merchantId } = await createMerchant(setup.deps, { name: 'Shop', subscriptionActive: true });
-  const customer = await createCustomer(setup.deps, {
-    merchantId,
-    mode: 'live',
-    externalId: 'c',
-    email: null,
-    name: null,
-    metadata: {},
-  });
-  await setup.close();
-  const address = customer.addresses.find((entry) => entry.network === 'bsc')?.address.toLowerCase() ?? '';
-  const node = fork(new URL('./block-server.ts', import.meta.url), [address]);
-  const [{ url }] = (await once(node, 'message')) as [Listening];
-  const env = { BSC_RPC_URLS: url, BSC_USDT_CONTRACT: USDT, PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1' };
-  const limited = loadConfig(
-    { ...env, BSC_RPC_REQUESTS_PER_SECOND: String(requestsPerSecond) },
-    { role: 'tool' },
-  );
-  const gateway = await composeGateway({ config: limited, environment, log, name: 'bench', poolSize: 5 });
-  const chain = activityDepsOf(gateway, new AbortController().signal).chains.get('bsc');
-  if (!chain) throw new Error('bsc is off');
-  fillIndex(chain.watched.index as AddressSet);
-  const stop = async (): Promise<void> => {
-    await gateway.close();
-    node.disconnect();
-  };
-  return { url, node, gateway, chain, stop };
+type Scene = Awaited<ReturnType<typeof startScene>>;
+
+/** BENCH_CATCH_UP=budget or =unlimited runs one half. */
+export async function run(): Promise<Row[]> {
+  const part = process.env['BENCH_CATCH_UP'];
+  return [
+    ...(part === 'budget' ? [] : await unlimited()),
+    ...(part === 'unlimited' ? [] : await withinBudget()),
+  ];
 }
 
-function fillIndex(index: AddressSet): void {
+/** A node in a process of its own, a gateway's own wiring, and more addresses than one. */
+async function startScene(databaseUrl: string, requestsPerSecond: number) {
+  const node = fork(new URL('./block-server.ts', import.meta.url));
+  const [{ url }] = (await once(node, 'message')) as [Listening];
+  const env = {
+    BSC_RPC_URLS: url,
+    BSC_USDT_CONTRACT: USDT,
+    BSC_RPC_REQUESTS_PER_SECOND: String(requestsPerSecond),
+  };
+  const watched = await watchedChain('bsc', databaseUrl, env);
+  node.send({ watched: watched.customer.address } satisfies SetHead);
+  const index = watched.chain.watched.index as AddressSet;
   for (let i = 0; i < ADDRESSES; i++)
     index.add(`0x${(Math.imul(i + 1, 0x9e3779b1) >>> 0).toString(16).padStart(40, 'c')}`);
+  const stop = async (): Promise<void> => {
+    await watched.stop();
+    node.disconnect();
+  };
+  return { ...watched, url, index, stop, setHead: (head: number) => node.send({ head } satisfies SetHead) };
 }
 
 /**
  * Follows from the first block to `head` and returns the time it took; `seen` hears how many blocks are done.
  */
-async function catchUp(
-  scene: { deps: Deps; chain: WatchedChain; node: ChildProcess },
-  blocks: number,
-  seen: (done: number) => void = () => undefined,
-): Promise<{ seconds: number; cpuSeconds: number }> {
-  const { deps, chain, node } = scene;
+async function catchUp({ deps, chain, setHead }: Scene, blocks: number, seen: (done: number) => void) {
   const { signal } = new AbortController();
-  const setHead = (head: number) => node.send({ head } satisfies SetHead);
   setHead(FIRST_NUMBER + 10);
   const from = async () => {
     const first = await chain.reader.header(FIRST_NUMBER, signal);
@@ -109,36 +68,30 @@ async function catchUp(
     return first;
   };
   await openCursor(deps, chain.reader, from, signal);
-  setHead(FIRST_NUMBER + blocks - 1);
-  while ((await chain.reader.head(signal)).number < FIRST_NUMBER + blocks - 1);
+  const last = FIRST_NUMBER + blocks - 1;
+  setHead(last);
+  while ((await chain.reader.head(signal)).number < last);
   const began = performance.now();
   const cpu = process.cpuUsage();
-  for (;;) {
-    const look = await pollChain(deps, chain, signal);
-    seen(look.cursor.scannedNumber - FIRST_NUMBER + 1);
-    if (!look.behind) break;
+  for (let behind = true; behind; ) {
+    const poll = await pollChain(deps, chain, signal);
+    seen(poll.cursor.scannedNumber - FIRST_NUMBER + 1);
+    behind = poll.behind;
   }
   const seconds = (performance.now() - began) / 1_000;
   const { user, system } = process.cpuUsage(cpu);
-  await checkDeposits(deps, blocks);
+  // A figure of a catch-up that lost something is worth nothing.
+  const paid = Math.floor(last / PAID_EVERY) - Math.floor((FIRST_NUMBER - 1) / PAID_EVERY);
+  const found = await countOf(deps, 'deposits');
+  if (found !== paid) throw new Error(`${found} deposits were found, not ${paid}`);
   return { seconds, cpuSeconds: (user + system) / 1_000_000 };
-}
-
-/** A figure of a catch-up that lost something is worth nothing. */
-async function checkDeposits(deps: Deps, blocks: number): Promise<void> {
-  const paid =
-    Math.floor((FIRST_NUMBER + blocks - 1) / PAID_EVERY) - Math.floor((FIRST_NUMBER - 1) / PAID_EVERY);
-  const [row] = await deps.orm.em
-    .fork()
-    .execute<{ count: number }[]>('select count(*)::int as count from deposits');
-  if (row?.count !== paid) throw new Error(`${row?.count} deposits were found, not ${paid}`);
 }
 
 /**
  * Blocks a second that one core parses and searches when they
  * lie in memory: what no catch-up of one process can exceed.
  */
-async function ceiling(url: string, index: AddressSet): Promise<number> {
+async function ceiling({ url, index }: Scene): Promise<number> {
   const ask = async (method: string, params: unknown[]) =>
     await (await fetch(url, { method: 'POST', body: JSON.stringify({ id: 1, method, params }) })).text();
   const samples: Sample[] = [];
@@ -159,95 +112,42 @@ async function ceiling(url: string, index: AddressSet): Promise<number> {
 
 async function withinBudget(): Promise<Row[]> {
   const scene = await startScene((await freshDatabase()).url, BUDGET);
-  const { seconds } = await catchUp({ ...scene, deps: scene.gateway.deps }, OUTAGE_BLOCKS);
+  const { seconds } = await catchUp(scene, OUTAGE_BLOCKS, () => undefined);
   await scene.stop();
   const share = (OUTAGE_BLOCKS * REQUESTS_PER_BLOCK) / seconds / BUDGET;
   return [
-    {
-      figure: `${OUTAGE_BLOCKS} blocks at ${BUDGET} requests/s`,
-      value: `${seconds.toFixed(0)} s`,
-      goal: '',
-      met: true,
-    },
-    {
-      figure: 'requests that a block needs / budget',
-      value: share.toFixed(3),
-      goal: '>= 0.9',
-      met: share >= 0.9,
-    },
+    told(`${OUTAGE_BLOCKS} blocks at ${BUDGET} requests/s`, `${seconds.toFixed(0)} s`),
+    atLeast('requests that a block needs / budget', share.toFixed(3), [share, 0.9]),
   ];
 }
 
-type Memory = { readonly heapMib: number; readonly residentMib: number };
-
+/** On a database with its usual care for the disk. */
 async function unlimited(): Promise<Row[]> {
-  const postgres = await startPostgres({
-    dataDir: await tempDir('catch-up'),
-    fsync: true,
-    log: () => undefined,
-  });
+  const folder = { dataDir: await tempDir('catch-up'), log: () => undefined };
+  const postgres = await startPostgres({ ...folder, fsync: true });
   const scene = await startScene(postgres.url, 10_000);
-  const most = await ceiling(scene.url, scene.chain.watched.index as AddressSet);
-  let early: Memory | undefined;
-  const { seconds, cpuSeconds } = await catchUp(
-    { ...scene, deps: scene.gateway.deps },
-    LONG_BLOCKS,
-    (done) => {
-      if (!early && done >= LONG_BLOCKS / 10) early = measure();
-    },
-  );
-  const late = measure();
-  const again = await ceiling(scene.url, scene.chain.watched.index as AddressSet);
+  const before = await ceiling(scene);
+  let early: ReturnType<typeof heldNow> | undefined;
+  const { seconds, cpuSeconds } = await catchUp(scene, LONG_BLOCKS, (done) => {
+    if (done >= LONG_BLOCKS / 10) early ??= heldNow();
+  });
+  const late = heldNow();
+  const most = Math.max(before, await ceiling(scene));
   await scene.stop();
+  await postgres.stop();
   const rate = LONG_BLOCKS / seconds;
-  const share = rate / Math.max(most, again);
-  const heap = late.heapMib / (early?.heapMib ?? 0);
-  const resident = late.residentMib / (early?.residentMib ?? 0);
+  const [share, heap, resident] = [
+    rate / most,
+    late.heapMib / (early?.heapMib ?? 0),
+    late.residentMib / (early?.residentMib ?? 0),
+  ];
   return [
-    { figure: 'scan ceiling, blocks/s', value: Math.max(most, again).toFixed(0), goal: '', met: true },
-    {
-      figure: `catch-up of ${LONG_BLOCKS} blocks without a budget, blocks/s`,
-      value: rate.toFixed(0),
-      goal: '',
-      met: true,
-    },
-    {
-      figure: 'processor time of the catch-up, ms a block',
-      value: ((cpuSeconds * 1_000) / LONG_BLOCKS).toFixed(2),
-      goal: '',
-      met: true,
-    },
-    { figure: 'catch-up / ceiling', value: share.toFixed(2), goal: '>= 0.5', met: share >= 0.5 },
-    { figure: 'heap in use at the end', value: `${late.heapMib.toFixed(1)} MiB`, goal: '', met: true },
-    { figure: 'heap at the end / after a tenth', value: heap.toFixed(2), goal: '<= 1.1', met: heap <= 1.1 },
-    {
-      figure: 'resident at the end / after a tenth',
-      value: resident.toFixed(2),
-      goal: '<= 1.2',
-      met: resident <= 1.2,
-    },
+    told('scan ceiling, blocks/s', most.toFixed(0)),
+    told(`catch-up of ${LONG_BLOCKS} blocks without a budget, blocks/s`, rate.toFixed(0)),
+    told('processor time of the catch-up, ms a block', ((cpuSeconds * 1_000) / LONG_BLOCKS).toFixed(2)),
+    atLeast('catch-up / ceiling', share.toFixed(2), [share, 0.5]),
+    told('heap in use at the end', `${late.heapMib.toFixed(1)} MiB`),
+    atMost('heap at the end / after a tenth', heap.toFixed(2), [heap, 1.1]),
+    atMost('resident at the end / after a tenth', resident.toFixed(2), [resident, 1.2]),
   ];
-}
-
-function measure(): Memory {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  collect();
-  collect();
-  const { heapUsed, arrayBuffers, rss } = process.memoryUsage();
-  return { heapMib: (heapUsed + arrayBuffers) / 1_048_576, residentMib: rss / 1_048_576 };
-}
-
-/**
- * BENCH_CATCH_UP=budget or =unlimited runs one half;
- * BENCH_OUTAGE_BLOCKS and BENCH_LONG_BLOCKS make a quick run.
- */
-export async function run(): Promise<Row[]> {
-  const part = process.env['BENCH_CATCH_UP'];
-  const rows = [
-    ...(part === 'budget' ? [] : await unlimited()),
-    ...(part === 'unlimited' ? [] : await withinBudget()),
-  ];
-  await stopParts();
-  return rows;
 }

@@ -1,27 +1,24 @@
 // What the watching of Tron costs in requests, counted at the node: following for a while with its blocks of
 // 3 s, and catching up with an outage.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { watchHead } from '../../activities/chain.ts';
-import { SECRETS_KEY } from '../../dev/support/live-gateway.ts';
-import { migratedDatabase, stopParts } from '../../dev/support/parts.ts';
-import { testXpubs } from '../../dev/support/test-wallet.ts';
-import { createCustomer } from '../../dev/support/use-cases.ts';
-import { startTronNode, type TronNode } from '../../dev/tron/node.ts';
-import { activityDepsOf, composeGateway } from '../../src/app/compose.ts';
-import { createLogger } from '../../src/base/log.ts';
-import { type AddressKey, keyOfHex } from '../../src/chains/address-key.ts';
+import { migratedDatabase } from '../../dev/support/parts.ts';
+import { startTronNode } from '../../dev/tron/node.ts';
+import { keyOfHex } from '../../src/chains/address-key.ts';
 import { TRON_ADDRESSES } from '../../src/chains/tron/addresses.ts';
-import { loadConfig } from '../../src/config/index.ts';
-import { createMerchant } from '../../src/services/merchants/merchants.ts';
 import { openCursor, readCursor } from '../../src/services/watcher/cursor.ts';
-import type { Row } from '../row.ts';
+import { atLeast, atMost, numberOf, type Row } from '../bench.ts';
+import { countOf } from '../deps.ts';
+import { watchedChain } from './watched.ts';
 
-const MINUTES = Number.parseInt(process.env['BENCH_MINUTES'] ?? '', 10) || 10;
+const MINUTES = numberOf('BENCH_MINUTES', 10);
 const BLOCK_MS = 3_000;
 const BLOCKS_A_DAY = 28_800;
 const PER_HIT = 10;
-const BACKLOG_BLOCKS = 900;
+const BACKLOG_BLOCKS = numberOf('BENCH_BACKLOG', 900);
 const PER_SECOND = 15;
 const STRANGER = keyOfHex('5e'.repeat(20));
+const UNITS = { currency: 'USDT', units: 1_000_000n } as const;
 
 /** Following is measured side by side: with payments and without, every block read twice and not. */
 const SCENES = [
@@ -34,151 +31,89 @@ const SCENES = [
     goal: 75_000,
   },
   { figure: 'touching blocks read twice, idle', perDay: 80_000, pays: false, goal: 65_000 },
-];
+] as const;
 
 type Scene = Awaited<ReturnType<typeof startScene>>;
 
-/** A node, a database and a gateway's own wiring, with one customer. */
-async function startScene(perDay: number, blockTimeMs?: number) {
-  const node = await startTronNode({ solidDistance: 19, ...(blockTimeMs ? { blockTimeMs } : {}) });
-  const database = await migratedDatabase();
-  const config = loadConfig(
-    {
-      TRON_API_URLS: node.url,
-      TRON_USDT_CONTRACT: TRON_ADDRESSES.format(node.usdt.key),
-      TRON_REQUESTS_PER_DAY: String(perDay),
-      TRON_REQUESTS_PER_SECOND: String(PER_SECOND),
-      PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1',
-    },
-    { role: 'tool' },
-  );
-  const environment = {
-    databaseUrl: database.url,
-    temporal: undefined,
-    xpubs: testXpubs(),
-    secretsKey: SECRETS_KEY,
-  };
-  const log = createLogger({ level: 'error' });
-  const gateway = await composeGateway({ config, environment, log, name: 'bench', poolSize: 3 });
-  const stopping = new AbortController();
-  const deps = activityDepsOf(gateway, stopping.signal);
-  const chain = deps.chains.get('tron');
-  if (!chain) throw new Error('tron is off');
-  const address = await customerOf(deps);
-  const stop = async (): Promise<void> => {
-    stopping.abort(new Error('measured'));
-    await gateway.close();
-    await node.stop();
-    await database.drop();
-  };
-  return { node, deps, chain, address, stopping, stop };
+/** Measures both. */
+export async function run(): Promise<Row[]> {
+  const caughtUp = await catchUp();
+  return [...(await Promise.all(SCENES.map(follow))), ...caughtUp];
 }
 
-async function customerOf(deps: Parameters<typeof createMerchant>[0]): Promise<AddressKey> {
-  const { merchantId } = await createMerchant(deps, { name: 'Shop', subscriptionActive: true });
-  const customer = { externalId: 'c', email: null, name: null, metadata: {} };
-  const { addresses } = await createCustomer(deps, { merchantId, mode: 'live', ...customer });
-  return TRON_ADDRESSES.key(addresses.find(({ network }) => network === 'tron')?.address ?? '');
+async function startScene(perDay: number, blockTimeMs?: number) {
+  const node = await startTronNode({ solidDistance: 19, ...(blockTimeMs ? { blockTimeMs } : {}) });
+  const { url, drop } = await migratedDatabase();
+  const watched = await watchedChain('tron', url, {
+    TRON_API_URLS: node.url,
+    TRON_USDT_CONTRACT: TRON_ADDRESSES.format(node.usdt.key),
+    TRON_REQUESTS_PER_DAY: String(perDay),
+    TRON_REQUESTS_PER_SECOND: String(PER_SECOND),
+  });
+  const head = (): number => node.head().header.number;
+  const watch = () => {
+    const watching = watchHead(watched.deps, watched.chain, watched.signal, () => undefined);
+    return watching.catch(() => undefined);
+  };
+  const stop = async (watching: Promise<unknown>): Promise<void> => {
+    await watched.stop();
+    await node.stop();
+    await drop();
+    await watching;
+  };
+  return { ...watched, node, head, watch, stop };
 }
 
 /** Follows for some minutes and returns how many requests a day of such blocks takes. */
 async function follow({ figure, perDay, pays, goal }: (typeof SCENES)[number]): Promise<Row> {
   const scene = await startScene(perDay, BLOCK_MS);
-  const watching = watchHead(scene.deps, scene.chain, scene.stopping.signal, () => undefined).catch(
-    () => undefined,
-  );
+  const { node, head } = scene;
+  const watching = scene.watch();
   // What a start asks for, and the blocks until the first is final, are no part of a day.
-  await untilHead(scene.node, scene.node.head().header.number + 25, scene);
-  const from = { asked: scene.node.requests.length, head: scene.node.head().header.number };
-  await untilHead(scene.node, from.head + Math.ceil((MINUTES * 60_000) / BLOCK_MS), { ...scene, pays });
-  const [asked, blocks] = [
-    scene.node.requests.length - from.asked,
-    scene.node.head().header.number - from.head,
-  ];
-  if (pays) await checkDeposits(scene, blocks);
-  await scene.stop();
-  await watching;
+  await untilHead(scene, head() + 25, false);
+  const from = { asked: node.requests.length, head: head() };
+  await untilHead(scene, from.head + Math.ceil((MINUTES * 60_000) / BLOCK_MS), pays);
+  const [asked, blocks] = [node.requests.length - from.asked, head() - from.head];
+  const [found, least] = [await countOf(scene.deps, 'deposits'), Math.floor(blocks / PER_HIT) - 1];
+  // A figure of following that lost something is worth nothing.
+  if (pays && found < least) throw new Error(`${found} deposits were found, not ${least}`);
+  await scene.stop(watching);
   const aDay = Math.round((asked / blocks) * BLOCKS_A_DAY);
-  return {
-    figure: `requests a day, ${figure} (${blocks} blocks)`,
-    value: aDay.toLocaleString('en-US'),
-    goal: `<= ${goal.toLocaleString('en-US')}`,
-    met: aDay <= goal,
-  };
+  const what = `requests a day, ${figure} (${blocks} blocks)`;
+  return atMost(what, aDay.toLocaleString('en-US'), [aDay, goal]);
 }
 
-async function untilHead(
-  node: TronNode,
-  number: number,
-  { address, pays = false }: { readonly address: AddressKey; readonly pays?: boolean },
-): Promise<void> {
-  let paidFor = -1;
-  for (;;) {
-    const head = node.head().header.number;
-    if (head >= number) return;
-    if (head !== paidFor) {
-      paidFor = head;
-      // A block without transactions is read for less, and on main net there is none.
-      const to = pays && head % PER_HIT === 0 ? address : STRANGER;
-      await node.pay({ to, currency: 'USDT', units: 1_000_000n });
-    }
-    await new Promise((resolve) => setTimeout(resolve, 200));
+async function untilHead({ node, head, customer }: Scene, number: number, pays: boolean): Promise<void> {
+  const address = TRON_ADDRESSES.key(customer.tron);
+  for (let paidFor = -1; head() < number; await sleep(200)) {
+    if (head() === paidFor) continue;
+    paidFor = head();
+    // A block without transactions is read for less, and on main net there is none.
+    await node.pay({ to: pays && paidFor % PER_HIT === 0 ? address : STRANGER, ...UNITS });
   }
-}
-
-/** A figure of following that lost something is worth nothing. */
-async function checkDeposits({ deps }: Scene, blocks: number): Promise<void> {
-  const [row] = await deps.orm.em
-    .fork()
-    .execute<{ count: number }[]>('select count(*)::int as count from deposits');
-  const least = Math.floor(blocks / PER_HIT) - 1;
-  if ((row?.count ?? 0) < least) throw new Error(`${row?.count} deposits were found, not ${least}`);
 }
 
 /** Catches up with an outage, and returns requests for a block and the share of the allowed rate. */
 async function catchUp(): Promise<Row[]> {
   const scene = await startScene(1_000_000);
-  const { node, deps, chain } = scene;
-  const { signal } = scene.stopping;
+  const { node, deps, chain, signal } = scene;
   await node.mine(20);
   await openCursor(deps, chain.reader, async () => await chain.reader.finalized(signal), signal);
   for (let mined = 0; mined < BACKLOG_BLOCKS; mined += 1) {
-    await node.pay({ to: STRANGER, currency: 'USDT', units: 1_000_000n });
+    await node.pay({ to: STRANGER, ...UNITS });
     await node.mine();
   }
   const asked = node.requests.length;
   const began = performance.now();
-  const watching = watchHead(deps, chain, signal, () => undefined).catch(() => undefined);
-  const last = node.head().header.number;
-  while (((await readCursor(deps, 'tron'))?.scannedNumber ?? 0) < last)
-    await new Promise((resolve) => setTimeout(resolve, 100));
+  const watching = scene.watch();
+  while (((await readCursor(deps, 'tron'))?.scannedNumber ?? 0) < scene.head()) await sleep(100);
   const seconds = (performance.now() - began) / 1_000;
   const requests = node.requests.length - asked;
-  await scene.stop();
-  await watching;
+  await scene.stop(watching);
   const [perBlock, share] = [requests / BACKLOG_BLOCKS, requests / seconds / PER_SECOND];
+  const figure = `requests a block while ${BACKLOG_BLOCKS} blocks are caught up with`;
   return [
-    {
-      figure: `requests a block while ${BACKLOG_BLOCKS} blocks are caught up with`,
-      value: perBlock.toFixed(2),
-      goal: '<= 1.1',
-      met: perBlock <= 1.1,
-    },
-    {
-      figure: `of the allowed ${PER_SECOND} requests a second`,
-      value: share.toFixed(2),
-      goal: '>= 0.9',
-      met: share >= 0.9,
-    },
+    atMost(figure, perBlock.toFixed(2), [perBlock, 1.1]),
+    atLeast(`of the allowed ${PER_SECOND} requests a second`, share.toFixed(2), [share, 0.9]),
   ];
-}
-
-/** Measures both. */
-export async function run(): Promise<Row[]> {
-  try {
-    const caughtUp = await catchUp();
-    return [...(await Promise.all(SCENES.map(follow))), ...caughtUp];
-  } finally {
-    await stopParts();
-  }
 }

@@ -9,154 +9,93 @@ import { randomUUID } from 'node:crypto';
 import { USDT_UNIT } from '../../dev/support/chain.ts';
 import { eventually } from '../../dev/support/eventually.ts';
 import { startLiveMoney } from '../../dev/support/live-money.ts';
-import { stopParts } from '../../dev/support/parts.ts';
 import { Deposit } from '../../src/db/entities/index.ts';
 import { workflowIdOf } from '../../src/services/deposits/actor-message.ts';
 import type { TemporalLink } from '../../src/temporal/client.ts';
-import { percentile } from '../percentile.ts';
-import type { Row } from '../row.ts';
-import { startBareTemporal } from './bare-workers.ts';
+import { atMost, numberOf, type Row, told } from '../bench.ts';
+import { countOf } from '../deps.ts';
+import { inPairs, startBareDeposit, withBareTemporal } from './bare-workers.ts';
 
-/** `BENCH_PAIRS` and `BENCH_PAIR_DEPOSITS` make a quick run; the goal holds for the numbers here. */
-const PAIRS = Number(process.env['BENCH_PAIRS'] ?? 5);
-const DEPOSITS = Number(process.env['BENCH_PAIR_DEPOSITS'] ?? 240);
+const DEPOSITS = numberOf('BENCH_PAIR_DEPOSITS', 240);
 const CUSTOMERS = 30;
 const LIMIT_MS = 180_000;
-/** No pair begins later. */
-const BEGIN_WITHIN_MS = 15 * 60_000;
 
-type Rate = { readonly perSecond: number; readonly events: number };
-type Pair = { readonly bare: Rate; readonly gateway: Rate };
-
-/** Pairs of runs, each side first in turn. A ratio is taken within a pair, and their median counts. */
+/** Five pairs, and the longest histories of either side. */
 export async function run(): Promise<Row[]> {
-  const began = Date.now();
-  const pairs: Pair[] = [];
-  while (pairs.length < PAIRS && Date.now() - began < BEGIN_WITHIN_MS) {
-    pairs.push(await measurePair(pairs.length % 2 === 0));
-    process.stderr.write(`  pair ${pairs.length} of ${PAIRS}: ${describe(pairs.at(-1) as Pair)}\n`);
-  }
-  await stopParts();
-  const median = percentile(pairs.map(ratioOf), 0.5);
-  const events = Math.max(...pairs.map(({ gateway }) => gateway.events));
+  const longest = { bare: 0, gateway: 0 };
+  const noting = (side: keyof typeof longest) => (events: number) => {
+    longest[side] = Math.max(longest[side], events);
+  };
+  const sides = {
+    bare: () => bareRate(noting('bare')),
+    gateway: () => gatewayRate(noting('gateway')),
+  };
+  const rows = await inPairs('', sides, { pairs: 5, goal: 0.85, withinMs: 15 * 60_000 });
+  const figure = 'history events of a full deposit, one endpoint';
   return [
-    ...pairs.map((pair, index) => ({
-      figure: `gateway / bare, pair ${index + 1}`,
-      value: describe(pair),
-      goal: '',
-      met: true,
-    })),
-    {
-      figure: `gateway / bare, median of ${pairs.length}`,
-      value: median.toFixed(2),
-      goal: '>= 0.85',
-      met: median >= 0.85,
-    },
-    {
-      figure: 'history events of a full deposit, one endpoint',
-      value: String(events),
-      goal: '<= 45',
-      met: events <= 45,
-    },
-    { figure: 'the same of a bare one', value: String(pairs[0]?.bare.events), goal: '', met: true },
+    ...rows,
+    atMost(figure, String(longest.gateway), [longest.gateway, 45]),
+    told('the same of a bare one', longest.bare),
   ];
 }
 
-const ratioOf = ({ bare, gateway }: Pair): number => gateway.perSecond / bare.perSecond;
-
-const describe = (pair: Pair): string =>
-  `${ratioOf(pair).toFixed(2)} (${pair.gateway.perSecond.toFixed(1)}/s of ${pair.bare.perSecond.toFixed(1)}/s)`;
-
-async function measurePair(bareFirst: boolean): Promise<Pair> {
-  if (bareFirst) {
-    const bare = await bareRate();
-    return { bare, gateway: await gatewayRate() };
-  }
-  const gateway = await gatewayRate();
-  return { gateway, bare: await bareRate() };
-}
-
-async function bareRate(): Promise<Rate> {
-  const temporal = await startBareTemporal();
-  const { link } = temporal;
-  await temporal.work({
-    // As in the gateway, whose deposits here are final from the start: one step makes both transitions.
-    advanceDeposit: async () => {
-      const at = { state: 'completed', sequence: 3, generation: 1, since: new Date().toISOString() };
-      return { ...at, deliveries: [randomUUID(), randomUUID()], note: '' };
-    },
-    deliverWebhook: async () => ({ status: 'succeeded', message: '' }),
-  });
-  const ids = Array.from({ length: DEPOSITS }, (_, index) => `bare:${index}`);
-  const began = Date.now();
-  await Promise.all(ids.map((id) => startBare(link, id)));
-  const rate = await rateUntilTheEnd(link, ids, began);
-  await temporal.stop();
-  return rate;
-}
-
-function startBare(link: TemporalLink, id: string): Promise<void> {
-  const depositId = randomUUID();
-  return link.actors.start(id, {
-    workflowType: 'deposit',
-    args: [
-      { depositId, state: 'detected', sequence: 1, generation: 1, rests: false, deliveries: [randomUUID()] },
-    ],
-    attributes: {
-      MerchantId: 'm',
-      Network: 'bsc',
-      DepositStage: 'detected',
-      StageSince: new Date().toISOString(),
-      NeedsOperator: false,
-    },
-    memo: { deposit_id: depositId, transaction_hash: depositId, address: depositId, amount: '1 USDT' },
-    summary: 'bare',
-    owner: { merchantId: 'm', mode: 'live' },
+function bareRate(note: (events: number) => void): Promise<number> {
+  return withBareTemporal(async ({ link, work }) => {
+    await work({
+      // As in the gateway, whose deposits here are final from the start: one step makes both transitions.
+      advanceDeposit: async () => {
+        const at = { state: 'completed', sequence: 3, generation: 1, since: new Date().toISOString() };
+        return { ...at, deliveries: [randomUUID(), randomUUID()], note: '' };
+      },
+      deliverWebhook: async () => ({ status: 'succeeded', message: '' }),
+    });
+    const ids = Array.from({ length: DEPOSITS }, (_, index) => `bare:${index}`);
+    const began = Date.now();
+    await Promise.all(ids.map((id) => startBareDeposit(link, id, { state: 'detected', sequence: 1 })));
+    return await rateUntilTheEnd(link, ids, began, note);
   });
 }
 
-/** Deposits per second from `began` to the last end of these actors, and the longest history among them. */
-async function rateUntilTheEnd(link: TemporalLink, ids: readonly string[], began: number): Promise<Rate> {
-  const handles = ids.map((id) => link.client.workflow.getHandle(id));
+/** Deposits per second from `began` to the last end of these actors; `note` hears the longest history. */
+async function rateUntilTheEnd(
+  { client }: TemporalLink,
+  ids: readonly string[],
+  began: number,
+  note: (events: number) => void,
+): Promise<number> {
+  const handles = ids.map((id) => client.workflow.getHandle(id));
   await Promise.all(handles.map((handle) => handle.result()));
   const perSecond = ids.length / ((Date.now() - began) / 1_000);
   const lengths = await Promise.all(handles.map(async (handle) => (await handle.describe()).historyLength));
-  return { perSecond, events: Math.max(...lengths) };
+  note(Math.max(...lengths));
+  return perSecond;
 }
 
 /**
  * The same number of real transfers, already final when the watcher
  * begins. Throws where not everything was delivered at the end.
  */
-async function gatewayRate(): Promise<Rate> {
+async function gatewayRate(note: (events: number) => void): Promise<number> {
   const live = await startLiveMoney();
+  const { deps, gateway } = live.gateway;
   await live.gateway.stopWorker();
   const customers = await Promise.all(Array.from({ length: CUSTOMERS }, () => live.newCustomer()));
   for (let index = 0; index < DEPOSITS; index += 1) {
-    await live.chain.usdt.call('transfer', [
-      customers[index % CUSTOMERS]?.address,
-      USDT_UNIT + BigInt(index),
-    ]);
+    const { address } = customers[index % CUSTOMERS] ?? {};
+    await live.chain.usdt.call('transfer', [address, USDT_UNIT + BigInt(index)]);
     if (index % 50 === 49) await live.chain.mine(1);
   }
   await live.chain.mine(12);
-  const count = async (sql: string): Promise<number> =>
-    (
-      await live.gateway.deps.orm.em.fork().execute<{ n: number }[]>(`select count(*)::int as n from ${sql}`)
-    )[0]?.n ?? 0;
   await live.gateway.startWorker();
-  await eventually('the first deposit', async () => (await count('deposits')) > 0, LIMIT_MS);
+  await eventually('the first deposit', async () => (await countOf(deps, 'deposits')) > 0, LIMIT_MS);
   const began = Date.now();
-  await eventually(
-    'a start of every actor',
-    async () => (await count('deposits')) === DEPOSITS && (await count('outbox')) === 0,
-    LIMIT_MS,
-  );
-  const { link } = live.gateway.gateway;
-  if (!link) throw new Error('Temporal is not connected');
-  const deposits = await live.gateway.deps.orm.em.fork().find(Deposit, {});
-  const rate = await rateUntilTheEnd(link, deposits.map(workflowIdOf), began);
-  const delivered = await count(`webhook_deliveries where status = 'succeeded'`);
+  const started = async () =>
+    (await countOf(deps, 'deposits')) === DEPOSITS && (await countOf(deps, 'outbox')) === 0;
+  await eventually('a start of every actor', started, LIMIT_MS);
+  if (!gateway.link) throw new Error('Temporal is not connected');
+  const deposits = await deps.orm.em.fork().find(Deposit, {});
+  const rate = await rateUntilTheEnd(gateway.link, deposits.map(workflowIdOf), began, note);
+  const delivered = await countOf(deps, `webhook_deliveries where status = 'succeeded'`);
   if (delivered !== DEPOSITS * 3) throw new Error(`${delivered} of ${DEPOSITS * 3} webhooks were delivered`);
   await live.stop();
   return rate;

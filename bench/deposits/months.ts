@@ -1,35 +1,26 @@
 // What grows with the years must not slow the work of every day: the
 // first completion of a month, a page of "repair", "gateway migrate".
-
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Migration } from '@mikro-orm/migrations';
-import { testXpubs } from '../../dev/support/test-wallet.ts';
-import { createCustomer, createEndpoint } from '../../dev/support/use-cases.ts';
+import { ownPostgres } from '../../dev/support/parts.ts';
 import { MIGRATIONS } from '../../migrations/index.ts';
 import { migrate } from '../../src/app/migrate.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
 import { type Month, monthAfter, monthOf } from '../../src/domain/months.ts';
-import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts';
 import { advanceDeposit } from '../../src/services/deposits/advance.ts';
 import { foldMonths } from '../../src/services/deposits/monthly-limit.ts';
 import type { ActorPort, Deps } from '../../src/services/deps.ts';
 import { updateMerchant } from '../../src/services/merchants/merchants.ts';
 import { makeMonthsAhead } from '../../src/services/months/make.ts';
 import { repairDeposits } from '../../src/services/repair/repair.ts';
-import { depsOf } from '../bench-deps.ts';
+import { atLeast, atMost, msOf, numberOf, percentile, type Row, told } from '../bench.ts';
 import { openChain, paying, writeBlock } from '../chain/written-block.ts';
-import { percentile } from '../percentile.ts';
-import type { Row } from '../row.ts';
+import { depsOf, newCustomer, newEndpoint } from '../deps.ts';
 import { seed } from '../seed.ts';
 
-/** `BENCH_MONTHS_DEPOSITS` makes a quick run; the goals hold for the number here. */
-const DEPOSITS = Number(process.env['BENCH_MONTHS_DEPOSITS'] ?? 5_000_000);
+const DEPOSITS = numberOf('BENCH_MONTHS_DEPOSITS', 5_000_000);
 const CUSTOMERS = 20_000;
 /** Each gives one first completion and some others. */
-const MONTHS = 30;
-const OTHERS = 4;
+const [MONTHS, OTHERS] = [30, 4];
 const LIMIT_CENTS = 10n ** 20n;
 const GOAL_FIRST = 1.2;
 const GOAL_PAGE_MS = 50;
@@ -47,35 +38,34 @@ class Indexing extends Migration {
 
 /** One merchant's deposits of years, every fiftieth of them still waiting for the chain. */
 export async function run(): Promise<Row[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-months-'));
-  const start = (port?: number): Promise<Postgres> =>
-    startPostgres({
-      dataDir: folder,
-      fsync: false,
-      log: () => undefined,
-      ...(port === undefined ? {} : { port }),
-    });
-  let postgres = await start();
-  const orm = await openOrm({ url: postgres.url, poolSize: 2, applicationName: 'bench' });
+  const postgres = await ownPostgres();
+  const { url } = postgres.now;
+  const orm = await openOrm({ url, poolSize: 2, applicationName: 'bench' });
   try {
     await migrate(orm);
-    const { merchantId } = await seed(postgres.url, {
-      customers: CUSTOMERS,
-      deposits: DEPOSITS,
-      history: false,
-    });
+    const size = { customers: CUSTOMERS, deposits: DEPOSITS };
+    const { merchantId } = await seed(url, size);
     const migrated = await migrating(orm);
     // What the first use costs this program is no cost of a page.
     const warm = await pages(orm);
     await postgres.stop();
-    postgres = await start(postgres.port);
-    await connected(orm);
+    await postgres.start();
+    // The first question after the server came back opens a connection, and may meet the end of the old one.
+    const question = (): Promise<unknown> => orm.em.fork().execute('select 1');
+    await question().catch(question);
     const [cold = Number.NaN] = await pages(orm);
-    return [...migrated, ...pageRows(cold, warm), ...(await completions(orm, merchantId))];
+    const page = (figure: string, ms: number) =>
+      atMost(figure, `${ms.toFixed(1)} ms`, [ms, GOAL_PAGE_MS], ' ms');
+    return [
+      ...migrated,
+      page('a page of "repair" (500 deposits), the first one after a start of PostgreSQL', cold),
+      page(`the same warm, median of ${warm.length} pages`, percentile(warm, 0.5)),
+      page('the same warm, p95', percentile(warm, 0.95)),
+      ...(await completions(orm, merchantId)),
+    ];
   } finally {
     await orm.close(true);
     await postgres.stop();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -84,30 +74,16 @@ async function migrating(orm: Orm): Promise<Row[]> {
   await orm.em.fork().execute(`drop index ${INDEX}`);
   MIGRATIONS.push({ name: 'Migration20991231000001_indexing', class: Indexing });
   const lines: string[] = [];
-  const began = performance.now();
-  const applied = await migrate(orm, (line) => lines.push(line));
-  const seconds = (performance.now() - began) / 1_000;
+  let applied = 0;
+  const ms = await msOf(async () => {
+    applied = (await migrate(orm, (line) => lines.push(line))).length;
+  });
   const progress = lines.filter((line) => line.startsWith(`Building ${INDEX}: `)).length;
-  const wanted = Math.floor(seconds / 2);
   return [
-    {
-      figure: `"gateway migrate" with a new index over ${DEPOSITS} deposits`,
-      value: `${seconds.toFixed(1)} s`,
-      goal: '',
-      met: true,
-    },
-    {
-      figure: 'its migrations that were applied',
-      value: String(applied.length),
-      goal: '1',
-      met: applied.length === 1,
-    },
-    {
-      figure: 'its lines of progress',
-      value: String(progress),
-      goal: `>= ${wanted}, one in two seconds`,
-      met: progress >= wanted,
-    },
+    told(`"gateway migrate" with a new index over ${DEPOSITS} deposits`, `${(ms / 1_000).toFixed(1)} s`),
+    atMost('its migrations that were applied', String(applied), [applied, 1]),
+    // One in two seconds.
+    atLeast('its lines of progress', String(progress), [progress, Math.floor(ms / 2_000)]),
   ];
 }
 
@@ -132,43 +108,16 @@ async function pages(orm: Orm): Promise<number[]> {
   return times;
 }
 
-function pageRows(cold: number, warm: readonly number[]): Row[] {
-  const row = (figure: string, ms: number): Row => ({
-    figure,
-    value: `${ms.toFixed(1)} ms`,
-    goal: `<= ${GOAL_PAGE_MS} ms`,
-    met: ms <= GOAL_PAGE_MS,
-  });
-  return [
-    row('a page of "repair" (500 deposits), the first one after a start of PostgreSQL', cold),
-    row(`the same warm, median of ${warm.length} pages`, percentile(warm, 0.5)),
-    row('the same warm, p95', percentile(warm, 0.95)),
-  ];
-}
-
-/** The first question after the server came back opens a connection, and may meet the end of the old one. */
-async function connected(orm: Orm): Promise<void> {
-  const ask = (): Promise<unknown> => orm.em.fork().execute('select 1');
-  await ask().catch(ask);
-}
-
 /** A merchant with a limit completes its first deposits in each of many months that have just begun. */
 async function completions(orm: Orm, merchantId: string): Promise<Row[]> {
   let now = new Date();
   const plain = depsOf(orm);
   const settings: Deps['settings'] = { ...plain.settings, requiredConfirmations: { bsc: 1, tron: 1 } };
-  const deps: Deps = { ...plain, xpubs: testXpubs(), settings, now: () => now };
-  const scope = { merchantId, mode: 'live' as const };
+  const deps: Deps = { ...plain, settings, now: () => now };
+  const shop = { merchantId, mode: 'live' as const };
   await updateMerchant(deps, { merchantId, monthlyLimitCents: LIMIT_CENTS });
-  await createEndpoint(deps, { ...scope, url: 'https://1.1.1.1/hook', events: ['*'], description: null });
-  const payer = await createCustomer(deps, {
-    ...scope,
-    externalId: 'payer',
-    email: null,
-    name: null,
-    metadata: {},
-  });
-  const address = payer.addresses.find((one) => one.network === 'bsc')?.address.toLowerCase() ?? '';
+  await newEndpoint(deps, shop, 'https://1.1.1.1/hook');
+  const { address } = await newCustomer(deps, shop, 'payer');
   await openChain(deps, DEPOSITS);
   const present = monthOf(now);
   const months = Array.from({ length: MONTHS + 1 }, (_, index) => monthAfter(present, index + 1));
@@ -179,8 +128,7 @@ async function completions(orm: Orm, merchantId: string): Promise<Row[]> {
     enter(month);
     await makeMonthsAhead(deps);
   }
-  const first: number[] = [];
-  const others: number[] = [];
+  const [first, others]: [number[], number[]] = [[], []];
   for (const [index, month] of months.entries()) {
     enter(month);
     const [one = Number.NaN, ...more] = await completeInTurn(deps, address);
@@ -191,19 +139,9 @@ async function completions(orm: Orm, merchantId: string): Promise<Row[]> {
   }
   const [of, among] = [percentile(first, 0.5), percentile(others, 0.5)];
   return [
-    {
-      figure: `first completion of a month, median of ${first.length}`,
-      value: `${of.toFixed(1)} ms`,
-      goal: '',
-      met: true,
-    },
-    { figure: `any other, median of ${others.length}`, value: `${among.toFixed(1)} ms`, goal: '', met: true },
-    {
-      figure: 'first / any other',
-      value: (of / among).toFixed(2),
-      goal: `<= ${GOAL_FIRST}`,
-      met: of / among <= GOAL_FIRST,
-    },
+    told(`first completion of a month, median of ${first.length}`, `${of.toFixed(1)} ms`),
+    told(`any other, median of ${others.length}`, `${among.toFixed(1)} ms`),
+    atMost('first / any other', (of / among).toFixed(2), [of / among, GOAL_FIRST]),
   ];
 }
 
@@ -216,8 +154,8 @@ async function completeInTurn(deps: Deps, address: string): Promise<number[]> {
   await writeBlock(deps, {}); // confirms them
   const rows = await deps.orm.em.fork().execute<{ id: string }[]>(
     `select id from deposits where network = 'bsc'
-         and block_number = (select scanned_number - 1 from chain_cursors where network = 'bsc')
-         and address_key = ? order by id`,
+       and block_number = (select scanned_number - 1 from chain_cursors where network = 'bsc')
+       and address_key = ? order by id`,
     [address.slice(2)],
   );
   const times: number[] = [];

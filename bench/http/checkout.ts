@@ -1,22 +1,20 @@
 // What the page of a payment link weighs, how soon it can be used on a slow machine, and how soon it shows
 // money that was mined.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { startBrowser } from '../../dev/support/browser.ts';
 import { USDT_UNIT } from '../../dev/support/chain.ts';
 import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
-import { stopParts } from '../../dev/support/parts.ts';
 import { serve } from '../../dev/support/served.ts';
 import { createPaymentLink } from '../../dev/support/use-cases.ts';
-import { percentile } from '../percentile.ts';
-import type { Row } from '../row.ts';
+import { atMost, numberOf, percentile, type Row, told } from '../bench.ts';
 
-const SAMPLES = Number.parseInt(process.env['BENCH_SAMPLES'] ?? '20', 10);
+const SAMPLES = numberOf('BENCH_SAMPLES', 20);
 /** A phone of some years ago beside this machine. */
 const SLOWER = 4;
+const PHONE = { viewport: { width: 360, height: 740 } };
 const KB = 1_024;
-const SCRIPT_KB = 6;
-const GOALS = { plainKb: 60, gzipKb: 20, usableMs: 1_000, shift: 0, shownMs: 1_500 } as const;
 
 type Stage = { readonly live: LiveMoney; readonly browser: Browser; readonly origin: string };
 
@@ -29,20 +27,18 @@ export async function run(): Promise<Row[]> {
   await browser.close();
   await served.stop();
   await live.stop();
-  await stopParts();
   return rows;
 }
 
+const shown = (figure: string, is: number, most: number, unit: string): Row =>
+  atMost(figure, `${is < 100 ? is.toFixed(1) : Math.round(is)} ${unit}`, [is, most], ` ${unit}`);
+
 async function newLink({ live, origin }: Stage) {
-  const customer = await live.newCustomer();
-  const { link } = await createPaymentLink(live.gateway.deps, {
-    merchantId: live.merchantId,
-    mode: 'live',
-    customerId: customer.id,
-    amountCents: 2_500n,
-    publicUrl: origin,
-  });
-  return { url: link.url, address: customer.address };
+  const { id, address } = await live.newCustomer();
+  const scope = { merchantId: live.merchantId, mode: 'live' as const };
+  const terms = { customerId: id, amountCents: 2_500n, publicUrl: origin };
+  const { link } = await createPaymentLink(live.gateway.deps, { ...scope, ...terms });
+  return { url: link.url, address };
 }
 
 async function weigh(stage: Stage): Promise<Row[]> {
@@ -55,31 +51,29 @@ async function weigh(stage: Stage): Promise<Row[]> {
   const packed = all.reduce((sum, text) => sum + gzipSync(text).length, 0);
   const longest = Math.max(...scripts.map((text) => Buffer.byteLength(text)));
   return [
-    row('checkout, document and scripts', plain / KB, 'KB', GOALS.plainKb),
-    row('the same, compressed', packed / KB, 'KB', GOALS.gzipKb),
-    row('its longest script', longest / KB, 'KB', SCRIPT_KB),
+    shown('checkout, document and scripts', plain / KB, 60, 'KB'),
+    shown('the same, compressed', packed / KB, 20, 'KB'),
+    shown('its longest script', longest / KB, 6, 'KB'),
   ];
 }
 
 async function use(stage: Stage): Promise<Row[]> {
+  const loaded = `performance.getEntriesByType('navigation').map((one) => Math.max(one.loadEventEnd, one.domComplete))[0]`;
   const times: number[] = [];
   for (let sample = 0; sample < SAMPLES; sample += 1) {
     const { url } = await newLink(stage);
-    const context = await stage.browser.newContext({ viewport: { width: 360, height: 740 } });
+    const context = await stage.browser.newContext(PHONE);
     const page = await context.newPage();
     const tools = await context.newCDPSession(page);
     await tools.send('Emulation.setCPUThrottlingRate', { rate: SLOWER });
     await page.goto(url, { waitUntil: 'load' });
-    times.push(
-      await page.evaluate<number>(
-        `performance.getEntriesByType('navigation').map((one) => Math.max(one.loadEventEnd, one.domComplete))[0]`,
-      ),
-    );
+    times.push(await page.evaluate<number>(loaded));
     await context.close();
   }
+  const figure = `usable with a processor ${SLOWER} times slower, p50`;
   return [
-    row(`usable with a processor ${SLOWER} times slower, p50`, percentile(times, 0.5), 'ms', undefined),
-    row('the same, p95', percentile(times, 0.95), 'ms', GOALS.usableMs),
+    told(figure, `${Math.round(percentile(times, 0.5))} ms`),
+    shown('the same, p95', percentile(times, 0.95), 1_000, 'ms'),
   ];
 }
 
@@ -91,51 +85,33 @@ const SEEN_AT = `new Promise((resolve, reject) => {
   seen();
 })`;
 
+/** What moves without a click counts, as browsers count it. */
+const SHIFTS = `window.shift = 0; new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value;
+}).observe({ type: 'layout-shift' })`;
+
 async function watch(stage: Stage): Promise<Row[]> {
   const { live, browser } = stage;
   const times: number[] = [];
   let shift = 0;
   for (let sample = 0; sample < SAMPLES; sample += 1) {
     const { url, address } = await newLink(stage);
-    const context = await browser.newContext({ viewport: { width: 360, height: 740 } });
+    const context = await browser.newContext(PHONE);
     const page = await context.newPage();
     await page.goto(url);
     await page.evaluate(SHIFTS);
-    await new Promise((resolve) => setTimeout(resolve, 1_500 + ((sample * 137) % 900)));
+    await sleep(1_500 + ((sample * 137) % 900));
     await live.chain.usdt.call('transfer', [address, 10n * USDT_UNIT]);
     await live.chain.mine(1);
     const mined = Date.now();
     times.push((await page.evaluate<number>(SEEN_AT)) - mined);
-    shift = Math.max(shift, await shiftOf(page));
+    await sleep(300);
+    shift = Math.max(shift, await page.evaluate<number>('window.shift'));
     await context.close();
   }
   return [
-    row('money mined until the page shows it, p50', percentile(times, 0.5), 'ms', undefined),
-    row('the same, p95', percentile(times, 0.95), 'ms', GOALS.shownMs),
-    {
-      figure: 'the most that the layout shifts then, on a phone',
-      value: shift.toFixed(3),
-      goal: `${GOALS.shift}`,
-      met: shift <= GOALS.shift,
-    },
+    told('money mined until the page shows it, p50', `${Math.round(percentile(times, 0.5))} ms`),
+    shown('the same, p95', percentile(times, 0.95), 1_500, 'ms'),
+    atMost('the most that the layout shifts then, on a phone', shift.toFixed(3), [shift, 0]),
   ];
-}
-
-/** What moves without a click counts, as browsers count it. */
-const SHIFTS = `window.shift = 0; new PerformanceObserver((list) => {
-  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value;
-}).observe({ type: 'layout-shift' })`;
-
-async function shiftOf(page: Page): Promise<number> {
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  return await page.evaluate<number>('window.shift');
-}
-
-function row(figure: string, value: number, unit: string, goal: number | undefined): Row {
-  return {
-    figure,
-    value: `${value < 100 ? value.toFixed(1) : Math.round(value)} ${unit}`,
-    goal: goal === undefined ? '' : `≤ ${goal} ${unit}`,
-    met: goal === undefined || value <= goal,
-  };
 }

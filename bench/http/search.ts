@@ -1,26 +1,14 @@
-// GET /customers?search= through HTTP in a list of 1,000,000 customers
-// (BENCH_CUSTOMERS), for texts of every kind, the worst ones too.
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+// GET /customers?search= among 1,000,000 customers, for texts of every kind, the worst ones too.
 import { Agent } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { createApp } from '../../src/api/app.ts';
-import { createServer } from '../../src/api/server.ts';
-import { openListPool } from '../../src/app/pools.ts';
-import { openOrm } from '../../src/db/orm.ts';
-import { startPostgres } from '../../src/embedded/postgres.ts';
-import { depsOf, generousGuards } from '../bench-deps.ts';
-import { percentile } from '../percentile.ts';
-import type { Row } from '../row.ts';
-import { type Seeded, seed } from '../seed.ts';
-import { ask } from './http-load.ts';
+import type { Deps } from '../../src/services/deps.ts';
+import { atMost, numberOf, percentile, type Row } from '../bench.ts';
+import { withDatabase } from '../deps.ts';
+import { seed } from '../seed.ts';
+import { beside, read } from './apart.ts';
 
-const CUSTOMERS = Number.parseInt(process.env['BENCH_CUSTOMERS'] ?? '1000000', 10);
+const CUSTOMERS = numberOf('BENCH_CUSTOMERS', 1_000_000);
 const READS = 20;
 const GOAL_MS = 50;
-const POOL_SIZE = 10;
 const LONGEST = 320;
 
 /**
@@ -44,92 +32,54 @@ const TEXTS: readonly (readonly [about: string, text: string, more?: string])[] 
   ['a percent sign', '%'],
   ['an underscore', '_'],
   ['one letter', 'e'],
-  [
-    'the longest, of groups that all have',
-    'user_example.com '
-      .repeat(LONGEST)
-      .slice(0, LONGEST - 1)
-      .concat('m'),
-  ],
+  ['the longest, of groups that all have', `${'user_example.com '.repeat(LONGEST).slice(0, LONGEST - 1)}m`],
   ['the longest, of percent signs', '%_\\'.repeat(LONGEST).slice(0, LONGEST)],
 ];
 
-type Task = { readonly databaseUrl: string };
-
-/**
- * The server in a thread of its own; each text is asked for
- * in turns, so that no run of one of them has all to itself.
- */
-export async function run(): Promise<Row[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
-  const postgres = await startPostgres({ dataDir: folder, fsync: false, log: () => undefined });
-  let worker: Worker | undefined;
-  try {
-    const { key } = await fill(postgres.url);
-    worker = new Worker(new URL(import.meta.url), {
-      workerData: { databaseUrl: postgres.url } satisfies Task,
-    });
-    const [port] = (await once(worker, 'message')) as [number];
-    return await measure(`http://127.0.0.1:${port}/api/v1`, key);
-  } finally {
-    await worker?.terminate();
-    await postgres.stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
+/** Each text is asked for in turns, so that no run of one of them has all to itself. */
+export function run(): Promise<Row[]> {
+  return withDatabase(async (deps, databaseUrl) => {
+    const { key } = await seed(databaseUrl, { customers: CUSTOMERS, deposits: 0 });
+    await nameOlderHalf(deps);
+    return await beside({ databaseUrl, with: 'lists' }, ({ api }) => measure(api, key));
+  });
 }
 
 async function measure(api: string, key: string): Promise<Row[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const times = TEXTS.map(() => [] as number[]);
-  for (let read = -1; read < READS; read += 1) {
+  for (let round = -1; round < READS; round += 1)
     for (const [index, [, text, more = '']] of TEXTS.entries()) {
-      const began = performance.now();
-      await ask(`${api}/customers?search=${encodeURIComponent(text)}${more}`, key, agent);
-      if (read >= 0) times[index]?.push(performance.now() - began);
+      const ms = await read(`${api}/customers?search=${encodeURIComponent(text)}${more}`, key, agent);
+      if (round >= 0) times[index]?.push(ms);
     }
-  }
   agent.destroy();
   return TEXTS.map(([about], index) => {
-    const [middle, late] = [percentile(times[index] ?? [], 0.5), percentile(times[index] ?? [], 0.95)];
-    return {
-      figure: `?search= among ${CUSTOMERS} customers: ${about}`,
-      value: `p50 ${middle.toFixed(0)} ms, p95 ${late.toFixed(0)} ms`,
-      goal: `p95 ≤ ${GOAL_MS} ms`,
-      met: late <= GOAL_MS,
-    };
+    const [middle, late] = [0.5, 0.95].map((share) => percentile(times[index] ?? [], share)) as [
+      number,
+      number,
+    ];
+    const figure = `?search= among ${CUSTOMERS} customers: ${about}`;
+    return atMost(
+      figure,
+      `p50 ${middle.toFixed(0)} ms, p95 ${late.toFixed(0)} ms`,
+      [late, GOAL_MS],
+      ' ms at p95',
+    );
   });
 }
 
-const OLDER_HALF = `update customers
-  set name = case wallet_index when 1 then 'Zbigniew Quux' else 'Elder ' || wallet_index end
-  where wallet_index <= ?`;
-
-async function fill(databaseUrl: string): Promise<Seeded> {
-  const orm = await openOrm({
-    url: databaseUrl,
-    poolSize: 1,
-    applicationName: 'bench',
-    statementTimeoutMs: 0,
-  });
+async function nameOlderHalf({ orm }: Deps): Promise<void> {
   const run = (sql: string, values: unknown[] = []): Promise<{ indexdef: string }[]> =>
     orm.em.fork().execute(sql, values);
-  await orm.migrator.up();
-  const seeded = await seed(databaseUrl, { customers: CUSTOMERS, deposits: 0 });
   const [index] = await run(`select indexdef from pg_indexes where indexname = 'customers_search_index'`);
   await run('drop index customers_search_index');
-  await run(OLDER_HALF, [Math.floor(CUSTOMERS / 2)]);
+  await run(
+    `update customers set name = case wallet_index when 1 then 'Zbigniew Quux' else 'Elder ' || wallet_index end
+     where wallet_index <= ?`,
+    [Math.floor(CUSTOMERS / 2)],
+  );
   await run('vacuum full customers');
   await run(index?.indexdef ?? '');
   await run('vacuum analyze customers');
-  await orm.close(true);
-  return seeded;
 }
-
-async function serve({ databaseUrl }: Task): Promise<number> {
-  const deps = depsOf(await openOrm({ url: databaseUrl, poolSize: POOL_SIZE, applicationName: 'gateway' }));
-  const listOrm = await openListPool(databaseUrl, 'bench');
-  const app = createApp({ deps, listOrm, guards: generousGuards(deps), checkResponses: false });
-  return (await createServer(app).listen({ port: 0, host: '127.0.0.1' })).port;
-}
-
-if (!isMainThread) parentPort?.postMessage(await serve(workerData as Task));

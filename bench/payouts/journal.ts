@@ -1,17 +1,15 @@
 // The signer's journal after years: how long it takes to open, what it keeps in memory, what limits cost.
 import { randomBytes, randomUUID } from 'node:crypto';
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { tempDir } from '../../dev/support/parts.ts';
 import { type Journal, openJournal } from '../../src/signer/journal.ts';
 import { hashOfLine, type JournalEntry, lineText, NO_LINE } from '../../src/signer/journal-lines.ts';
 import { requireRoom } from '../../src/signer/pull/limits.ts';
-import { percentile } from '../percentile.ts';
-import type { Row } from '../row.ts';
+import { atMost, msOf, numberOf, percentile, type Row } from '../bench.ts';
+import { heldNow } from '../process-costs.ts';
 
-const LINES = Number(process.env['BENCH_LINES'] ?? 200_000);
+const LINES = numberOf('BENCH_LINES', 200_000);
 const FEW_LINES = 4_000;
 /** Of either journal, how many lines are of the last day. */
 const OF_THE_DAY = 1_000;
@@ -23,55 +21,41 @@ const GOAL_CHECK = 2;
 
 /** Half of the lines bring coins for gas, half pay two deposits out. */
 export async function run(): Promise<Row[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
-  try {
-    const few = await measured(join(folder, 'few'), FEW_LINES);
-    const many = await measured(join(folder, 'many'), LINES);
-    const [openRatio, checkRatio] = [many.openMs / many.hashMs, many.checkMs / few.checkMs];
-    const bytes = many.bytes / LINES;
-    return [
-      {
-        figure: `opening ${LINES} lines against hashing them`,
-        value: `${openRatio.toFixed(1)} (${(many.openMs / 1_000).toFixed(1)} s)`,
-        goal: `≤ ${GOAL_OPEN}`,
-        met: openRatio <= GOAL_OPEN,
-      },
-      {
-        figure: 'heap and external memory for each line',
-        value: `${bytes.toFixed(0)} B (${(many.bytes / 2 ** 20).toFixed(0)} MiB)`,
-        goal: `≤ ${GOAL_BYTES} B`,
-        met: bytes <= GOAL_BYTES,
-      },
-      {
-        figure: `the limits of one signature against those with ${FEW_LINES} lines, ${OF_THE_DAY} of the day in both`,
-        value: `${checkRatio.toFixed(1)} (${many.checkMs.toFixed(2)} ms)`,
-        goal: `≤ ${GOAL_CHECK}`,
-        met: checkRatio <= GOAL_CHECK,
-      },
-    ];
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const folder = await tempDir('journal');
+  const few = await measured(join(folder, 'few'), FEW_LINES);
+  const many = await measured(join(folder, 'many'), LINES);
+  const [opening, checking] = [many.openMs / many.hashMs, many.checkMs / few.checkMs];
+  const bytes = (many.mib * 2 ** 20) / LINES;
+  const limits = `the limits of one signature against those with ${FEW_LINES} lines, ${OF_THE_DAY} of the day in both`;
+  return [
+    atMost(
+      `opening ${LINES} lines against hashing them`,
+      `${opening.toFixed(1)} (${(many.openMs / 1_000).toFixed(1)} s)`,
+      [opening, GOAL_OPEN],
+    ),
+    atMost(
+      'heap and external memory for each line',
+      `${bytes.toFixed(0)} B (${many.mib.toFixed(0)} MiB)`,
+      [bytes, GOAL_BYTES],
+      ' B',
+    ),
+    atMost(limits, `${checking.toFixed(1)} (${many.checkMs.toFixed(2)} ms)`, [checking, GOAL_CHECK]),
+  ];
 }
 
 async function measured(file: string, lines: number) {
   const now = new Date();
   const hashMs = write(file, lines, now);
-  const before = memory();
+  const before = heldNow().heapMib;
   const began = performance.now();
   const journal = await openJournal({ file, now });
   const openMs = performance.now() - began;
-  const bytes = memory() - before;
+  const mib = heldNow().heapMib - before;
   check(journal, now);
   const checks: number[] = [];
-  for (let n = 0; n < CHECKS; n += 1) {
-    const checking = performance.now();
-    check(journal, now);
-    checks.push(performance.now() - checking);
-  }
-  const checkMs = percentile(checks, 0.5);
+  for (let n = 0; n < CHECKS; n += 1) checks.push(await msOf(async () => check(journal, now)));
   await journal.close();
-  return { hashMs, openMs, bytes, checkMs };
+  return { hashMs, openMs, mib, checkMs: percentile(checks, 0.5) };
 }
 
 function check({ index }: Journal, now: Date): void {
@@ -79,13 +63,6 @@ function check({ index }: Journal, now: Date): void {
   const asked = { network: 'bsc', currency: 'USDT', payout_id: 'x', purpose: 'payout' } as const;
   const moving = { ...asked, merchant_id: 'x', attempt: 1, amount: 1n, nonce: 1 };
   requireRoom({ limits: { perHour: much, perDay: much }, index, now }, moving);
-}
-
-function memory(): number {
-  setFlagsFromString('--expose-gc');
-  runInNewContext('gc')();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
 }
 
 /** Returns how long its lines take to hash. */

@@ -1,5 +1,0 @@
-/** The value below which the given share (0 to 1) of the sample lies, by the nearest rank. */
-export function percentile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
-}
