@@ -1,8 +1,8 @@
 import type { Network } from '../../../domain/assets.ts';
 import { describePause, type Pause } from '../../../domain/payouts/pause.ts';
 import type { PayoutState } from '../../../domain/settlement.ts';
-import { listPayouts, readPayout, type WaitingView } from '../../../services/payouts/views.ts';
 import { readPauses } from '../../../services/payouts/pauses.ts';
+import { listPayouts, readPayout, type WaitingView } from '../../../services/payouts/views.ts';
 import { COLUMNS, LISTS_IN } from '../../columns.ts';
 import { cutOff, listed, paragraphs, plain, viewText, wrapped } from '../../print.ts';
 import { withGateway } from '../../process.ts';
