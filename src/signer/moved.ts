@@ -11,10 +11,9 @@ export type Moving = Pick<SignedLine, 'network' | 'currency' | 'amount' | 'merch
   Pick<SignedLine, 'payout_id' | 'purpose' | 'attempt' | 'nonce'>;
 type Line = Moving & Pick<SignedLine, 'n' | 'at'>;
 /** One place on the chain: of all attempts for it one lands at most, so that the largest is its amount. */
-type MovedPlace = Pick<Moving, 'network' | 'currency' | 'amount' | 'merchant_id'> & {
-  /** When the newest attempt was signed, in milliseconds. */
-  readonly at: number;
-};
+type MovedPlace = Pick<Moving, 'network' | 'currency' | 'amount' | 'merchant_id'> &
+  /** When the newest attempt was signed by its own clock, and as it counts, in milliseconds. */
+  Readonly<Record<'signedAt' | 'at', number>>;
 
 /** What names a place. */
 export const placeName = ({ network, currency, payout_id: id, purpose, nonce, attempt }: Moving): string =>
@@ -35,7 +34,8 @@ export class MovedOfLate {
 
   /**
    * What was signed away of an asset within 24 hours before `now`, by {@link placeName}. What a clock that
-   * was ahead has signed counts as signed when this was first asked: neither never, nor until then.
+   * was ahead has signed counts as signed when this was first asked, and once its own time has come as signed
+   * then: so a clock that was behind and is right again has made nothing older.
    */
   of(
     { network, currency }: Pick<Moving, 'network' | 'currency'>,
@@ -50,8 +50,9 @@ export class MovedOfLate {
     for (const line of this.#read(this.#upTo, new Date(this.#since))) this.#add(line);
     this.#since = Math.max(this.#since, nowMs - DAY_MS - SLACK_MS);
     for (const [name, place] of this.#places) {
-      if (place.at < this.#since) this.#places.delete(name);
-      if (place.at > nowMs) this.#places.set(name, { ...place, at: nowMs });
+      const at = Math.min(place.signedAt > nowMs ? place.at : place.signedAt, nowMs);
+      if (at < this.#since) this.#places.delete(name);
+      else this.#places.set(name, { ...place, at });
     }
     return [...this.#places].filter(([, one]) => one.network === network && one.currency === currency);
   }
@@ -61,8 +62,9 @@ export class MovedOfLate {
     const { network, currency, merchant_id } = line;
     const name = placeName(line);
     const known = this.#places.get(name);
+    const signedAt = Math.max(Date.parse(line.at), known?.signedAt ?? 0);
     const at = Math.max(Date.parse(line.at), known?.at ?? 0);
     const amount = known && known.amount > line.amount ? known.amount : line.amount;
-    this.#places.set(name, { network, currency, merchant_id, at, amount });
+    this.#places.set(name, { network, currency, merchant_id, signedAt, at, amount });
   }
 }

@@ -139,7 +139,21 @@ describe('the limits of the signer', () => {
       return moved.of(ASKED, now).filter(([, { at }]) => at > now.getTime() - 60 * MINUTE_MS).length;
     };
     expect([0, 59, 61].map(countAt), 'the right clock').to.deep.equal([2, 1, 0]);
-    expect([year, 0].map(countAt), 'ahead again, and back').to.deep.equal([0, 2]);
+    expect([year, 0].map(countAt), 'ahead again, and back').to.deep.equal([1, 2]);
+  });
+
+  it('count nothing as older because a clock was behind for a while, whatever was asked for then', () => {
+    const moved = movedBy(lines([{ ago: 1 }, { ago: 1, currency: 'BNB' }]));
+    const countAt = (minutes: number, currency: 'USDT' | 'BNB'): number => {
+      const now = new Date(NOW.getTime() + minutes * MINUTE_MS);
+      const places = moved.of({ network: 'bsc', currency }, now);
+      return places.filter(([, { at }]) => at > now.getTime() - 60 * MINUTE_MS).length;
+    };
+    for (const behind of [55, 2 * 60, 48 * 60]) {
+      expect(countAt(-behind, 'BNB'), 'behind').to.equal(1);
+      expect([countAt(10, 'USDT'), countAt(10, 'BNB')], `right again after ${behind}`).to.deep.equal([1, 1]);
+    }
+    expect(countAt(60, 'USDT'), 'an hour later').to.equal(0);
   });
 });
 
