@@ -129,6 +129,7 @@ describe('the limits of the signer', () => {
     expect(refusal([place, { ...place, attempt: 2, amount: 500n }], PER_HOUR, { attempt: 3 })).to.equal('');
     expect(refusal([{ ...place, nonce: 8 }], PER_HOUR, { attempt: 2 })).to.match(/^with it 1200/);
     expect(refusal([place, { amount: 300n }], PER_HOUR, { attempt: 2, amount: 701n })).to.match(/ 1001 /);
+    expect(refusal([place, { amount: 500n }], PER_HOUR, { attempt: 2, amount: 100n })).to.match(/ 1100 /);
   });
 
   it('count what a clock that was ahead has signed from when it is seen, and all again that one had forgotten', () => {
