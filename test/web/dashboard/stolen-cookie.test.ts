@@ -75,16 +75,30 @@ describe('a thief at the dashboard', function () {
     const thief = await formPerson(api, leaver);
     const [network, address] = ['bsc', '0x00000000000000000000000000000000000000aA'];
     const form = `/dashboard/settings/withdraw/${network}`;
-    const asked = await thief.post(form, {
-      once: await thief.onceOf(form),
-      address: address.toLowerCase(),
-      'allow_contract.yes': 'on',
-      confirm_password: leaver.password,
-    });
-    expect(asked.status).to.equal(303);
+    const ask = async (to: string) =>
+      await thief.post(form, {
+        once: await thief.onceOf(form),
+        address: to.toLowerCase(),
+        'allow_contract.yes': 'on',
+        confirm_password: leaver.password,
+      });
+    expect((await ask(address)).status).to.equal(303);
     const page = (await person.get(path)).text;
     expect(page).to.include('asked for another withdraw address');
     expect(page).to.include('href="/gateway/dashboard/settings/withdraw"');
+
+    // While the owner cancels it, the thief asks for another one: that is what the answer shows.
+    const cancelOf = (text: string) =>
+      /\/dashboard\/settings\/withdraw\/[0-9a-f-]{36}\/cancel/.exec(text)?.[0];
+    const cancel = cancelOf((await person.get('/dashboard/settings/withdraw')).text) ?? '';
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', Cookie: person.state.cookie };
+    const send = await heldBack(api.origin + cancel, `once=${randomUUID()}`, headers);
+    const other = '0x00000000000000000000000000000000000000bb';
+    expect((await ask(other)).status).to.equal(303);
+    const { status, text } = await send();
+    expect([status, text.includes('A newer change took the place of this one.')]).to.deep.equal([400, true]);
+    expect(text.toLowerCase()).to.include(other);
+    expect(cancelOf(text)).to.be.a('string').and.not.equal(cancel);
   });
 
   it('redirects, copies and signs no live webhook: that needs the password, by form and by API', async () => {

@@ -7,7 +7,11 @@ import {
   cancelWithdrawChange,
   checkWithdrawChange,
 } from '../../../services/merchants/withdraw-changes.ts';
-import { type WithdrawChangeView, withdrawAddresses } from '../../../services/merchants/withdraw-notices.ts';
+import {
+  pendingWithdrawChanges,
+  type WithdrawChangeView,
+  withdrawAddresses,
+} from '../../../services/merchants/withdraw-notices.ts';
 import type { Tx } from '../../../services/transact.ts';
 import { foreign, type Html, html } from '../../html.ts';
 import { copyable } from '../../parts/copyable.ts';
@@ -28,24 +32,28 @@ const KNOWN = 'allow_contract';
 const TICKED = `${KNOWN}.yes`;
 
 /** Where money is paid out to, and what waits to take its place. */
-const ADDRESSES: DetailOf<Awaited<ReturnType<typeof withdrawAddresses>>> = {
+const ADDRESSES: DetailOf<Awaited<ReturnType<typeof standOf>>> = {
   path: WITHDRAW[0],
   only: 'live',
   back: SETTINGS,
-  load: ({ deps, scope }) => withdrawAddresses(deps, scope.merchantId),
+  load: standOf,
   title: WITHDRAW[1],
-  sections: (present, visit) => [
+  sections: ({ present, pending }, visit) => [
     nothing(
       `Completed deposits are paid out to these addresses by themselves. A change counts ${delayOf(visit)} after it was asked for, so that you can stop one that you do not know.`,
     ),
     NETWORKS.map((network) => {
-      const change = pendingOf(visit).find((one) => one.network === network);
+      const change = pending.find((one) => one.network === network);
       return networkSection(visit, network, present[network], change);
     }),
   ],
 };
 
-const pendingOf = ({ standing }: Visit) => standing.withdrawals.pending;
+/** What counts and what waits by now: while a form was on its way, somebody may have asked for something else. */
+async function standOf({ deps, scope: { merchantId } }: Visit) {
+  const present = await withdrawAddresses(deps, merchantId);
+  return { present, pending: (await pendingWithdrawChanges(deps, merchantId)).pending };
+}
 
 function networkSection(
   visit: Visit,
@@ -91,7 +99,7 @@ const CANCEL = form({
   only: 'live',
   guard: 'none',
   shows: async (visit, { problem }) => {
-    const change = pendingOf(visit).find(({ id }) => id === visit.named.id);
+    const change = (await standOf(visit)).pending.find(({ id }) => id === visit.named.id);
     if (!change && problem === undefined) throw visit.door.refusal('NOT_FOUND');
     if (!change) return await detailScreen(visit, ADDRESSES, problem);
     const { label } = chainOf(change.network);
@@ -183,8 +191,8 @@ function networkOf({ params, door }: Visit): Network {
 
 /** What stands at present beside what is typed, and what waits already. */
 async function presentFacts(visit: Visit, network: Network): Promise<Html> {
-  const present = await withdrawAddresses(visit.deps, visit.scope.merchantId);
-  const waits = pendingOf(visit).find((change) => change.network === network);
+  const { present, pending } = await standOf(visit);
+  const waits = pending.find((change) => change.network === network);
   const shown = (address: string | null) =>
     address === null ? 'No address' : html`<span class="mono">${address}</span>`;
   return facts([
