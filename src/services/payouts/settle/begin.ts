@@ -1,5 +1,6 @@
 // An address of which nothing is under way: whether something is to be paid out of it.
 import type { AddressKey } from '../../../chains/address-key.ts';
+import { Payout } from '../../../db/entities/index.ts';
 import type { Em } from '../../../db/orm.ts';
 import { firstRow, rows, sql } from '../../../db/sql.ts';
 import { assetOf, type Currency, type Network } from '../../../domain/assets.ts';
@@ -7,9 +8,10 @@ import { formatUnits } from '../../../domain/money.ts';
 import { type Wait, waits } from '../../../domain/payouts/facts.ts';
 import { describePause } from '../../../domain/payouts/pause.ts';
 import { WAITS } from '../../../domain/payouts/waits.ts';
+import { LIVING_PAYOUTS } from '../../../domain/settlement.ts';
 import { transact } from '../../transact.ts';
 import { readPause } from '../pauses.ts';
-import { MAX_COVERED, planPayout } from '../plan.ts';
+import { MAX_COVERED, Outdated, planPayout } from '../plan.ts';
 import { assess } from './assess.ts';
 import type { Assessing, Held, Outgoing, SettlementInput, SettlementStep } from './context.ts';
 import { pauseAfterLast } from './failed-before.ts';
@@ -61,6 +63,7 @@ async function planned(
 ): Promise<Held | undefined> {
   const { merchantId, address, currency, units } = payable;
   const em = deps.orm.em.fork();
+  const over = await payoutsOver(em, { network, addressKey });
   const withdraw = await firstRow(
     em,
     sql<{ address: string }>`select address from withdraw_addresses
@@ -112,6 +115,9 @@ async function planned(
   return await transact(deps, async ({ em: inTx }) => {
     const payout = await planPayout(inTx, deps, { network, addressKey, currency, destination });
     if (!payout) return waits('on_its_way', 'its deposits are paid out otherwise by now', 0);
+    // Found out before another payout of the address used up the coins that this one counted on.
+    if ((await payoutsOver(inTx, { network, addressKey })) !== over)
+      throw new Outdated('another payout of the address has ended meanwhile');
     const step = { does: 'prepare' } as const;
     const held = await holdStep(inTx, deps, { payoutId: payout.id, step, rows: 0 });
     // What it takes beside more deposits than were thought of, the next step finds out.
@@ -119,6 +125,10 @@ async function planned(
     return undefined;
   });
 }
+
+/** How many payouts of an address have ended. */
+const payoutsOver = (em: Em, { network, addressKey }: Pick<SettlementInput, 'network' | 'addressKey'>) =>
+  em.count(Payout, { network, addressKey, simulated: false, state: { $nin: [...LIVING_PAYOUTS] } });
 
 /** By asset, what a payout would cover: of many deposits the largest, as {@link planPayout} takes them. */
 async function payableOf(

@@ -128,6 +128,17 @@ describe('a worker that stood still while another one went on', function () {
     expect([await the.states(key), await the.ways(key)]).to.deep.equal([['planned'], []]);
     await the.settle(key);
     expect(await the.ways(key)).to.deep.equal(['payout final']);
+    // The same again, once what it counted on was used up: the address was paid out, and got as much anew.
+    const payAgain = () => the.pay(key, ['BNB', 10n ** 16n]);
+    await payAgain();
+    const overtaking = async () => {
+      await the.settle(key);
+      await payAgain();
+    };
+    expect(reasonOf(await stepWhile(overtaking))).to.match(/^another process went on: another payout/);
+    expect(await the.states(key)).to.deep.equal(['settled', 'settled']);
+    await the.settle(key);
+    expect(await the.ways(key)).to.deep.equal(['payout final', 'payout final', 'payout final']);
   });
 
   it('with the same step in its hand as before another one asked is told that it holds no longer', async () => {
