@@ -88,6 +88,7 @@ export const CASES: readonly Refusal[] = [
     /^terms: a top-up of 1000000000000001 units is more/,
   ],
   ['a top-up of somebody else', asking(gas(to(OTHER))), /^payout: a top-up goes from the gas/],
+  ['a top-up in a token', changed({ currency: 'USDT' }, gas()), /^payout: a top-up goes from the gas/],
   ['a top-up from elsewhere', changed(elsewhere, gas()), /^payout: a top-up goes from the gas/],
   ['a loan for a coin', asking(LOAN, COIN), /^payout: a payout of the coin runs no contract/],
   ['a loan on a chain without', asking(LOAN), /^payout: nothing can be lent on bsc/],

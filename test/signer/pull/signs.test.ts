@@ -106,9 +106,22 @@ describe('the signer', function () {
     expect(Number((await the.signed(await the.ask(payout, { attempt: 2 })))['nonce'])).to.equal(0);
   });
 
-  it('replaces nothing of another wallet, whatever a payout is said to be by now', async () => {
+  it('replaces nothing of another asset or wallet, whatever a payout is said to be by now', async () => {
     const payout = await the.planned();
     await the.signed(await the.ask(payout));
+    const become = (currency: string, contract: string | null) =>
+      the.force('update payouts set currency = ?, contract_address = ? where id = ?', [
+        currency,
+        contract,
+        payout.id,
+      ]);
+    await become('BNB', null);
+    const coins = { currency: 'BNB', amount_units: String(payout.grossUnits) };
+    const price = { gas_price: '2000000000' };
+    const coin = await the.ask(payout, { attempt: 2, terms: termsOf('bsc', 'BNB', price), change: coins });
+    await the.refused(coin, /^backup: 0x.* from or to another wallet/);
+    await the.sql("update sent_transactions set state = 'dead' where id = ?", [coin]);
+    await become('USDT', payout.contractAddress ?? null);
     const other = await the.planned();
     await the.force('update deposits set payout_id = null where payout_id = ?', [payout.id]);
     await the.force('update deposits set payout_id = ? where payout_id = ?', [payout.id, other.id]);
@@ -119,7 +132,7 @@ describe('the signer', function () {
       payout.id,
     ]);
     const terms = termsOf('bsc', 'USDT', { gas_price: '2000000000' });
-    const id = await the.ask({ ...other, id: payout.id }, { attempt: 2, terms });
+    const id = await the.ask({ ...other, id: payout.id }, { attempt: 3, terms });
     await the.refused(id, /^backup: 0x.* from or to another wallet/);
     await the.sql("update sent_transactions set state = 'dead' where id = ?", [id]);
   });

@@ -103,6 +103,19 @@ describe('every page and form of the dashboard', function () {
       PAGES.filter(({ post }) => post?.guard === guard).map(({ path }) => path);
     expect(having('none').toSorted()).to.deep.equal(UNGUARDED);
     expect(having('live').filter((path) => !LIVE_ALONE.test(path))).to.deep.equal([]);
+    const counted = PAGES.filter(({ post }) => post?.isTest).map(({ path }) => path);
+    expect(counted.toSorted()).to.deep.equal(['/endpoints/:id/test', '/simulate']);
+  });
+
+  it('is kept by no cache, whatever is asked and however it is answered', async () => {
+    const told = async (url: string, init: RequestInit) => {
+      const headers = { Cookie: person.state.cookie };
+      const answer = await fetch(api.origin + url, { redirect: 'manual', headers, ...init });
+      await answer.text();
+      expect(answer.headers.get('cache-control'), url).to.equal('no-store');
+    };
+    for (const url of reads()) await told(url, {});
+    for (const { url } of forms()) await told(url, { method: 'POST', body: new URLSearchParams() });
   });
 
   it('leads nobody but who is signed in, and no form of another site', async () => {
