@@ -49,7 +49,7 @@ const ADDRESSES: DetailOf<Awaited<ReturnType<typeof standOf>>> = {
   ],
 };
 
-/** What counts and what waits by now: while a form was on its way, somebody may have asked for something else. */
+/** What counts and what waits by now: somebody may have asked for another while a form was on its way. */
 async function standOf({ deps, scope: { merchantId } }: Visit) {
   const present = await withdrawAddresses(deps, merchantId);
   return { present, pending: (await pendingWithdrawChanges(deps, merchantId)).pending };
